@@ -37,6 +37,22 @@ settings.load_profile("untimed")
 ROOT = Path(__file__).parents[1]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make errors of warnings in these tests.
+
+    In ``pyproject.toml`` it would hold for benchmarks too, where libraries of models may warn as they like.
+    """
+    for rule in (
+        "error",
+        # What the garbage collector finds unclosed fails whichever test happens to run just then.
+        "default::ResourceWarning",
+        "default::pytest.PytestUnraisableExceptionWarning",
+        "ignore:Item .* on TypedDict class:UserWarning",  # litellm's types, as pydantic reads them
+        "ignore:Duplicate name:UserWarning:zipfile",  # archives of tests/fuzzing are broken on purpose
+    ):
+        config.addinivalue_line("filterwarnings", rule)
+
+
 def pytest_report_header() -> str:
     """Say which package is tested: that of the checkout, or an installed wheel."""
     return f"tested package: {Path(pytest_fcbench.__file__).parent}"

@@ -1,4 +1,4 @@
-"""What commands print, and the files they write: lines for a terminal, tables in several formats."""
+"""Print the output of commands or write it to files: lines for a terminal, tables in several formats."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def print_long_lines(lines: Iterable[str]) -> None:
 
 def escape_long_line(text: str) -> str:
     """Make a line fit for any terminal without cutting it."""
-    # ``printable`` cuts, so it gets pieces that are short enough to stay whole.
+    # ``make_printable`` cuts, so it gets pieces that are short enough to stay whole.
     return "".join(make_printable(text[at : at + 500]) for at in range(0, len(text), 500))
 
 

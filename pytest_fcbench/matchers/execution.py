@@ -17,7 +17,7 @@ Official rules (``executable_checker``):
 
 The corrected profile differs in this:
 
-- the answer is read leniently (``syntaxes.read_corrected``), and only offered functions can be called;
+- the answer is read leniently (``read_corrected``), and only offered functions can be called;
 - calls are matched as a bipartite graph, so their order cannot matter;
 - the 20 % are right for negative numbers; whole and other numbers have the same structure; equal numbers may
   differ by rounding (1e-9 of their size), and a boolean is none;

@@ -17,7 +17,7 @@ call that may not be sent, or is not answered in time, is an error like any othe
 
 The corrected profile differs in this:
 
-- the answer is read leniently (``syntaxes.read_corrected``), must be exactly one call (``wrong_count``) of
+- the answer is read leniently (``read_corrected``), must be exactly one call (``wrong_count``) of
   the offered function, and defaults that the docs write as text ("None", "True") mean what they say;
 - it is compared with what the truth's call is answered in the same run, not with what it was years ago;
 - any JSON can be compared, so lists of texts or numbers can be right;

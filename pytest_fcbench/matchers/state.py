@@ -17,7 +17,7 @@ The corrected profile differs in this:
   which the official code has and never asks for), and so does one that cannot be read
   (``multi_turn:irrelevance_error:unreadable_call``).
 - What the official comparison forgets is compared (``multi_turn:hidden_state_mismatch``): the current
-  folder, the forces of both brakes and the slope. So is nothing else: see each ``hidden()``.
+  folder, the forces of both brakes and the slope. So is nothing else: see each ``get_hidden_state()``.
 - What calls returned is compared by value where it is JSON, so that 3 is 3.0.
 - Text stays text: the official executor rewrites whatever looks like a function's name before a bracket,
   also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.

@@ -27,7 +27,7 @@ SuiteFacts: TypeAlias = Annotated[
 
 
 def _require_all_keys(told: object) -> object:
-    """Raise KeyError where a key is missing, which the defaults of ``Driven`` would hide."""
+    """Raise KeyError where a key is missing, which the defaults of ``PathSettings`` would hide."""
     # A default read back from a file would state a setting that the run may not have had.
     if isinstance(told, Mapping) and (
         missing := [f.name for f in fields(PathSettings) if f.name not in told]

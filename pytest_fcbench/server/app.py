@@ -114,7 +114,7 @@ class ChatServer:
             stats.in_flight -= 1
 
     async def _build_reply(self, asked: FoundRequest, *, broken: bool) -> bytes:
-        """Build the reply once for all equal requests. Raises ``Refused`` where the model has no answer."""
+        """Build the reply once for all equal requests. Raises ``RefusedRequestError`` without an answer."""
         key = asked.entry.key, asked.prompting, asked.turn, asked.step, broken
         if key not in self._replies:
             try:

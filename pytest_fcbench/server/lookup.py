@@ -103,7 +103,7 @@ class Body:
 
 
 def read_body(text: str | bytes) -> Body:
-    """Read the body of a request. Raises ``Refused`` for one that is not JSON or has no messages."""
+    """Read a request. Raises ``RefusedRequestError`` for one that is not JSON or has no messages."""
     try:
         body: object = json.loads(text, parse_float=_parse_number)
         if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
@@ -152,7 +152,7 @@ class Lookup:
     def find_request(self, body: Body, name: str | None = None) -> FoundRequest:
         """Find the entry of a request; where several ask the same, the named one, else the first.
 
-        ``name`` is a key, with its trial where there are several. Raises ``Refused``.
+        ``name`` is a key, with its trial where there are several. Raises ``RefusedRequestError``.
         """
         # An id may itself end like a trial, so it is looked up before the trial is cut off.
         key = name if name is None or name in self._entries else re.sub(r"-t[1-9]\d*$", "", name)

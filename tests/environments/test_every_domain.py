@@ -459,9 +459,8 @@ def report_events(number: int) -> None:
     random, succeeded = Random(number), set()
     events: list[str] = []
     open_domains(TOGETHER, long_context=True)
-    # Both import what they need when they are first called.
+    # It imports what it needs when it is first called.
     datetime.strptime("1", "%d")
-    open_domains(["math"], long_context=False).perform_calls(["logarithm(value=2, base=3, precision=5)"])
 
     def hook(event: str, _: object) -> None:
         if event.startswith(_FORBIDDEN):

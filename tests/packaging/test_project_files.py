@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +120,43 @@ def test_coverage_is_gated_for_the_rooms_of_the_fast_ring() -> None:
     assert set(coverage["run"]["source_pkgs"]) == {f"{PACKAGE}.{room}" for room in rooms}
     assert coverage["run"]["branch"] is True
     assert coverage["report"]["fail_under"] == 99
+
+
+def test_a_warning_is_an_error_in_these_tests() -> None:
+    with pytest.raises(UserWarning, match=r"^a slip$"):
+        warnings.warn("a slip", UserWarning, stacklevel=1)
+
+
+def test_a_model_may_warn_in_a_benchmark_of_this_checkout(tmp_path: Path) -> None:
+    (tmp_path / "warning_model.py").write_text(
+        "import warnings\n\ndef answer(messages, tools):\n"
+        "    warnings.warn('a library of the model warns')\n    return 'I cannot help with that.'\n"
+    )
+    entry = ROOT / "benchmarks" / "test_relevance.py::test_irrelevance[core:irrelevance_0]"
+    options = (
+        "--fcbench-model=python:warning_model:answer",
+        "--fcbench-scorecard=none",
+        "--fcbench-store=none",
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"--rootdir={ROOT}",
+            entry,
+            *options,
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 passed" in done.stdout
 
 
 def test_slips_in_marks_and_settings_are_errors() -> None:

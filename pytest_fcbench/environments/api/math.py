@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.environments.environment import Environment
+from pytest_fcbench.environments.world import World
 
 # These limits are ours. The official functions compute without end, or until memory is gone.
 MAX_DIGITS = 10_000
@@ -51,6 +52,13 @@ _IMPERIAL_SI: Mapping[tuple[str, str], Callable[[float], float]] = {
 class Math(Environment):
     """A calculator: arithmetic, statistics of lists of numbers, and conversions of units. It has no state."""
 
+    def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        # Here, because the import takes as long as all other domains together, and not in the call, because
+        # calls may not open files.
+        from mpmath import MPContext
+
+        self._open_context = MPContext
+
     def logarithm(self, value: float, base: float, precision: int) -> dict[str, object]:
         """Logarithm of a number to any base, with as many digits as wanted.
 
@@ -65,10 +73,7 @@ class Math(Environment):
         try:
             # A context of its own: the official one changes the precision of the whole process.
             with _MPMATH:
-                # The import takes as long as all other environments together.
-                import mpmath
-
-                context = mpmath.MPContext()
+                context = self._open_context()
                 context.dps = _check_precision(int(precision))
                 # Official: two logarithms and a quotient, each rounded to the precision.
                 return {"result": context.log(_check_length(value)) / context.log(_check_length(base))}

@@ -84,7 +84,7 @@ def read_api_request(call: str) -> tuple[Request, ApiRequest, str]:
 
 
 def collect_recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str]:
-    """Return the recorded answers of truths by ``apis.identity``; of several to one request the first."""
+    """Collect the recorded answers of truths by request; of several to one request the first."""
     found: dict[str, str] = {}
     for truth in expected:
         if truth.recorded is not None:
@@ -94,7 +94,7 @@ def collect_recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str
 
 
 def _play(request: ApiRequest, recorded: Mapping[str, str]) -> Reply:
-    """Return the answer to a request; ``recorded`` has those of web APIs by ``apis.identity``."""
+    """Return the answer to a request; ``recorded`` has those of web APIs by ``apis.identify_request``."""
     if service := SERVICES.get(request.host):
         # The real APIs turn such a call away, and a model's call is judged by what it gets.
         if not has_key(request, service.api):

@@ -3,7 +3,7 @@
 Differences from ``official``, each a finding about BFCL's ``ast_checker`` and decoders:
 
 - the answer is read leniently: code fences, tabs, positional arguments, signs, JSON names, f-strings
-  (``syntaxes.read_corrected``), all Java and JavaScript calls and literals by their grammar;
+  (``read_corrected``), all Java and JavaScript calls and literals by their grammar;
 - parallel calls are matched as a bipartite graph, so the order of overlapping answers cannot matter;
 - numbers are compared by value at any depth (``5.0`` is the integer 5), booleans are never numbers;
 - a tuple equals a list; texts are standardized at any depth, variables' names too;

@@ -87,9 +87,9 @@ def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """Return the interval of a ratio R of two sums over clusters, such as right calls and calls.
 
     The variance is that of the linearised ratio, k / (k - 1) * sum((y - R x)^2) / sum(x)^2 for k clusters
-    (Cochran 1977, "Sampling Techniques", chapter 6), which ``of_clusters`` puts into Wilson's formula. Where
-    more can be right than there is (officially a lookup is right each time it is made) R is no share: its
-    limits are R -/+ 1.96 standard errors, and None where the clusters tell no variance.
+    (Cochran 1977, "Sampling Techniques", chapter 6), which ``find_cluster_interval`` puts into Wilson's
+    formula. Where more can be right than there is (officially a lookup is right each time it is made) R is no
+    share: its limits are R -/+ 1.96 standard errors, and None where the clusters tell no variance.
     """
     # Wilson's formula takes the root of R (1 - R), so it is for shares only.
     if all(part <= whole for part, whole in clusters):
@@ -102,8 +102,8 @@ def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
 
 def find_difference_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """Return the interval of a mean difference of verdicts, given by cluster as sum of differences and their
-    number: -/+ 1.96 standard errors of the linearised mean, as in ``of_ratio``. None of less than two
-    clusters, and where they tell no variance."""
+    number: -/+ 1.96 standard errors of the linearised mean, as in ``find_ratio_interval``. None of less than
+    two clusters, and where they tell no variance."""
     if len(clusters) < 2:
         return None
     mean, reach = _linearise_ratio(clusters)

@@ -1,7 +1,8 @@
 """Drawings as inline SVG: matplotlib draws them, the page's style sheet gives them their colours.
 
-Drawn colours stand for roles. ``inline`` turns them into classes (``fill-ink``, ``line-s3``) and all other
-style into attributes, because the page's policy refuses ``style="..."`` and a dark page wants other colours.
+Drawn colours stand for roles. ``render_inline`` turns them into classes (``fill-ink``, ``line-s3``) and all
+other style into attributes, because the page's policy refuses ``style="..."`` and a dark page wants other
+colours.
 The same values give the same bytes. Texts may hold anything.
 """
 
