@@ -68,7 +68,7 @@ def make_doc(
     properties: Mapping[str, Mapping[str, object]] | None = None,
     required: Sequence[str] = (),
 ) -> FunctionDoc:
-    """A function doc; without properties it takes a city and a number of days."""
+    """Make a function doc; without properties it takes a city and a number of days."""
     if properties is None:
         properties = {
             "city": {"type": "string", "description": "City."},
@@ -89,7 +89,7 @@ def make_entry(
     suite: str = "core",
     entry_id: str | None = None,
 ) -> Entry:
-    """An entry of a category; ``expect`` is written as in a suite's file."""
+    """Make an entry of a category; ``expect`` is written as in a suite's file."""
     functions = [make_doc()] if functions is None else functions
     if expect is None:
         expect = [{functions[0].name: {"city": ["Bergen"], "days": [1, ""]}}] if functions else []
@@ -99,7 +99,7 @@ def make_entry(
         category=CATEGORIES[category],
         turns=((Message("user", query),),),
         functions=tuple(functions),
-        expectation=_expectation(category, expect),
+        expectation=_make_expectation(category, expect),
         set_aside=set_aside,
     )
 
@@ -113,7 +113,7 @@ def make_multi_turn(
     suite: str = "core",
     entry_id: str | None = None,
 ) -> Entry:
-    """A multi-turn entry: what the user says in each turn ("" for nothing), and the calls that do it."""
+    """Make a multi-turn entry: per turn the user's message ("" for none) and the calls that do it."""
     return Entry(
         suite=suite,
         id=entry_id or f"{category}_0",
@@ -136,14 +136,14 @@ def make_golden_path(
     functions: Sequence[FunctionDoc] | None = None,
     suite: str = "core",
 ) -> Entry:
-    """An entry with a golden path: steps of calls, each a name, arguments and the recorded reply."""
+    """Make an entry with a golden path: steps of calls, each a name, arguments and the recorded reply."""
     path = GoldenPath(tuple(tuple(PathCall.with_reply(*call) for call in step) for step in steps))
     names = dict.fromkeys(call.name for call in path.calls)
     offered = list(map(make_doc, names)) if functions is None else functions
     return replace(make_entry(category, functions=offered, query=query, suite=suite), expectation=path)
 
 
-def _expectation(category: str, expect: Sequence[Mapping[str, Mapping[str, object]]]) -> Expectation:
+def _make_expectation(category: str, expect: Sequence[Mapping[str, Mapping[str, object]]]) -> Expectation:
     rule = CATEGORIES[category].rule
     if not rule.offers_functions:
         return NoCall()
@@ -155,7 +155,7 @@ def _expectation(category: str, expect: Sequence[Mapping[str, Mapping[str, objec
 
 
 def tool_calls(*calls: tuple[str, object]) -> Completion:
-    """A completion that makes these tool calls; arguments are JSON text or an object."""
+    """Make a completion with these tool calls; arguments are JSON text or an object."""
     return Completion(tool_calls=tuple(ToolCall(name, arguments) for name, arguments in calls))
 
 
@@ -167,7 +167,7 @@ def make_transcript(
     syntax: str | None = None,
     entry: str = "core:simple_python_0",
 ) -> Transcript:
-    """A one-answer transcript: text is prompting, a completion with tool calls is function calling."""
+    """Make a one-answer transcript: text is prompting, a completion with tool calls is function calling."""
     if isinstance(completion, str):
         completion = Completion(text=completion)
     if mode is None:
@@ -179,8 +179,8 @@ def make_transcript(
     )
 
 
-def answer_of(model: Model, entry: Entry, turn: int = 0, step: int = 0) -> Completion:
-    """What a model that needs no network answers."""
+def ask_model(model: Model, entry: Entry, turn: int = 0, step: int = 0) -> Completion:
+    """Return the answer of a model that needs no network."""
     return asyncio.run(model.complete(entry, AskModel((), turn=turn, step=step)))
 
 
@@ -194,7 +194,7 @@ def make_record(
     trial: int | None = None,
     steps: Sequence[Usage] = (),
 ) -> Record:
-    """A Record; it passed unless told, and the corrected verdict is the official one unless told."""
+    """Make a Record that passes by default; the corrected verdict defaults to the official one."""
     official = official or Passed()
     return Record(
         entry=f"{suite}:{category}_{number}",
@@ -219,7 +219,7 @@ def make_format_record(
     *,
     trial: int | None = None,
 ) -> Record:
-    """The Record of an entry in the prompt format with this number."""
+    """Make the Record of an entry in the prompt format with this number."""
     made = make_record(official, corrected, category="format_sensitivity", trial=trial)
     place = f"format_sensitivity_{entry * len(FORMATS) + number}:{FORMATS[number].name}"
     return replace(made, entry=f"core:{place}:parallel_{entry}", cluster=f"parallel_{entry}")
@@ -237,7 +237,7 @@ def make_call_verdict(
     reason: str = "",
     differences: Sequence[Difference] | None = None,
 ) -> CallVerdict:
-    """A call verdict, right unless it has a code; ``made`` and ``expected`` are arguments, else alike."""
+    """Make a call verdict, right unless it has a code; ``expected`` defaults to ``made``."""
     made = {"city": "Bergen"} if made is None else made
     expected = made if expected is None else expected
     if differences is None:
@@ -268,7 +268,7 @@ def make_path_score(
     completeness: int | None = None,
     correctness: int | None = None,
 ) -> PathScore:
-    """A path score; unless told, its numbers follow from the verdicts and all steps were finished."""
+    """Make a path score; by default its numbers follow from the verdicts and all steps are finished."""
     right = sum(verdict.right for verdict in verdicts) if right is None else right
     return PathScore(
         calls=max(len(verdicts), 1) if calls is None else calls,
@@ -294,14 +294,14 @@ def make_path_record(
     suite: str = "core",
     trial: int | None = None,
 ) -> Record:
-    """A Record of an entry with a golden path; both profiles say the same unless told."""
+    """Make a Record of an entry with a golden path; the corrected path defaults to the official one."""
     record = make_record(official, corrected, category=category, number=number, suite=suite, trial=trial)
     paths = {} if path is None else {Profile.OFFICIAL: path, Profile.CORRECTED: corrected_path or path}
     return replace(record, paths=paths, cluster=cluster)
 
 
 def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> dict[str, object]:
-    """What pytest-json-report writes of a run with these Records; each category has ``size`` tests."""
+    """Make the report of pytest-json-report on a run with these Records, ``size`` tests per category."""
     tests = [
         {"nodeid": f"benchmarks/test_x.py::test_x[{r.item_id}]", "metadata": {"fcbench": to_json(r)}}
         for r in records
@@ -314,7 +314,7 @@ def make_scorecard(records: Sequence[Record], facts: RunFacts = FACTS, size: int
 
 
 def write_scorecard(path: Path, records: Sequence[Record], facts: RunFacts = FACTS, size: int = 0) -> Path:
-    """The file of such a run."""
+    """Write the report of a run with these Records to a file."""
     path.write_text(json.dumps(make_scorecard(records, facts, size)), encoding="utf-8")
     return path
 
@@ -325,7 +325,7 @@ def make_card(
     steps: Sequence[Usage] = (),
     **facts: object,
 ) -> Scorecard:
-    """A scorecard of a model with this name; per category its verdicts, entry by entry."""
+    """Make the scorecard of a model with this name; per category its verdicts, entry by entry."""
     records = [
         make_record(
             (Passed() if verdict else Failed("wrong_count", "2 calls came"))
@@ -355,8 +355,8 @@ PACKAGE: Mapping[str, str] = {
 """A package of data such as packs are made from, by path."""
 
 
-def _names(texts: Mapping[str, str]) -> Mapping[str, object]:
-    """The constants of the demo package: names that its sources assign."""
+def _read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
+    """Read the constants of the demo package: names that its sources assign."""
     if "demo_eval/constants.py" not in texts:
         raise PackError("demo_eval/constants.py is missing")
     assigned = [n for text in texts.values() for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Assign)]
@@ -371,13 +371,13 @@ DEMO = WheelSource(
     content_sha256="0" * 64,
     data="demo_eval/data",
     sources=("demo_eval/constants.py",),
-    read_constants=_names,
+    read_constants=_read_constants,
 )
 """The source of a pack, not pinned to anything yet."""
 
 
 def write_tree(folder: Path, files: Mapping[str, str]) -> Path:
-    """The files in a folder."""
+    """Write files below a folder."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -386,15 +386,15 @@ def write_tree(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def write_wheel(path: Path, files: Mapping[str, str], *more: tuple[str | zipfile.ZipInfo, str]) -> Path:
-    """The files, and more members, in a wheel."""
+    """Write files, and more members, into a wheel."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, text in (*files.items(), *more):
             archive.writestr(member, text)
     return path
 
 
-def pinned(source: WheelSource, origin: Path, scratch: Path) -> WheelSource:
-    """The source pinned to what a wheel or a folder holds."""
+def pin_source(source: WheelSource, origin: Path, scratch: Path) -> WheelSource:
+    """Pin a source to the content of a wheel or a folder."""
     if origin.is_file():
         source = replace(source, wheel_sha256=hashlib.sha256(origin.read_bytes()).hexdigest())
     try:

@@ -13,7 +13,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote
 
-from tests.loopback import listening
+from tests.loopback import listen_on_loopback
 
 REPO, FILE = "acme/rides", "rides.jsonl"
 
@@ -61,8 +61,8 @@ class Hub:
         return [request for request in self.requests if request.method == "GET"]
 
 
-def commit(number: int) -> str:
-    """The hash of a commit."""
+def hash_commit(number: int) -> str:
+    """Return the hash of a commit."""
     return hashlib.sha1(f"commit {number}".encode()).hexdigest()
 
 
@@ -76,17 +76,17 @@ class _Reply:
     content: bytes = b""
 
 
-def _answer(hub: Hub, request: Request, port: int) -> _Reply:
+def _answer_request(hub: Hub, request: Request, port: int) -> _Reply:
     if request.method in hub.errors:
-        return _failed(request, *hub.errors[request.method])
+        return _make_error(request, *hub.errors[request.method])
     if request.path.startswith("/cdn/"):
-        return _sent(hub, request, hub.revisions[request.path.removeprefix("/cdn/")], {})
+        return _send_content(hub, request, hub.revisions[request.path.removeprefix("/cdn/")], {})
     found = _RESOLVE.fullmatch(unquote(request.path))
     if not found:
-        return _failed(request, 404, "RepoNotFound")
+        return _make_error(request, 404, "RepoNotFound")
     revision = [*hub.revisions][-1] if found[1] == "main" else found[1]
     if revision not in hub.revisions:
-        return _failed(request, 404, "RevisionNotFound")
+        return _make_error(request, 404, "RevisionNotFound")
     content = hub.revisions[revision]
     sha256 = hashlib.sha256(content).hexdigest()
     states = {
@@ -99,17 +99,17 @@ def _answer(hub: Hub, request: Request, port: int) -> _Reply:
     }
     if hub.cdn:
         return _Reply(302, {**states, "Location": f"http://localhost:{port}/cdn/{revision}"})
-    return _sent(hub, request, content, {name: value for name, value in states.items() if value})
+    return _send_content(hub, request, content, {name: value for name, value in states.items() if value})
 
 
-def _failed(request: Request, status: int, code: str) -> _Reply:
-    """With a message that repeats the token, which nobody should."""
+def _make_error(request: Request, status: int, code: str) -> _Reply:
+    """Refuse a request with a message that repeats the token, which nobody should show."""
     return _Reply(
         status, {"X-Error-Code": code, "X-Error-Message": f"no: {request.headers.get('authorization')}"}
     )
 
 
-def _sent(hub: Hub, request: Request, content: bytes, headers: Mapping[str, str]) -> _Reply:
+def _send_content(hub: Hub, request: Request, content: bytes, headers: Mapping[str, str]) -> _Reply:
     if request.method == "GET" and hub.sends is not None:
         content = hub.sends
     asked = re.fullmatch(r"bytes=(\d+)-", request.range or "")
@@ -121,7 +121,7 @@ def _sent(hub: Hub, request: Request, content: bytes, headers: Mapping[str, str]
 
 
 @contextmanager
-def serving(hub: Hub) -> Iterator[Hub]:
+def serve_hub(hub: Hub) -> Iterator[Hub]:
     """Serve the dataset on a free port of 127.0.0.1 until the block ends; the CDN is ``localhost`` there."""
     hub.goes_on.set()
 
@@ -132,7 +132,7 @@ def serving(hub: Hub) -> Iterator[Hub]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             request = Request(self.command, self.path, headers)
             hub.requests.append(request)
-            reply = _answer(hub, request, int(hub.endpoint.rpartition(":")[2]))
+            reply = _answer_request(hub, request, int(hub.endpoint.rpartition(":")[2]))
             self.send_response(reply.status)
             self.send_header("Content-Length", str(len(reply.content)))
             for name, value in reply.headers.items():
@@ -148,7 +148,7 @@ def serving(hub: Hub) -> Iterator[Hub]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
             """Say nothing."""
 
-    with listening(Handler) as port:
+    with listen_on_loopback(Handler) as port:
         hub.endpoint = f"http://127.0.0.1:{port}"
         yield hub
 
@@ -157,10 +157,10 @@ _watchers: list[list[str]] = []
 
 
 @cache
-def _watch() -> None:
-    """An audit hook cannot be taken back, so there is one for all."""
+def _install_watch() -> None:
+    """Install the audit hook, once for all watchers because a hook cannot be removed."""
 
-    def note(event: str, arguments: tuple[object, ...]) -> None:
+    def note_host(event: str, arguments: tuple[object, ...]) -> None:
         if event == "socket.getaddrinfo":
             host = arguments[0]
         elif event == "socket.connect" and isinstance(arguments[1], tuple):
@@ -170,13 +170,13 @@ def _watch() -> None:
         for hosts in _watchers:
             hosts.append(str(host))
 
-    sys.addaudithook(note)
+    sys.addaudithook(note_host)
 
 
 @contextmanager
-def connections() -> Iterator[list[str]]:
-    """Every host that this process looks up or connects to in the block."""
-    _watch()
+def watch_connections() -> Iterator[list[str]]:
+    """Collect every host that this process looks up or connects to in the block."""
+    _install_watch()
     hosts: list[str] = []
     _watchers.append(hosts)
     try:

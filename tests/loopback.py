@@ -39,8 +39,10 @@ class Endpoint:
     most_at_once: int = 0
 
 
-def message(text: str | None = None, calls: list[tuple[str, str]] | None = None, **extra: object) -> Reply:
-    """A chat completion with text, or with tool calls given as name and JSON text."""
+def make_message_reply(
+    text: str | None = None, calls: list[tuple[str, str]] | None = None, **extra: object
+) -> Reply:
+    """Make a chat completion with text, or with tool calls given as name and JSON text."""
     content: Body = {"role": "assistant", "content": text, **extra}
     if calls is not None:
         content["tool_calls"] = [
@@ -59,14 +61,14 @@ def message(text: str | None = None, calls: list[tuple[str, str]] | None = None,
     )
 
 
-def error(status: int, text: str, code: str = "error") -> Reply:
-    """An error in OpenAI's form."""
+def make_error_reply(status: int, text: str, code: str = "error") -> Reply:
+    """Make an error in OpenAI's form."""
     kind = "server_error" if status >= 500 else "invalid_request_error"
     return Reply({"error": {"message": text, "type": kind, "code": code}}, status)
 
 
 @contextmanager
-def serving(answer: Answer) -> Iterator[Endpoint]:
+def serve_answers(answer: Answer) -> Iterator[Endpoint]:
     """Serve ``answer`` on a free port of 127.0.0.1 until the block ends."""
     endpoint = Endpoint("", [], [])
     requests, keys = endpoint.requests, endpoint.keys
@@ -77,12 +79,12 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self.answered(dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True)))
+            self.answer_request(dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True)))
 
         def do_POST(self) -> None:
-            self.answered(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.answer_request(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
-        def answered(self, asked: Body) -> None:
+        def answer_request(self, asked: Body) -> None:
             requests.append(asked)
             endpoint.paths.append(self.path)
             keys.append(self.headers.get("Authorization", ""))
@@ -107,14 +109,14 @@ def serving(answer: Answer) -> Iterator[Endpoint]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
             """Say nothing."""
 
-    with listening(Handler) as port:
+    with listen_on_loopback(Handler) as port:
         endpoint.api_base = f"http://127.0.0.1:{port}/v1"
         yield endpoint
 
 
 @contextmanager
-def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
-    """A free port of 127.0.0.1 whose requests are handled so until the block ends."""
+def listen_on_loopback(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
+    """Handle requests to a free port of 127.0.0.1 until the block ends."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

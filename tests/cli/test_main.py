@@ -13,7 +13,7 @@ from pytest_fcbench.cli import main
 from pytest_fcbench.cli.commands import pull
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.packs.wheel import WheelSource
-from tests.factories import DEMO, PACKAGE, pinned, write_tree, write_wheel
+from tests.factories import DEMO, PACKAGE, pin_source, write_tree, write_wheel
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def wheel(tmp_path: Path) -> Path:
 @pytest.fixture
 def demo(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WheelSource:
     """The only pack that there is, in the place of the official one."""
-    source = pinned(DEMO, wheel, tmp_path / "scratch")
+    source = pin_source(DEMO, wheel, tmp_path / "scratch")
     monkeypatch.setattr(pull, "PACKS", {"demo": source})
     return source
 

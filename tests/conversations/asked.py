@@ -8,13 +8,13 @@ from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation
 
 
-def requests(asking: Conversation, answer: Callable[[AskModel], Completion]) -> list[AskModel]:
+def collect_requests(asking: Conversation, answer: Callable[[AskModel], Completion]) -> list[AskModel]:
     """Drive a conversation with these answers and return every request that it comes to."""
     found: list[AskModel] = []
 
-    def noted(request: AskModel) -> Completion:
+    def note_request(request: AskModel) -> Completion:
         found.append(request)
         return answer(request)
 
-    drive_conversation(asking, noted)
+    drive_conversation(asking, note_request)
     return found

@@ -20,7 +20,14 @@ from pytest_fcbench.matchers.golden_path.verdict import judge
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json
 from tests.factories import tool_calls
 from tests.matchers.golden_path.cases import make_path_entry
-from tests.matchers.golden_path.talking import CORE, CORRECTED, OFFICIAL, PROMPT, call, held
+from tests.matchers.golden_path.talking import (
+    CORE,
+    CORRECTED,
+    OFFICIAL,
+    PROMPT,
+    hold_conversation,
+    write_call,
+)
 
 BOTH = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
 
@@ -34,10 +41,10 @@ ENTRY = make_path_entry(
         ],
     ]
 )
-FIRST = [call("Search_Hotel_Destination", query="Tromsø")]
+FIRST = [write_call("Search_Hotel_Destination", query="Tromsø")]
 SECOND = [
-    call("Get_Hotel_Details", hotel_id="1", arrival_date="d"),
-    call("Get_Hotel_Reviews-Tips-", hotel_id="101"),
+    write_call("Get_Hotel_Details", hotel_id="1", arrival_date="d"),
+    write_call("Get_Hotel_Reviews-Tips-", hotel_id="101"),
 ]
 
 
@@ -58,7 +65,7 @@ def test_names_are_made_fit_for_interfaces(name: str, shown: str) -> None:
 @BOTH
 def test_function_calling(driven: PathSettings) -> None:
     requests: list[AskModel] = []
-    transcript = held(ENTRY, [FIRST, SECOND], driven, requests=requests)
+    transcript = hold_conversation(ENTRY, [FIRST, SECOND], driven, requests=requests)
     assert [request.step for request in requests] == [0, 1, 2]
     first, _, last = requests
     assert first.messages == ({"role": "user", "content": "Find me a bed."},)
@@ -95,7 +102,7 @@ def test_prompting(driven: PathSettings) -> None:
         '[Search_Hotel_Destination(query="Tromsø")]',
         "[Get_Hotel_Reviews_Tips_(hotel_id='101'), Get_Hotel_Details(hotel_id='1', arrival_date='d')]",
     ]
-    transcript = held(ENTRY, answers, driven, manner=PROMPT, requests=requests)
+    transcript = hold_conversation(ENTRY, answers, driven, manner=PROMPT, requests=requests)
     system, user = requests[0].messages
     assert str(system["content"]).startswith(CORE.wording.system_prompt[:20])
     assert "Get_Hotel_Reviews_Tips_" in str(system["content"])
@@ -112,7 +119,7 @@ def test_prompting(driven: PathSettings) -> None:
 def test_text_that_tries_to_call_is_told_so() -> None:
     requests: list[AskModel] = []
     answers = ['[Search_Hotel_Destination(query="Tromsø"', '[Search_Hotel_Destination(query="Tromsø")]']
-    transcript = held(ENTRY, answers, CORRECTED, manner=PROMPT, requests=requests)
+    transcript = hold_conversation(ENTRY, answers, CORRECTED, manner=PROMPT, requests=requests)
     told = requests[1].messages[-1]
     assert told["role"] == "user"
     assert "cannot be read" in str(told["content"])
@@ -123,7 +130,9 @@ def test_text_that_tries_to_call_is_told_so() -> None:
 
 
 def test_officially_such_text_is_a_response() -> None:
-    transcript = held(ENTRY, ['[Search_Hotel_Destination(query="Tromsø"'], OFFICIAL, manner=PROMPT)
+    transcript = hold_conversation(
+        ENTRY, ['[Search_Hotel_Destination(query="Tromsø"'], OFFICIAL, manner=PROMPT
+    )
     assert len(transcript.turns[0]) == 1
     verdict = judge(ENTRY, transcript).official
     assert isinstance(verdict, Failed)
@@ -133,8 +142,8 @@ def test_officially_such_text_is_a_response() -> None:
 def test_the_same_is_asked_once() -> None:
     """Else an API that is there the second time would make another verdict of the same answers."""
     replies = iter([Completion(text="down", fault=Fault.INFERENCE_ERROR)])
-    again = [call("Search_Hotel_Destination", query="tromso")]
-    transcript = held(
+    again = [write_call("Search_Hotel_Destination", query="tromso")]
+    transcript = hold_conversation(
         ENTRY,
         [again, again],
         replace(CORRECTED, live=True),
@@ -155,9 +164,9 @@ def test_what_a_judge_is_told_was_said(driven: PathSettings) -> None:
         text = '{"same": true, "reason": "."}' if len(asked) < 3 else '{"score": %d, "reason": "."}'
         return Completion(text=text.replace("%d", str(5 - len(asked))))
 
-    nearly = call("Get_Hotel_Reviews-Tips-", hotel_id="101", sort_option_id="NEW")
-    answers = [[call("Search_Hotel_Destination", query="in tromso")], [SECOND[0], nearly]]
-    transcript = held(ENTRY, answers, replace(driven, judge="a judge"), aside=judged)
+    nearly = write_call("Get_Hotel_Reviews-Tips-", hotel_id="101", sort_option_id="NEW")
+    answers = [[write_call("Search_Hotel_Destination", query="in tromso")], [SECOND[0], nearly]]
+    transcript = hold_conversation(ENTRY, answers, replace(driven, judge="a judge"), aside=judged)
     first, second, completeness, correctness = asked
     assert '"earlier steps": []' in first
     assert "in tromso" in second.partition("call that was made")[0]
@@ -171,7 +180,7 @@ def test_what_a_judge_is_told_was_said(driven: PathSettings) -> None:
 @BOTH
 @pytest.mark.parametrize("answer", [None, "", " \n"])
 def test_no_judge_is_asked_about_nothing(driven: PathSettings, answer: str | None) -> None:
-    transcript = held(ENTRY, [FIRST, SECOND, answer], replace(driven, judge="a judge"))
+    transcript = hold_conversation(ENTRY, [FIRST, SECOND, answer], replace(driven, judge="a judge"))
     assert transcript.asides == ()
 
 
@@ -221,7 +230,9 @@ def test_no_answer_breaks_it(
         driven = replace(driven, judge="a judge", similarity="a model", live=True)
     others = itertools.cycle(replies)
     requests: list[AskModel] = []
-    transcript = held(ENTRY, answers, driven, manner=manner, requests=requests, aside=lambda _: next(others))
+    transcript = hold_conversation(
+        ENTRY, answers, driven, manner=manner, requests=requests, aside=lambda _: next(others)
+    )
     judgement = judge(ENTRY, transcript)
     assert judge(ENTRY, transcript) == judgement
     own = judgement.select_profile(driven.profile)

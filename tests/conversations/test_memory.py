@@ -19,7 +19,7 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import core
-from tests.conversations.asked import requests
+from tests.conversations.asked import collect_requests
 from tests.matchers.golden_path.talking import FC
 
 CORE = core.open_suite(Path())
@@ -28,7 +28,7 @@ CORE = core.open_suite(Path())
 def _requests(entry: Entry, memories: Memories) -> list[AskModel]:
     model = OracleModel(FC.prompting)
     talk = converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL), memories))
-    return requests(talk, lambda request: run_through(model.complete(entry, request)))
+    return collect_requests(talk, lambda request: run_through(model.complete(entry, request)))
 
 
 @pytest.mark.parametrize("category", SELECTIONS["memory"])

@@ -28,7 +28,7 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
 )
 from pytest_fcbench.suites.registry import open_suite
-from tests.conversations.asked import requests
+from tests.conversations.asked import collect_requests
 from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
 
 FC = Manner("gpt", Prompting.make_default(Mode.FC))
@@ -440,14 +440,14 @@ def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, man
         put_turns(ENTRY, manner, wording), _calling(manner, "jar"), Results(("on 1",)), DONE, DONE
     )
     answers = iter([_calling(manner, "jar"), DONE, DONE])
-    assert requests(asking(), lambda request: next(answers)) == _asked(demands)
+    assert collect_requests(asking(), lambda request: next(answers)) == _asked(demands)
     assert _places(_asked(demands)) == [(0, 0), (0, 1), (1, 0)]
 
     def answer(request: AskModel) -> Completion:
         raise NotScoredError("no_result", "nothing to say")
 
     with pytest.raises(NotScoredError):
-        requests(asking(), answer)
+        collect_requests(asking(), answer)
 
 
 def test_of_a_single_turn_entry_nothing_is_carried_out(wording: Wording) -> None:

@@ -41,18 +41,18 @@ class _Loop(asyncio.SelectorEventLoop):
         return self._clock.now
 
 
-def run(main: Coroutine[object, object, _T]) -> _T:
-    """The result of a coroutine whose waits take no time. Raises ``Stuck`` where it could only hang."""
+def run_coroutine(main: Coroutine[object, object, _T]) -> _T:
+    """Return the result of a coroutine whose waits take no time; raise ``Stuck`` where it could only hang."""
     with asyncio.Runner(loop_factory=_Loop) as runner:
         return runner.run(main)
 
 
-def now() -> float:
-    """Seconds since the loop began."""
+def read_clock() -> float:
+    """Return the seconds since the loop began."""
     return asyncio.get_running_loop().time() - START
 
 
-async def settle() -> None:
+async def let_tasks_settle() -> None:
     """Let every task go on until it waits for something."""
     for _ in range(50):
         await asyncio.sleep(0)
@@ -69,14 +69,14 @@ class Attempt(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """What the thread does."""
+        """Call the function and keep its result or its error."""
         try:
             self._result = self._function()
         except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
             self._error = error
 
     def result(self, patience_s: float = 10.0) -> object:
-        """What it returned; raises what it raised, and ``Stuck`` where it has not come to an end."""
+        """Return or raise the outcome of the function; raise ``Stuck`` where it has not come to an end."""
         self.join(patience_s)
         if self.is_alive():
             raise Stuck(f"no end after {patience_s:g} s")

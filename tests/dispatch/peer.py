@@ -20,17 +20,17 @@ from tests.factories import make_entry, make_transcript
 
 
 def offer_from_json(text: str) -> Offer:
-    """The offer that ``offer_to_json`` wrote."""
+    """Read the offer that ``offer_to_json`` wrote."""
     address, key = json.loads(text)
     return {"address": address if isinstance(address, str) else tuple(address), "key": bytes.fromhex(key)}
 
 
 def offer_to_json(offer: Offer) -> str:
-    """An offer on a command line."""
+    """Write an offer as text for a command line."""
     return json.dumps([offer["address"], offer["key"].hex()])
 
 
-def _ask(offer: Offer, ids: list[str]) -> None:
+def _ask_server(offer: Offer, ids: list[str]) -> None:
     link = Link.connect(offer)
     assert link is not None
     outcomes: list[Transcript | NotScoredError] = []
@@ -42,18 +42,18 @@ def _ask(offer: Offer, ids: list[str]) -> None:
     sys.stdout.buffer.write(pickle.dumps(outcomes))
 
 
-def _serve() -> None:
-    def transcript(entry: Entry) -> Transcript:
+def _serve_transcripts() -> None:
+    def give_transcript(entry: Entry) -> Transcript:
         if not entry.id.endswith("_0"):
             threading.Event().wait()
         return make_transcript("from another process", entry=entry.key)
 
-    print(offer_to_json(LinkServer(transcript).offer), flush=True)
+    print(offer_to_json(LinkServer(give_transcript).offer), flush=True)
     sys.stdin.read()
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "ask":
-        _ask(offer_from_json(sys.argv[2]), sys.argv[3:])
+        _ask_server(offer_from_json(sys.argv[2]), sys.argv[3:])
     else:
-        _serve()
+        _serve_transcripts()

@@ -95,7 +95,7 @@ async def spend(ledger: Ledger, asked: list[Asked]) -> list[str]:
 def test_the_limit_is_never_passed(asked: list[Asked], limit: int) -> None:
     """Prices are multiples of 1/4, which binary numbers hold exactly; every call comes to an end."""
     ledger = Ledger(Price(250_000, 500_000), max_usd=float(limit), max_tokens=20)
-    ends = clock.run(spend(ledger, asked))
+    ends = clock.run_coroutine(spend(ledger, asked))
     assert len(ends) == len(asked)
     assert ledger.spent <= limit
     assert ("budget" in ends) == (ledger.stopped_at is not None)
@@ -108,7 +108,7 @@ def test_the_limit_is_never_passed(asked: list[Asked], limit: int) -> None:
 def test_prices_that_binary_numbers_do_not_hold(asked: list[Asked], limit: int) -> None:
     ledger = Ledger(by_output(0.1), max_usd=limit / 10, max_tokens=1)
     asked = [Asked(call.at, call.size, call.takes, min(call.output, 1), call.fails) for call in asked]
-    assert len(clock.run(spend(ledger, asked))) == len(asked)
+    assert len(clock.run_coroutine(spend(ledger, asked))) == len(asked)
     assert ledger.spent <= limit / 10 + 1e-9
 
 
@@ -119,7 +119,7 @@ def test_a_call_that_does_not_fit_is_refused_when_three_others_have_ended() -> N
             await ledger.settle(promised, answer(1))
         return await refused(ledger)
 
-    assert clock.run(main()).cause == "budget"
+    assert clock.run_coroutine(main()).cause == "budget"
 
 
 def test_calls_that_are_promised_to_fit_are_all_made() -> None:
@@ -135,7 +135,7 @@ def test_calls_that_are_promised_to_fit_are_all_made() -> None:
         await asyncio.sleep(1)
         await ledger.settle(promised, answer(1))
 
-    assert clock.run(main()) == 10
+    assert clock.run_coroutine(main()) == 10
 
 
 # Waiting for those in flight
@@ -146,13 +146,13 @@ def test_a_call_goes_on_where_those_in_flight_turn_out_cheap() -> None:
         ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=4)
         first = await ledger.promise(REQUEST)
         second = asyncio.create_task(ledger.promise(REQUEST))
-        await clock.settle()
+        await clock.let_tasks_settle()
         assert not second.done()
         await ledger.settle(first, answer(0))
         assert await second == first == 1
         assert ledger.stopped_at is None
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_a_call_is_refused_where_those_in_flight_were_as_dear_as_they_could_be() -> None:
@@ -161,13 +161,13 @@ def test_a_call_is_refused_where_those_in_flight_were_as_dear_as_they_could_be()
         first, second = await ledger.promise(REQUEST), await ledger.promise(REQUEST)
         third = asyncio.create_task(refused(ledger))
         await ledger.settle(first, answer(2))
-        await clock.settle()
+        await clock.let_tasks_settle()
         assert not third.done()
         await ledger.settle(second, answer(2))
         assert (await third).cause == "budget"
         assert (ledger.spent, ledger.stopped_at) == (1, 1)
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_all_that_wait_are_refused_together() -> None:
@@ -175,11 +175,11 @@ def test_all_that_wait_are_refused_together() -> None:
         ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=4)
         first = await ledger.promise(REQUEST)
         waiting = [asyncio.create_task(refused(ledger)) for _ in range(20)]
-        await clock.settle()
+        await clock.let_tasks_settle()
         await ledger.settle(first, answer(1))
         assert {error.cause for error in await asyncio.gather(*waiting)} == {"budget"}
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_one_that_waits_is_cancelled_and_promises_nothing() -> None:
@@ -187,14 +187,14 @@ def test_one_that_waits_is_cancelled_and_promises_nothing() -> None:
         ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=4)
         first = await ledger.promise(REQUEST)
         waiting = asyncio.create_task(ledger.promise(REQUEST))
-        await clock.settle()
+        await clock.let_tasks_settle()
         waiting.cancel()
         await asyncio.wait([waiting])
         assert waiting.cancelled()
         await ledger.settle(first, None)
         assert await ledger.promise(REQUEST) == 1
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 @pytest.mark.parametrize("steps", range(6))
@@ -213,7 +213,7 @@ def test_a_call_that_is_cancelled_while_it_settles_gives_its_promise_back(steps:
 
         ending = [asyncio.create_task(call(await ledger.promise(REQUEST))) for _ in range(2)]
         waiting = [asyncio.create_task(refused(ledger)) for _ in range(4)]
-        await clock.settle()
+        await clock.let_tasks_settle()
         over.set()
         for _ in range(steps):
             await asyncio.sleep(0)
@@ -221,7 +221,7 @@ def test_a_call_that_is_cancelled_while_it_settles_gives_its_promise_back(steps:
         await asyncio.wait(ending)
         assert {error.cause for error in await asyncio.gather(*waiting)} == {"budget"}
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 # Refusals
@@ -240,7 +240,7 @@ def test_once_refused_all_later_ones_are() -> None:
             "$0.0000 are spent, another call could pass the limit of $25",
         )
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_what_was_spent_when_the_limit_was_reached_is_kept() -> None:
@@ -250,7 +250,7 @@ def test_what_was_spent_when_the_limit_was_reached_is_kept() -> None:
         assert (await refused(ledger)).reason.startswith("$0.5000 are spent")
         assert ledger.stopped_at == 0.5
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 @pytest.mark.parametrize(
@@ -267,14 +267,14 @@ def test_without_a_price_or_a_limit_nothing_is_refused(price: Price | None, limi
             await ledger.settle(promised, answer(100, 100))
         assert ledger.stopped_at is None
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_no_money_is_no_call() -> None:
     async def main() -> None:
         assert (await refused(Ledger(by_output(0.1), max_usd=0.0))).cause == "budget"
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 # What is booked
@@ -290,7 +290,7 @@ def test_a_failure_costs_nothing() -> None:
         assert ledger.spent == 0
         assert await ledger.promise(REQUEST) == 1.25
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_an_answer_that_does_not_say_what_it_took_costs_what_was_promised(comple
         assert ledger.spent == 2.5
         assert (await refused(ledger)).cause == "budget"
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_costs_are_booked_without_a_limit_too() -> None:
@@ -315,7 +315,7 @@ def test_costs_are_booked_without_a_limit_too() -> None:
         await ledger.settle(await ledger.promise(REQUEST), answer(3, 2))
         assert ledger.spent == 2
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_cost_of_a_completion() -> None:
@@ -333,7 +333,7 @@ def test_a_call_may_cost_what_the_longest_answer_did() -> None:
         await ledger.settle(promised, answer(40))
         assert (promised, await ledger.promise(REQUEST)) == (1, 10)
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_one_that_waits_reckons_with_the_longest_answer() -> None:
@@ -346,7 +346,7 @@ def test_one_that_waits_reckons_with_the_longest_answer() -> None:
         assert (await third).cause == "budget"
         assert ledger.spent == 2.25
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_a_server_is_paid_by_its_time() -> None:
@@ -357,14 +357,14 @@ def test_a_server_is_paid_by_its_time() -> None:
         assert (promised, ledger.spent) == (15, 20)
         assert await ledger.promise(REQUEST) == 20
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 def test_an_answer_without_a_limit_of_tokens_has_some_length() -> None:
     async def main() -> None:
         assert await Ledger(by_output(0.25), max_usd=1000).promise(REQUEST) == 256
 
-    clock.run(main())
+    clock.run_coroutine(main())
 
 
 # Tokens of a request

@@ -50,7 +50,7 @@ class FakeModel:
     most: int = 0
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        self.starts.append(clock.now())
+        self.starts.append(clock.read_clock())
         self.asked.append(entry.id)
         outcome = self.script.pop(0) if self.script else ANSWER
         self.in_flight += 1
@@ -113,7 +113,7 @@ def causes(outcomes: list[Completion | BaseException]) -> list[str | None]:
 
 
 def running(main: Callable[[], Coroutine[object, object, _T]]) -> _T:
-    return clock.run(main())
+    return clock.run_coroutine(main())
 
 
 def most_in_a_minute(starts: list[float]) -> int:
@@ -127,7 +127,7 @@ def most_in_a_minute(starts: list[float]) -> int:
 def test_what_may_pass_is_tried_again(times: int) -> None:
     fake = FakeModel([failure() for _ in range(times)])
     model = LimitedModel(fake, Limits(retries=3))
-    assert clock.run(ask(model)) == ANSWER
+    assert clock.run_coroutine(ask(model)) == ANSWER
     assert (model.calls, model.retried) == (times + 1, times)
     assert model.notes == ("a note", f"{times} of {times + 1} calls were tries after a failure")
 
@@ -136,7 +136,7 @@ def test_what_may_pass_is_tried_again(times: int) -> None:
 def test_the_last_failure_is_raised_as_it_is(retries: int) -> None:
     errors = [failure(f"cause_{number}") for number in range(10)]
     model = LimitedModel(FakeModel(list(errors)), Limits(retries=retries))
-    assert clock.run(failing(ask(model))) is errors[retries]
+    assert clock.run_coroutine(failing(ask(model))) is errors[retries]
     assert (model.calls, model.retried) == (retries + 1, retries)
 
 
@@ -148,7 +148,7 @@ def test_the_last_failure_is_raised_as_it_is(retries: int) -> None:
 def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
     fake = FakeModel([error])
     model = LimitedModel(fake)
-    (outcome,) = clock.run(ask_many(model, 1))
+    (outcome,) = clock.run_coroutine(ask_many(model, 1))
     assert outcome is error
     assert (model.calls, model.retried, model.notes) == (1, 0, ("a note",))
 
@@ -156,7 +156,7 @@ def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
 def test_each_call_has_retries_of_its_own() -> None:
     fake = FakeModel([failure() for _ in range(20)])
     model = LimitedModel(fake, Limits(retries=1))
-    assert causes(clock.run(ask_many(model, 10))) == ["endpoint"] * 10
+    assert causes(clock.run_coroutine(ask_many(model, 10))) == ["endpoint"] * 10
     assert (model.calls, model.retried) == (20, 10)
     assert model.refusal is None
 
@@ -169,11 +169,11 @@ def test_an_endpoint_that_is_down_is_not_tried_again_and_again() -> None:
     async def main() -> list[Completion | BaseException]:
         return [outcome for number in range(8) for outcome in await ask_many_from(model, number)]
 
-    outcomes = clock.run(main())
+    outcomes = clock.run_coroutine(main())
     assert causes(outcomes) == ["endpoint"] * 6 + [None] * 2
     assert fake.asked == [entry(0).id] * 3 + [entry(number).id for number in range(1, 8)]
     fake.script = [failure()]
-    assert clock.run(ask(model)) == ANSWER, "it is up again, so a failure is tried again"
+    assert clock.run_coroutine(ask(model)) == ANSWER, "it is up again, so a failure is tried again"
 
 
 def test_one_that_fails_while_others_work_says_nothing_of_the_endpoint() -> None:
@@ -187,7 +187,7 @@ def test_one_that_fails_while_others_work_says_nothing_of_the_endpoint() -> None
         await first
         return await ask(model, 2)
 
-    assert clock.run(main()) == ANSWER, "tried again after a failure"
+    assert clock.run_coroutine(main()) == ANSWER, "tried again after a failure"
     assert fake.asked == [entry(number).id for number in (0, 1, 0, 2, 2)]
 
 
@@ -198,12 +198,12 @@ def test_a_refusal_is_a_sign_of_life() -> None:
     async def main() -> list[Completion | BaseException]:
         return [outcome for number in range(3) for outcome in await ask_many_from(model, number)]
 
-    assert causes(clock.run(main())) == ["endpoint", "bad_request", None]
+    assert causes(clock.run_coroutine(main())) == ["endpoint", "bad_request", None]
 
 
 def test_waits_between_tries_grow() -> None:
     fake = FakeModel([failure() for _ in range(6)])
-    clock.run(ask(LimitedModel(fake, Limits(retries=6))))
+    clock.run_coroutine(ask(LimitedModel(fake, Limits(retries=6))))
     waits = [later - earlier for earlier, later in pairwise(fake.starts)]
     for attempt, wait in enumerate(waits):
         assert 0.25 * 2**attempt - 1e-6 <= wait <= 0.5 * 2**attempt + 1e-6
@@ -211,7 +211,7 @@ def test_waits_between_tries_grow() -> None:
 
 def test_nothing_was_tried_again_so_nothing_is_noted() -> None:
     model = LimitedModel(FakeModel())
-    clock.run(ask(model))
+    clock.run_coroutine(ask(model))
     assert (model.calls, model.retried, model.notes) == (1, 0, ("a note",))
     assert model.immediate is False
 
@@ -224,7 +224,7 @@ def test_only_calls_that_were_made_again_count_as_such() -> None:
         ledger = Ledger(Price(0, 250_000), max_usd=1, max_tokens=4)
         model = LimitedModel(fake, ledger=ledger)
         first = asyncio.create_task(failing(ask(model, 0)))
-        await clock.settle()
+        await clock.let_tasks_settle()
         fake.script = [Completion(input_tokens=0, output_tokens=4)]
         await ask(model, 1)
         assert (await first).cause == "budget"
@@ -240,13 +240,13 @@ def test_only_calls_that_were_made_again_count_as_such() -> None:
 def test_a_call_that_hangs_is_tried_again() -> None:
     fake = FakeModel(takes=[NEVER, NEVER])
     model = LimitedModel(fake, Limits(retries=2, timeout_s=5))
-    assert clock.run(ask(model)) == ANSWER
+    assert clock.run_coroutine(ask(model)) == ANSWER
     assert (model.calls, model.retried, fake.in_flight) == (3, 2, 0)
 
 
 def test_a_call_that_always_hangs_is_a_timeout() -> None:
     model = LimitedModel(FakeModel(pace_s=NEVER), Limits(retries=1, timeout_s=2.5))
-    error = clock.run(failing(ask(model)))
+    error = clock.run_coroutine(failing(ask(model)))
     assert isinstance(error, CallError)
     assert (error.cause, error.reason, error.transient) == ("timeout", "no answer within 2.5 s", True)
     assert model.calls == 2
@@ -255,13 +255,13 @@ def test_a_call_that_always_hangs_is_a_timeout() -> None:
 def test_waiting_for_a_turn_is_no_part_of_the_time_for_an_answer() -> None:
     fake = FakeModel(pace_s=1)
     model = LimitedModel(fake, Limits(rpm=1, timeout_s=2, retries=0))
-    assert clock.run(ask_many(model, 3)) == [ANSWER] * 3
+    assert clock.run_coroutine(ask_many(model, 3)) == [ANSWER] * 3
     assert fake.starts == pytest.approx([0, 60, 120])
 
 
 def test_a_timeout_of_the_model_is_not_told_as_ours() -> None:
     model = LimitedModel(FakeModel([TimeoutError("read timed out")]), Limits(retries=0))
-    (outcome,) = clock.run(ask_many(model, 1))
+    (outcome,) = clock.run_coroutine(ask_many(model, 1))
     assert "600 s" not in str(outcome)
 
 
@@ -301,7 +301,7 @@ def test_after_retry_after_nobody_starts_before_it_is_over() -> None:
 
 def test_those_who_wait_for_their_turn_are_held_too() -> None:
     fake = FakeModel([full(30)], pace_s=0.125)
-    clock.run(ask_many(LimitedModel(fake, Limits(rpm=60)), 5))
+    clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=60)), 5))
     assert min(fake.starts[1:]) == 30.125
 
 
@@ -343,9 +343,9 @@ def test_other_failures_hold_only_their_own_call(error: CallError) -> None:
     async def main() -> None:
         model = LimitedModel(fake)
         first = asyncio.create_task(ask(model))
-        await clock.settle()
+        await clock.let_tasks_settle()
         await ask(model, 1)
-        assert clock.now() == 0
+        assert clock.read_clock() == 0
         await first
 
     running(main)
@@ -353,7 +353,7 @@ def test_other_failures_hold_only_their_own_call(error: CallError) -> None:
 
 def test_a_wait_of_nothing_is_no_wait() -> None:
     fake = FakeModel([full(0), full(0)])
-    clock.run(ask(LimitedModel(fake)))
+    clock.run_coroutine(ask(LimitedModel(fake)))
     assert fake.starts == [0, 0, 0]
 
 
@@ -363,13 +363,13 @@ def test_a_wait_of_nothing_is_no_wait() -> None:
 @pytest.mark.parametrize("rpm", [1, 7, 60, 6000])
 def test_calls_start_at_even_distances(rpm: float) -> None:
     fake = FakeModel()
-    clock.run(ask_many(LimitedModel(fake, Limits(rpm=rpm)), 30))
+    clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=rpm)), 30))
     assert fake.starts == pytest.approx([place * 60 / rpm for place in range(30)])
 
 
 def test_without_a_rate_all_start_at_once() -> None:
     fake = FakeModel(pace_s=1)
-    clock.run(ask_many(LimitedModel(fake), 50))
+    clock.run_coroutine(ask_many(LimitedModel(fake), 50))
     assert fake.starts == [0] * 50
     assert fake.most == 50
 
@@ -387,7 +387,7 @@ async def _keep_in_flight(model: LimitedModel, concurrency: int, rounds: int) ->
 def test_calls_that_come_back_together_start_apart() -> None:
     """The first 128 start 5 ms apart and all end after a second."""
     fake = FakeModel(takes=[1 - 0.005 * place for place in range(128)], pace_s=1.0)
-    clock.run(_keep_in_flight(LimitedModel(fake, Limits(concurrency=128)), 128, 2))
+    clock.run_coroutine(_keep_in_flight(LimitedModel(fake, Limits(concurrency=128)), 128, 2))
     first, second = fake.starts[:128], fake.starts[128:]
     assert first == pytest.approx([0.005 * place for place in range(128)])
     assert min(later - sooner for sooner, later in pairwise(second)) > 0.001
@@ -400,21 +400,21 @@ def test_spreading_starts_holds_no_call_back_for_long(takes_s: float) -> None:
 
     async def timed() -> float:
         await _keep_in_flight(LimitedModel(fake, Limits(concurrency=64)), 64, 100)
-        return clock.now()
+        return clock.read_clock()
 
-    assert clock.run(timed()) <= 64 * 0.005 + 1.02 * 100 * takes_s
+    assert clock.run_coroutine(timed()) <= 64 * 0.005 + 1.02 * 100 * takes_s
 
 
 def test_tries_after_a_failure_take_their_turn() -> None:
     fake = FakeModel([failure() for _ in range(20)])
-    clock.run(ask_many(LimitedModel(fake, Limits(rpm=60)), 30))
+    clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=60)), 30))
     assert len(fake.starts) == 50
     assert most_in_a_minute(fake.starts) <= 60
 
 
 def test_no_minute_holds_more_calls_than_the_rate_after_all_were_held() -> None:
     fake = FakeModel([full(30)])
-    clock.run(ask_many(LimitedModel(fake, Limits(rpm=60)), 100))
+    clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=60)), 100))
     assert most_in_a_minute(fake.starts) <= 60
 
 
@@ -430,14 +430,14 @@ def test_no_minute_holds_more_calls_than_the_rate_after_a_large_one() -> None:
     """Turns come each second; the first request needs the tokens of a minute, the others hardly any."""
     fake = FakeModel()
     requests = [sized(60_000), *[sized(100)] * 100]
-    clock.run(ask_many(LimitedModel(fake, Limits(rpm=60, tpm=60_000)), 0, requests))
+    clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=60, tpm=60_000)), 0, requests))
     assert most_in_a_minute(fake.starts) <= 60
 
 
 @given(sizes=st.lists(st.integers(20, 3000), min_size=1, max_size=20))
 def test_no_minute_holds_more_tokens_than_the_rate_and_one_request(sizes: list[int]) -> None:
     fake = FakeModel()
-    clock.run(ask_many(LimitedModel(fake, Limits(tpm=2000)), 0, [sized(size) for size in sizes]))
+    clock.run_coroutine(ask_many(LimitedModel(fake, Limits(tpm=2000)), 0, [sized(size) for size in sizes]))
     spent = list(zip(fake.starts, sizes, strict=True))
     for first, _ in spent:
         within = [size for start, size in spent if first <= start < first + 60 - 1e-6]
@@ -489,7 +489,7 @@ def test_until_the_first_call_is_back_no_second_is_made() -> None:
     fake = FakeModel(takes=[5], pace_s=1)
     model = LimitedModel(fake, preflight=True)
     assert not model.decided.is_set()
-    assert clock.run(ask_many(model, 10)) == [ANSWER] * 10
+    assert clock.run_coroutine(ask_many(model, 10)) == [ANSWER] * 10
     assert fake.starts == [0] + [5] * 9
     assert fake.most == 9
     assert model.decided.is_set()
@@ -511,7 +511,7 @@ def test_it_is_decided_when_the_first_call_is_back_and_not_before() -> None:
 def test_its_tries_come_before_all_other_calls() -> None:
     fake = FakeModel([failure(), failure(), full(40)])
     model = LimitedModel(fake, preflight=True)
-    assert clock.run(ask_many(model, 5)) == [ANSWER] * 5
+    assert clock.run_coroutine(ask_many(model, 5)) == [ANSWER] * 5
     assert fake.asked[:4] == [fake.asked[0]] * 4
     assert len(fake.asked) == 8
     assert min(fake.starts[3:]) >= 40
@@ -539,7 +539,7 @@ def test_a_first_call_that_fails_for_good_is_the_only_one(cause: str) -> None:
 def test_a_first_call_whose_tries_all_fail_is_the_only_one() -> None:
     fake = FakeModel(pace_s=NEVER)
     model = LimitedModel(fake, Limits(retries=2, timeout_s=1), preflight=True)
-    assert causes(clock.run(ask_many(model, 5))) == ["timeout"] * 5
+    assert causes(clock.run_coroutine(ask_many(model, 5))) == ["timeout"] * 5
     assert fake.asked == ["simple_python_0"] * 3
 
 
@@ -547,7 +547,7 @@ def test_nobody_listens_and_that_is_not_tried_again_at_first() -> None:
     """A server that was not started will not be there a second later, and somebody waits to be told."""
     fake = FakeModel([failure("connection") for _ in range(9)])
     model = LimitedModel(fake, preflight=True)
-    assert causes(clock.run(ask_many(model, 3))) == ["connection"] * 3
+    assert causes(clock.run_coroutine(ask_many(model, 3))) == ["connection"] * 3
     assert (model.calls, model.retried) == (1, 0)
 
 
@@ -585,7 +585,7 @@ def test_an_entry_that_is_malformed_says_nothing_of_the_endpoint() -> None:
 def test_three_malformed_in_a_row_are_the_word_of_the_endpoint() -> None:
     fake = FakeModel([lasting("bad_request") for _ in range(9)])
     model = LimitedModel(fake, preflight=True)
-    assert causes(clock.run(ask_many(model, 6))) == ["bad_request"] * 6
+    assert causes(clock.run_coroutine(ask_many(model, 6))) == ["bad_request"] * 6
     assert len(fake.asked) == 3
     assert model.refusal is not None
     assert model.decided.is_set()
@@ -594,7 +594,7 @@ def test_three_malformed_in_a_row_are_the_word_of_the_endpoint() -> None:
 def test_a_malformed_one_and_then_another_failure() -> None:
     fake = FakeModel([lasting("bad_request"), lasting("authentication")])
     model = LimitedModel(fake, preflight=True)
-    outcomes = causes(clock.run(ask_many(model, 4)))
+    outcomes = causes(clock.run_coroutine(ask_many(model, 4)))
     assert outcomes == ["bad_request", "authentication", "authentication", "authentication"]
     assert len(fake.asked) == 2
 
@@ -602,7 +602,7 @@ def test_a_malformed_one_and_then_another_failure() -> None:
 def test_later_malformed_ones_refuse_nothing() -> None:
     fake = FakeModel([ANSWER, *(lasting("bad_request") for _ in range(5)), lasting("authentication")])
     model = LimitedModel(fake, preflight=True)
-    outcomes = causes(clock.run(ask_many(model, 9)))
+    outcomes = causes(clock.run_coroutine(ask_many(model, 9)))
     assert outcomes == [None, *["bad_request"] * 5, "authentication", None, None]
     assert model.refusal is None
 
@@ -611,7 +611,7 @@ def test_without_it_nothing_is_refused() -> None:
     fake = FakeModel([lasting("authentication") for _ in range(5)])
     model = LimitedModel(fake)
     assert model.decided.is_set()
-    assert causes(clock.run(ask_many(model, 6))) == ["authentication"] * 5 + [None]
+    assert causes(clock.run_coroutine(ask_many(model, 6))) == ["authentication"] * 5 + [None]
 
 
 def test_it_is_no_longer_wanted_alone() -> None:
@@ -619,7 +619,7 @@ def test_it_is_no_longer_wanted_alone() -> None:
     fake = FakeModel(pace_s=1)
     model = LimitedModel(fake, preflight=True)
     model.decided.set()
-    assert clock.run(ask_many(model, 3)) == [ANSWER] * 3
+    assert clock.run_coroutine(ask_many(model, 3)) == [ANSWER] * 3
     assert fake.most == 3
 
 
@@ -659,7 +659,7 @@ def test_a_first_call_that_is_cancelled_leaves_nobody_at_the_door() -> None:
 def test_a_first_call_that_breaks_lets_in_the_next_and_only_that() -> None:
     fake = FakeModel([ValueError("a bug"), ValueError("a bug")], pace_s=1)
     model = LimitedModel(fake, preflight=True)
-    outcomes = clock.run(ask_many(model, 5))
+    outcomes = clock.run_coroutine(ask_many(model, 5))
     assert [isinstance(outcome, ValueError) for outcome in outcomes] == [True, True, False, False, False]
     assert fake.starts == [0, 1, 2, 3, 3]
 
@@ -675,7 +675,7 @@ def test_calls_that_could_pass_the_limit_are_not_made() -> None:
     spends = Completion(input_tokens=0, output_tokens=4)
     fake = FakeModel([spends] * 10, pace_s=1)
     model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=3, max_tokens=4))
-    assert causes(clock.run(ask_many(model, 6))) == [None] * 3 + ["budget"] * 3
+    assert causes(clock.run_coroutine(ask_many(model, 6))) == [None] * 3 + ["budget"] * 3
     assert (model.calls, model.ledger.spent) == (3, 3)
     assert model.notes == ("a note", "stopped asking at $3.0000: the limit could be passed")
 
@@ -701,9 +701,9 @@ def test_a_try_after_a_failure_waits_for_money_like_any_other() -> None:
 
     async def main() -> None:
         first = asyncio.create_task(ask(model))
-        await clock.settle()
+        await clock.let_tasks_settle()
         assert await ask(model, 1) == ANSWER
-        assert clock.now() == 0
+        assert clock.read_clock() == 0
         assert await first == ANSWER
 
     running(main)
@@ -751,9 +751,9 @@ def test_cancelled_while_all_are_held() -> None:
 
     async def main() -> None:
         first = asyncio.create_task(ask(model, 0))
-        await clock.settle()
+        await clock.let_tasks_settle()
         second = asyncio.create_task(ask(model, 1))
-        await clock.settle()
+        await clock.let_tasks_settle()
         second.cancel()
         third = asyncio.create_task(ask(model, 2))
         await asyncio.wait([first, second, third])
@@ -770,9 +770,9 @@ def test_cancelled_while_it_waits_for_money() -> None:
 
     async def main() -> None:
         first = asyncio.create_task(ask(model, 0))
-        await clock.settle()
+        await clock.let_tasks_settle()
         second = asyncio.create_task(ask(model, 1))
-        await clock.settle()
+        await clock.let_tasks_settle()
         second.cancel()
         await asyncio.wait([second])
         assert await ask(model, 2) == await first == ANSWER
@@ -787,9 +787,9 @@ def test_cancelled_at_the_door() -> None:
 
     async def main() -> None:
         first = asyncio.create_task(ask(model, 0))
-        await clock.settle()
+        await clock.let_tasks_settle()
         second = asyncio.create_task(ask(model, 1))
-        await clock.settle()
+        await clock.let_tasks_settle()
         second.cancel()
         await asyncio.gather(first, second, return_exceptions=True)
         assert await ask(model, 2) == ANSWER

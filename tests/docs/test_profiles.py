@@ -24,8 +24,8 @@ from pytest_fcbench.matchers.golden_path.verdict import judge as judge_path
 from tests.conftest import ROOT
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 from tests.matchers.golden_path.cases import make_path_entry
-from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, call, held
-from tests.matchers.outcomes import outcome
+from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, hold_conversation, write_call
+from tests.matchers.outcomes import name_outcome
 from tests.matchers.sql import shop
 from tests.matchers.test_execution import entry_of as executed_entry
 from tests.matchers.test_rest import entry_of as rest_entry
@@ -107,9 +107,9 @@ def said(right: str, text: str) -> Judgement:
 
 
 def statement(conditions: str) -> Judgement:
-    truth = shop.call(columns=["name"], conditions=["price < 10", "shelf = 1"])
+    truth = shop.make_arguments(columns=["name"], conditions=["price < 10", "shelf = 1"])
     made = {**truth, "conditions": json.loads(conditions)}
-    return sql.judge(shop.expecting(truth), make_transcript(tool_calls(("sql_execute", made))))
+    return sql.judge(shop.make_sql_entry(truth), make_transcript(tool_calls(("sql_execute", made))))
 
 
 def words(answer: str) -> Judgement:
@@ -146,11 +146,13 @@ def walked(text: str) -> Judgement:
         for word in part.split():
             name, made = known[word.rstrip("!")]
             last = list(made)[-1]
-            calls.append(call(name, **(made if not word.endswith("!") else {**made, last: "2031-01-01"})))
+            calls.append(
+                write_call(name, **(made if not word.endswith("!") else {**made, last: "2031-01-01"}))
+            )
         answers.append(calls)
     entry = make_path_entry(path)
-    official = judge_path(entry, held(entry, answers, OFFICIAL)).official
-    return Judgement(official, judge_path(entry, held(entry, answers, CORRECTED)).corrected)
+    official = judge_path(entry, hold_conversation(entry, answers, OFFICIAL)).official
+    return Judgement(official, judge_path(entry, hold_conversation(entry, answers, CORRECTED)).corrected)
 
 
 SECTIONS: Mapping[str, Callable[..., Judgement]] = {
@@ -170,7 +172,7 @@ EXAMPLES = [(section, row) for section in SECTIONS for row in rows(section)]
 
 
 def told(verdict: Verdict) -> str:
-    return outcome(verdict) or "passed"
+    return name_outcome(verdict) or "passed"
 
 
 def agree(shown: list[str], judgement: Judgement) -> None:

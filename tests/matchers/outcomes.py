@@ -5,8 +5,8 @@ from __future__ import annotations
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Verdict
 
 
-def outcome(verdict: Verdict) -> str | None:
-    """None for a pass, the code of a failure, ``not scored: cause`` else."""
+def name_outcome(verdict: Verdict) -> str | None:
+    """Name a verdict: None for a pass, the code of a failure, ``not scored: cause`` otherwise."""
     match verdict:
         case Failed(code=code):
             return code
@@ -15,6 +15,6 @@ def outcome(verdict: Verdict) -> str | None:
     return None
 
 
-def outcomes(judgement: Judgement) -> tuple[str | None, str | None]:
-    """Of the official and the corrected profile."""
-    return outcome(judgement.official), outcome(judgement.corrected)
+def name_outcomes(judgement: Judgement) -> tuple[str | None, str | None]:
+    """Name the verdicts of the official and the corrected profile."""
+    return name_outcome(judgement.official), name_outcome(judgement.corrected)

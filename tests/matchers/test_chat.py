@@ -12,7 +12,7 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, JudgeRating, NotScored
 from pytest_fcbench.matchers import chat
 from pytest_fcbench.matchers.judging.questions import put_question
 from tests.factories import make_entry, make_transcript, tool_calls
-from tests.matchers.outcomes import outcomes
+from tests.matchers.outcomes import name_outcomes
 
 ENTRY = make_entry("chatable", functions=[], query="What rhymes with kettle?")
 OFFICIAL = "irrelevance_error:decoder_success"
@@ -37,7 +37,7 @@ ANSWERS: Mapping[str, tuple[Completion | str, str | None, str | None]] = {
 @pytest.mark.parametrize("what", ANSWERS)
 def test_verdicts(what: str) -> None:
     answer, official, corrected = ANSWERS[what]
-    assert outcomes(chat.judge(ENTRY, make_transcript(answer))) == (official, corrected)
+    assert name_outcomes(chat.judge(ENTRY, make_transcript(answer))) == (official, corrected)
 
 
 def test_what_is_no_answer_is_judged_as_anywhere() -> None:

@@ -18,7 +18,7 @@ from pytest_fcbench.execution.outcomes import Outcome, Returned
 from pytest_fcbench.execution.sandbox.pool import Limits, Pool
 from pytest_fcbench.matchers import execution
 from tests.factories import make_doc, make_entry, make_transcript
-from tests.matchers.outcomes import outcomes
+from tests.matchers.outcomes import name_outcomes
 
 NAMES = (
     *(
@@ -87,14 +87,14 @@ SIX = "math_gcd(a=12, b=18)"
 )
 def test_one_call(pool: Pool, answer: str, official: str | None, corrected: str | None) -> None:
     judgement = execution.judge(entry_of(SIX, category="exec_simple"), make_transcript(answer), pool)
-    assert outcomes(judgement) == (official, corrected)
+    assert name_outcomes(judgement) == (official, corrected)
 
 
 def test_a_call_that_needs_too_much_memory() -> None:
     answer = make_transcript("[get_fibonacci_sequence(n=10**9)]")
     with closing(Pool(1, Limits(cpu_s=60, wall_s=60, memory=2**28))) as small:
         judgement = execution.judge(entry_of(SIX, category="exec_simple"), answer, small)
-    assert outcomes(judgement) == (f"{CHECKER}execution_error", f"{CHECKER}memory_limit")
+    assert name_outcomes(judgement) == (f"{CHECKER}execution_error", f"{CHECKER}memory_limit")
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,17 @@ def test_a_call_that_needs_too_much_memory() -> None:
 def test_several_calls(
     pool: Pool, truth: Sequence[str], answer: str, official: str | None, corrected: str | None
 ) -> None:
-    assert outcomes(execution.judge(entry_of(*truth), make_transcript(answer), pool)) == (official, corrected)
+    assert name_outcomes(execution.judge(entry_of(*truth), make_transcript(answer), pool)) == (
+        official,
+        corrected,
+    )
 
 
 def test_greed_can_leave_a_call_without_a_partner(pool: Pool) -> None:
     """The first truth takes the only call that the second could have had."""
     entry = entry_of("calculate_mean([100])", "calculate_mean([90])", kind=REAL_TIME)
     answer = "[calculate_mean(numbers=[85]), calculate_mean(numbers=[115])]"
-    assert outcomes(execution.judge(entry, make_transcript(answer), pool)) == (MATCH, None)
+    assert name_outcomes(execution.judge(entry, make_transcript(answer), pool)) == (MATCH, None)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +191,7 @@ def test_how_results_are_compared(
     """``...`` is the same as officially."""
     entry = entry_of(truth, category="exec_simple", kind=kind)
     expected = [official, official if corrected is ... else corrected]
-    found = outcomes(execution.judge(entry, make_transcript(f"[{answer}]"), pool))
+    found = name_outcomes(execution.judge(entry, make_transcript(f"[{answer}]"), pool))
     assert found == tuple(code and f"{CHECKER}{code}" for code in expected)
 
 
@@ -206,7 +209,7 @@ def test_how_results_are_compared(
 def test_tool_calls(pool: Pool, arguments: str, official: str | None, corrected: str | None) -> None:
     completion = Completion(tool_calls=(ToolCall("math_gcd", arguments),))
     judgement = execution.judge(entry_of(SIX, category="exec_simple"), make_transcript(completion), pool)
-    assert outcomes(judgement) == (official, corrected)
+    assert name_outcomes(judgement) == (official, corrected)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +238,7 @@ def test_an_answer_that_is_not_needed_decides_nothing(pool: Pool) -> None:
     """One call fits nothing, so that it does not matter what an API would say to the other."""
     entry = entry_of("get_movie_rating('Avatar')", SIX)
     answer = "[get_movie_rating(movie_name='avatar'), math_gcd(a=1, b=1)]"
-    assert outcomes(execution.judge(entry, make_transcript(answer), pool)) == (MATCH, MATCH)
+    assert name_outcomes(execution.judge(entry, make_transcript(answer), pool)) == (MATCH, MATCH)
 
 
 def test_what_is_set_aside(pool: Pool) -> None:
@@ -249,7 +252,7 @@ def test_what_is_set_aside(pool: Pool) -> None:
 
 def test_faults(pool: Pool) -> None:
     overflow = execution.judge(entry_of(SIX), make_transcript(Completion(fault=Fault.OVERFLOW)), pool)
-    assert outcomes(overflow) == ("context_overflow", "context_overflow")
+    assert name_outcomes(overflow) == ("context_overflow", "context_overflow")
     error = Completion(text="Error during inference: 500", fault=Fault.INFERENCE_ERROR)
     judgement = execution.judge(entry_of(SIX), make_transcript(error), pool)
     assert isinstance(judgement.official, Failed)

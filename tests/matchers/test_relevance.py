@@ -15,18 +15,18 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.matchers.relevance import judge
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
-from tests.matchers.outcomes import outcomes
+from tests.matchers.outcomes import name_outcomes
 
 CALLED = "irrelevance_error:decoder_success"
 NOT_CALLED = "relevance_error:decoder_failed"
 
 
 def prompted(category: str, answer: str) -> tuple[str | None, str | None]:
-    return outcomes(judge(make_entry(category), make_transcript(answer)))
+    return name_outcomes(judge(make_entry(category), make_transcript(answer)))
 
 
 def by_tools(category: str, completion: Completion) -> tuple[str | None, str | None]:
-    return outcomes(judge(make_entry(category), make_transcript(completion, mode=Mode.FC)))
+    return name_outcomes(judge(make_entry(category), make_transcript(completion, mode=Mode.FC)))
 
 
 # No function fits
@@ -243,7 +243,7 @@ def test_context_overflow_is_the_models_failure(category: str) -> None:
 def test_a_set_aside_entry_is_not_scored_even_when_it_overflowed(category: str) -> None:
     entry = make_entry(category, set_aside="bad data")
     judgement = judge(entry, make_transcript(Completion(fault=Fault.OVERFLOW)))
-    assert outcomes(judgement) == ("context_overflow", "not scored: set_aside")
+    assert name_outcomes(judgement) == ("context_overflow", "not scored: set_aside")
 
 
 @pytest.mark.parametrize(("category", "official"), [("irrelevance", None), ("live_relevance", NOT_CALLED)])
@@ -252,7 +252,7 @@ def test_an_inference_error_passes_irrelevance_officially_and_is_not_scored_else
 ) -> None:
     completion = Completion(text="Error during inference: 503", fault=Fault.INFERENCE_ERROR)
     judgement = judge(make_entry(category), make_transcript(completion))
-    assert outcomes(judgement) == (official, "not scored: inference_error")
+    assert name_outcomes(judgement) == (official, "not scored: inference_error")
 
 
 # Conforming to a schema

@@ -16,7 +16,7 @@ from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unans
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.matchers import rest
 from tests.factories import make_doc, make_entry, make_transcript
-from tests.matchers.outcomes import outcomes
+from tests.matchers.outcomes import name_outcomes
 
 DOC = make_doc(
     "requests.get",
@@ -76,7 +76,7 @@ def entry_of(call: str = TRUTH, recorded: str | None = None, set_aside: str | No
 )
 def test_one_answer(performer: Performer, answer: str, official: str | None, corrected: object) -> None:
     judgement = rest.judge(entry_of(), make_transcript(answer), performer)
-    assert outcomes(judgement) == (official, official if corrected is ... else corrected)
+    assert name_outcomes(judgement) == (official, official if corrected is ... else corrected)
 
 
 AUTH = ", auth='None', verify='True'"
@@ -86,7 +86,7 @@ def test_defaults_that_the_docs_write_as_text(performer: Performer) -> None:
     """Officially ``auth='None'`` is called, and ``verify='True'`` names a file."""
     answer = f"[{TRUTH[:-1]}{AUTH})]"
     judgement = rest.judge(entry_of(), make_transcript(answer), performer)
-    assert outcomes(judgement) == (f"{CODE}execution_error", None)
+    assert name_outcomes(judgement) == (f"{CODE}execution_error", None)
 
 
 DEPARTURES = "requests.get(url='https://trams.varnholm.example/v1/departures', params={'stop': 'Harbour'})"
@@ -107,7 +107,7 @@ def test_almost_any_value_gives_the_same_keys(
 ) -> None:
     """So officially all of these are right."""
     judgement = rest.judge(entry_of(DEPARTURES), make_transcript(f"[{answer}]"), performer)
-    assert outcomes(judgement) == (None, corrected)
+    assert name_outcomes(judgement) == (None, corrected)
 
 
 def test_tool_calls(performer: Performer) -> None:
@@ -117,7 +117,7 @@ def test_tool_calls(performer: Performer) -> None:
         make_transcript(Completion(tool_calls=(ToolCall("requests_get", json.dumps(arguments)),))),
         performer,
     )
-    assert outcomes(judgement) == (None, None)
+    assert name_outcomes(judgement) == (None, None)
 
 
 def test_faults(performer: Performer) -> None:
@@ -126,9 +126,9 @@ def test_faults(performer: Performer) -> None:
         (Fault.INFERENCE_ERROR, (DECODER, f"not scored: {Fault.INFERENCE_ERROR}")),
     ):
         answer = make_transcript(Completion(text="Error", fault=fault))
-        assert outcomes(rest.judge(entry_of(), answer, performer)) == expected
+        assert name_outcomes(rest.judge(entry_of(), answer, performer)) == expected
     judgement = rest.judge(entry_of(set_aside="bad"), make_transcript(f"[{TRUTH}]"), performer)
-    assert outcomes(judgement) == (None, "not scored: set_aside")
+    assert name_outcomes(judgement) == (None, "not scored: set_aside")
 
 
 def test_both_profiles_judge_the_same_answer_of_an_api() -> None:
@@ -171,7 +171,7 @@ def verdicts_on(
     known = truth if isinstance(truth, (Responded, Raised, Unanswered, Unreached)) else responded(truth)
     replies = {CALL: known, OTHER: response}
     judgement = rest.judge(entry_of(CALL, recorded), make_transcript(f"[{OTHER}]"), replies.__getitem__)
-    return outcomes(judgement)
+    return name_outcomes(judgement)
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_what_is_recorded_for_other_entries_is_played_too() -> None:
     entry = entry_of(here, truths[0].recorded)
     with closing(Performer(truths)) as perform:
         found = [
-            outcomes(rest.judge(entry, make_transcript(f"[{call}]"), perform))
+            name_outcomes(rest.judge(entry, make_transcript(f"[{call}]"), perform))
             for call in (here, there, nowhere)
         ]
     assert found == [(None, None), (None, f"{CODE}wrong_value"), ("not scored: live_only",) * 2]

@@ -20,8 +20,8 @@ from pytest_fcbench.execution.rest.apis import APIS
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.matchers import rest
 from tests.factories import make_doc, make_entry, make_transcript
-from tests.matchers.outcomes import outcomes
-from tests.web.hosting import always, hosting, reply
+from tests.matchers.outcomes import name_outcomes
+from tests.web.hosting import always_send, make_reply, serve_locally
 
 TRUTH = "requests.get(url='http://ip-api.com/json', params={'lang': 'fr'})"
 RECORDED = '{"status": "success"}'
@@ -126,7 +126,7 @@ def test_a_url_that_is_not_asked(perform: Performer, url: str) -> None:
     answer = f"[requests.get(url='{url.format(port=port, long='a' * 100_000)}', params={{'lang': 'fr'}})]"
     with heard() as found:
         judgement = rest.judge(entry_of(), make_transcript(answer), perform)
-    assert outcomes(judgement) == (ERROR, ERROR)
+    assert name_outcomes(judgement) == (ERROR, ERROR)
     assert _only_own(found, port, requests=1)  # that of the truth
 
 
@@ -200,7 +200,7 @@ CALLS = {
 def test_a_call_that_wants_more(perform: Performer, call: str, official: object, corrected: object) -> None:
     with heard() as found:
         judgement = rest.judge(entry_of(), make_transcript(f"[{call}]"), perform)
-    given = outcomes(judgement)
+    given = name_outcomes(judgement)
     assert all(event in ("socket.getaddrinfo", "socket.connect") for event, _ in found)
     assert {place for event, place in found if event == "socket.connect"} == {("127.0.0.1", port_of(perform))}
     if official is ...:
@@ -225,7 +225,7 @@ def test_a_call_that_wants_more(perform: Performer, call: str, official: object,
 def test_tool_calls_that_want_more(perform: Performer, arguments: dict[str, object]) -> None:
     calls = (ToolCall("requests_get", json.dumps(arguments)),)
     with heard() as found:
-        given = outcomes(rest.judge(entry_of(), make_transcript(Completion(tool_calls=calls)), perform))
+        given = name_outcomes(rest.judge(entry_of(), make_transcript(Completion(tool_calls=calls)), perform))
     assert None not in given
     assert {place for event, place in found if event == "socket.connect"} == {("127.0.0.1", port_of(perform))}
 
@@ -250,12 +250,12 @@ def test_a_redirect(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     redirect = "requests.get(url='http://ip-api.com/elsewhere')"
     with (
-        hosting(always(reply(b"", 302, Location=place))) as hosted,
+        serve_locally(always_send(make_reply(b"", 302, Location=place))) as hosted,
         closing(Performer(live=True, instead=dict.fromkeys(APIS, hosted.port))) as perform,
         heard() as found,
     ):
         truth = entry_of("requests.get(url='https://trams.varnholm.example/v1/stops')", None)
-        given = outcomes(rest.judge(truth, make_transcript(f"[{redirect}]"), perform))
+        given = name_outcomes(rest.judge(truth, make_transcript(f"[{redirect}]"), perform))
         ports = {hosted.port, port_of(perform)}
     assert given in [(ERROR, ERROR), (ERROR, "not scored: unreached")]
     assert {place for event, place in found if event == "socket.connect"} == {("127.0.0.1", p) for p in ports}

@@ -22,7 +22,7 @@ from pytest_fcbench.environments.world import World
 from pytest_fcbench.matchers.state import judge, match_calls
 from tests.disturbance import disturb_parsing, repeat_in_threads
 from tests.factories import make_entry, make_transcript
-from tests.matchers.outcomes import outcome, outcomes
+from tests.matchers.outcomes import name_outcome, name_outcomes
 
 Turns: TypeAlias = Sequence[Sequence[str]]
 """Calls by turn."""
@@ -189,7 +189,7 @@ SAME: Mapping[str, tuple[Turns, Turns, str | None]] = {
 
 @pytest.mark.parametrize(("truth", "made", "code"), SAME.values(), ids=SAME)
 def test_both_profiles(truth: Turns, made: Turns, code: str | None) -> None:
-    assert outcomes(judge(entry_of(truth), held(made), fresh)) == (code, code)
+    assert name_outcomes(judge(entry_of(truth), held(made), fresh)) == (code, code)
 
 
 PRESS = "pressBrakePedal(pedalPosition={})".format
@@ -269,24 +269,24 @@ def test_profiles_apart(
     truth: Turns, made: Turns, vehicle: Mapping[str, object], official: str | None, corrected: str | None
 ) -> None:
     entry = entry_of(truth, {"vehicle": vehicle})
-    assert outcomes(judge(entry, held(made), fresh)) == (official, corrected)
+    assert name_outcomes(judge(entry, held(made), fresh)) == (official, corrected)
 
 
 def test_steps_of_a_turn_count_together_and_their_order_matters() -> None:
     entry = entry_of([[MKDIR, "cd(folder='new')", TOUCH]])
     one_by_one = transcript_of([step([MKDIR]), step(["cd(folder='new')"]), step([TOUCH]), step()])
-    assert outcomes(judge(entry, one_by_one, fresh)) == (None, None)
+    assert name_outcomes(judge(entry, one_by_one, fresh)) == (None, None)
     other_order = transcript_of([step(["cd(folder='new')"]), step([MKDIR]), step([TOUCH]), step()])
-    assert outcomes(judge(entry, other_order, fresh)) == (STATE, STATE)
+    assert name_outcomes(judge(entry, other_order, fresh)) == (STATE, STATE)
 
 
 def test_a_conversation_that_ends_with_calls_is_judged_all_the_same() -> None:
-    assert outcomes(judge(entry_of([[LS]]), transcript_of([step([LS])]), fresh)) == (None, None)
+    assert name_outcomes(judge(entry_of([[LS]]), transcript_of([step([LS])]), fresh)) == (None, None)
 
 
 def test_results_that_the_model_was_shown_do_not_matter() -> None:
     shown = Step(Completion(f"[{LS}]"), (LS,), ("whatever",))
-    assert outcomes(judge(entry_of([[LS]]), transcript_of([shown, step()]), fresh)) == (None, None)
+    assert name_outcomes(judge(entry_of([[LS]]), transcript_of([shown, step()]), fresh)) == (None, None)
 
 
 # Steps without calls
@@ -308,20 +308,20 @@ def test_one_step_without_calls_is_none_but_several_are_some(
     entry = entry_of([[LS, CAT], [CAT]])
     assert isinstance(entry.expectation, Trajectory)
     verdict = match_calls(entry.expectation, [[[LS, CAT]], steps], lambda: fresh(entry), profile)
-    assert outcome(verdict) == code
+    assert name_outcome(verdict) == code
 
 
 def test_several_steps_without_calls_have_no_results_of_their_own() -> None:
     entry = entry_of([[CAT]])
     assert isinstance(entry.expectation, Trajectory)
     verdict = match_calls(entry.expectation, [[[], []]], lambda: fresh(entry), Profile.OFFICIAL)
-    assert outcome(verdict) == RESPONSE
+    assert name_outcome(verdict) == RESPONSE
 
 
 @pytest.mark.parametrize("words", ["Done.", "", "[]"])
 def test_a_judged_conversation_has_no_steps_without_calls(words: str) -> None:
     said = transcript_of([step([CAT]), step()], [step(said=words), step(said=words)])
-    assert outcomes(judge(entry_of([[CAT], [CAT]]), said, fresh)) == (EMPTY, EMPTY)
+    assert name_outcomes(judge(entry_of([[CAT], [CAT]]), said, fresh)) == (EMPTY, EMPTY)
 
 
 # Calls that cannot be read
@@ -363,7 +363,7 @@ def test_an_unreadable_call_in_an_empty_turn(
     turns = [[step([LS]), step()] for _ in truth]
     turns[turn] = [Step(completion)]
     judgement = judge(entry_of(truth), transcript_of(*turns, mode=mode), fresh)
-    assert outcomes(judgement) == (None, code)
+    assert name_outcomes(judgement) == (None, code)
     if code:
         assert failure(judgement.corrected).details == {"turn": turn + 1}
 
@@ -371,14 +371,14 @@ def test_an_unreadable_call_in_an_empty_turn(
 @pytest.mark.parametrize("completion", [ATTEMPTS["a cut call"][0], ATTEMPTS["JSON"][0]], ids=["cut", "JSON"])
 def test_an_unreadable_call_where_calls_are_right_is_no_failure(completion: Completion) -> None:
     after = transcript_of([step([LS]), Step(completion)])
-    assert outcomes(judge(entry_of([[LS]]), after, fresh)) == (None, None)
+    assert name_outcomes(judge(entry_of([[LS]]), after, fresh)) == (None, None)
     instead = transcript_of([Step(completion)])
-    assert outcomes(judge(entry_of([[LS]]), instead, fresh)) == (EMPTY, EMPTY)
+    assert name_outcomes(judge(entry_of([[LS]]), instead, fresh)) == (EMPTY, EMPTY)
 
 
 def test_another_failure_goes_before_an_unreadable_call() -> None:
     said = transcript_of([Step(ATTEMPTS["a cut call"][0])], [step([PWD]), step()])
-    assert outcomes(judge(entry_of([[], [MKDIR]]), said, fresh)) == (STATE, STATE)
+    assert name_outcomes(judge(entry_of([[], [MKDIR]]), said, fresh)) == (STATE, STATE)
 
 
 @pytest.mark.parametrize(("turn", "code"), [(0, None), (1, UNREADABLE), (2, UNREADABLE)])
@@ -386,7 +386,7 @@ def test_only_a_function_that_is_offered_by_then_can_be_attempted(turn: int, cod
     turns = [[step(said="Which one?")] for _ in range(3)]
     turns[turn] = [Step(ATTEMPTS["a cut call"][0])]
     entry = entry_of([[], [], []], withheld={1: ["mkdir"]})
-    assert outcomes(judge(entry, transcript_of(*turns), fresh)) == (None, code)
+    assert name_outcomes(judge(entry, transcript_of(*turns), fresh)) == (None, code)
 
 
 # Faults, data that are known to be bad, and what is no entry of this matcher
@@ -405,7 +405,7 @@ def test_faults(fault: Fault, set_aside: str | None, codes: tuple[str, str], bef
     entry = replace(entry_of([[MKDIR], [LS]]), set_aside=set_aside)
     said = transcript_of([*before, Step(Completion("Error 400: too long", fault=fault))])
     judgement = judge(entry, said, fresh)
-    assert outcomes(judgement) == codes
+    assert name_outcomes(judgement) == codes
     assert failure(judgement.official).reason == "the model's call failed: Error 400: too long"
 
 
@@ -413,7 +413,7 @@ def test_faults(fault: Fault, set_aside: str | None, codes: tuple[str, str], bef
 def test_an_entry_that_is_set_aside_has_an_official_verdict_only(made: Turns, official: str | None) -> None:
     entry = replace(entry_of([[LS]]), set_aside="nobody can know the name")
     judgement = judge(entry, held(made), fresh)
-    assert outcome(judgement.official) == official
+    assert name_outcome(judgement.official) == official
     assert judgement.corrected == NotScored("set_aside", "nobody can know the name")
 
 
@@ -588,7 +588,7 @@ def test_calls_that_change_nothing_do_not_change_a_verdict(
 ) -> None:
     truth, made, more = case
     plain, looked = (judge(entry_of(truth), held(calls), fresh) for calls in (made, more))
-    assert outcomes(looked) == outcomes(plain)
+    assert name_outcomes(looked) == name_outcomes(plain)
     assert looked.official == plain.official
 
 
@@ -604,7 +604,7 @@ CRASHES = {
 def test_a_function_name_with_calls_in_it_does_not_crash_the_matcher(name: str) -> None:
     completion = Completion(None, (ToolCall(name, "{}"),))
     said = transcript_of([Step(completion, (f"{name}()",)), step()], mode=Mode.FC)
-    assert outcomes(judge(entry_of([[LS]]), said, fresh)) == (RESPONSE, RESPONSE)
+    assert name_outcomes(judge(entry_of([[LS]]), said, fresh)) == (RESPONSE, RESPONSE)
 
 
 def test_verdicts_hold_beside_other_threads_and_a_busy_collector() -> None:

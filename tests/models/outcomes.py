@@ -29,25 +29,25 @@ class Outcome(NamedTuple):
     judgement: Judgement
 
 
-def outcomes(
+def judge_entries(
     model: Model, manner: Manner, suite: Suite, categories: Iterable[Category], pool: Pool
 ) -> Iterator[Outcome]:
-    """Every entry of these categories, and both verdicts on the answer."""
+    """Put every entry of these categories to a model and yield both verdicts on its answer."""
 
-    def fresh(entry: Entry) -> Environments:
+    def open_entry(entry: Entry) -> Environments:
         return open_environments(entry, suite.world)
 
     memories: Memories = {}
 
-    def talk(entry: Entry) -> Conversation:
+    def start_conversation(entry: Entry) -> Conversation:
         return converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
 
-    dispatcher = Dispatcher(Parties(model, {Party.OWN_WEB: WEB}), talk)
+    dispatcher = Dispatcher(Parties(model, {Party.OWN_WEB: WEB}), start_conversation)
     entries = [entry for category in categories for entry in suite.load(category)]
     truths = (entry.expectation for entry in entries)
     with closing(Performer(truth for truth in truths if isinstance(truth, ExpectedResponse))) as perform:
         for entry in entries:
             yield Outcome(
-                entry.id, judge(entry, dispatcher.transcript(entry), Resources(fresh, pool, perform))
+                entry.id, judge(entry, dispatcher.transcript(entry), Resources(open_entry, pool, perform))
             )
     dispatcher.close()

@@ -12,7 +12,7 @@ from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.models.embeddings import EmbeddingModel
 from tests.factories import make_entry
-from tests.loopback import Body, Endpoint, Reply, error, serving
+from tests.loopback import Body, Endpoint, Reply, make_error_reply, serve_answers
 
 KEY = "sk-a-key-of-forty-characters-0123456789"
 
@@ -29,7 +29,7 @@ def measured(
     messages = [{"role": "made", "content": text} for text in made]
     messages += [{"role": "expected", "content": text} for text in expected]
     request = AskModel(tuple(messages), party=Party.SIMILARITY)
-    with serving(lambda _: reply) as endpoint:
+    with serve_answers(lambda _: reply) as endpoint:
         model = EmbeddingModel("openai/bge", endpoint.api_base, KEY, 5, parameters)
         assert KEY not in repr(model)
         return asyncio.run(model.complete(make_entry(), request)), endpoint
@@ -92,10 +92,10 @@ def test_what_is_no_vector(rows: Sequence[object]) -> None:
 @pytest.mark.parametrize(
     ("reply", "cause", "transient"),
     [
-        (error(401, f"Incorrect API key: {KEY}"), "authentication", False),
-        (error(400, "too long"), "bad_request", False),
-        (error(429, "slow down"), "rate_limit", True),
-        (error(500, "broken"), "endpoint", True),
+        (make_error_reply(401, f"Incorrect API key: {KEY}"), "authentication", False),
+        (make_error_reply(400, "too long"), "bad_request", False),
+        (make_error_reply(429, "slow down"), "rate_limit", True),
+        (make_error_reply(500, "broken"), "endpoint", True),
         (Reply("{not json"), "endpoint", True),
     ],
     ids=["401", "400", "429", "500", "garbled"],
@@ -109,7 +109,7 @@ def test_failures_are_those_of_any_model(reply: Reply, cause: str, transient: bo
 
 
 def test_nothing_listens_there() -> None:
-    with serving(lambda _: Reply({})) as endpoint:
+    with serve_answers(lambda _: Reply({})) as endpoint:
         model = EmbeddingModel("openai/bge", endpoint.api_base, KEY, 5)
     request = AskModel(({"role": "made", "content": "a"}, {"role": "expected", "content": "b"}))
     with pytest.raises(CallError) as caught:
@@ -125,7 +125,7 @@ def test_an_endpoint_that_sees_more_than_texts_sees_no_more() -> None:
         asked.append(body)
         return vectors([1.0], [1.0])
 
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         model = EmbeddingModel("openai/bge", endpoint.api_base, KEY)
         request = AskModel(({"role": "made", "content": "a"}, {"role": "expected", "content": "b"}))
         asyncio.run(model.complete(make_entry(), request))

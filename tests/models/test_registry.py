@@ -27,7 +27,7 @@ from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.scorecard.record import build_record
 from tests.conftest import ROOT
-from tests.factories import answer_of, make_entry, make_transcript, tool_calls, write_scorecard
+from tests.factories import ask_model, make_entry, make_transcript, tool_calls, write_scorecard
 
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
@@ -200,7 +200,7 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
     path = write_scorecard(tmp_path / "scorecard.json", [build_record(entry, manner, judgement, first)])
 
     again = _chosen(model=f"replay:{path}")
-    turns = ((Step(answer_of(again.model, entry)),),)
+    turns = ((Step(ask_model(again.model, entry)),),)
     manner = again.manner
     second = Transcript(entry.key, manner.model, manner.prompting, turns)
     assert ast.judge(entry, second) == judgement

@@ -24,7 +24,7 @@ from pytest_fcbench.web.addresses import Address
 from pytest_fcbench.web.client import Bounds, Client
 from pytest_fcbench.web.search import Hit
 from tests.factories import make_entry
-from tests.web.hosting import Answer, Seen, always, hosting, reply, void
+from tests.web.hosting import Answer, Seen, always_send, discard, make_reply, serve_locally
 
 ENTRY = make_entry()
 
@@ -91,7 +91,7 @@ def test_what_waits_is_asked_in_threads() -> None:
 
 def local(answer: Answer, url: str, mode: str = "raw", bounds: Bounds | None = None) -> dict[str, str]:
     """What a host of ours answers, and whether it was asked no more than it may be."""
-    with hosting(answer) as hosted:
+    with serve_locally(answer) as hosted:
         client = Client(bounds or Bounds(retries=0, timeout_s=5), {"a.example": hosted.port})
         found = fetched(client, url, mode)
         assert len(hosted.seen) <= 6
@@ -99,10 +99,10 @@ def local(answer: Answer, url: str, mode: str = "raw", bounds: Bounds | None = N
 
 
 def test_a_page() -> None:
-    html = reply(b"<p>a <b>b</b></p>", Content_Type="text/html")
-    assert local(always(html), "http://a.example/x") == {"content": "<p>a <b>b</b></p>"}
-    assert local(always(html), "http://a.example/x", "markdown") == {"content": "a **b**"}
-    assert local(always(html), "http://a.example/x", "truncate") == {"content": "a b"}
+    html = make_reply(b"<p>a <b>b</b></p>", Content_Type="text/html")
+    assert local(always_send(html), "http://a.example/x") == {"content": "<p>a <b>b</b></p>"}
+    assert local(always_send(html), "http://a.example/x", "markdown") == {"content": "a **b**"}
+    assert local(always_send(html), "http://a.example/x", "truncate") == {"content": "a b"}
 
 
 def _drip(seen: Seen, out: BufferedIOBase) -> None:
@@ -116,16 +116,22 @@ def _drip(seen: Seen, out: BufferedIOBase) -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (always(reply(b"x", 404)), "HTTP status 404"),
-        (always(reply(b"%PDF-1.4", Content_Type="application/pdf")), "PDF document"),
-        (always(reply(b"", 302, Location="http://a.example/again")), "more than 3 redirects"),
-        (always(reply(b"", 302, Location="http://169.254.169.254/latest/meta-data/")), "no public address"),
-        (always(reply(b"", 302, Location="http://127.0.0.1:8000/")), "127.0.0.1 is no public address"),
-        (always(reply(b"", 302, Location="file:///etc/passwd")), "only http and https"),
-        (always(reply(b"x" * 200_000, Content_Type="text/html")), "more than 100,000 bytes"),
+        (always_send(make_reply(b"x", 404)), "HTTP status 404"),
+        (always_send(make_reply(b"%PDF-1.4", Content_Type="application/pdf")), "PDF document"),
+        (always_send(make_reply(b"", 302, Location="http://a.example/again")), "more than 3 redirects"),
+        (
+            always_send(make_reply(b"", 302, Location="http://169.254.169.254/latest/meta-data/")),
+            "no public address",
+        ),
+        (
+            always_send(make_reply(b"", 302, Location="http://127.0.0.1:8000/")),
+            "127.0.0.1 is no public address",
+        ),
+        (always_send(make_reply(b"", 302, Location="file:///etc/passwd")), "only http and https"),
+        (always_send(make_reply(b"x" * 200_000, Content_Type="text/html")), "more than 100,000 bytes"),
         (_drip, "no whole reply within 0.5 s"),
-        (always(b"not http at all\r\n\r\n"), ""),
-        (lambda seen, out: void(out.close()), ""),
+        (always_send(b"not http at all\r\n\r\n"), ""),
+        (lambda seen, out: discard(out.close()), ""),
     ],
 )
 def test_hostile_servers_are_an_error_for_the_model(answer: Answer, told: str) -> None:

@@ -17,7 +17,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from tests.matchers.golden_path.stand_ins import api_reply, embedding, judged_equal
+from tests.matchers.golden_path.stand_ins import embed_text, is_equal_but_for_case, reply_as_api
 
 
 def stub(name: str, **members: object) -> None:
@@ -33,7 +33,7 @@ class Embedding:
     def encode(self, texts: list[str]) -> Any:
         import numpy
 
-        return numpy.array([embedding(text) for text in texts])
+        return numpy.array([embed_text(text) for text in texts])
 
 
 class Judge:
@@ -41,7 +41,9 @@ class Judge:
         self.model_name = name
 
     def __call__(self, prefix: str, prompt: object, **given: Any) -> str:
-        equal = judged_equal(json.loads(given["function_call_1"]), json.loads(given["function_call_2"]))
+        equal = is_equal_but_for_case(
+            json.loads(given["function_call_1"]), json.loads(given["function_call_2"])
+        )
         return json.dumps({"is_equal": equal, "reason": ""})
 
 
@@ -86,7 +88,7 @@ class Api:
         pass
 
     def _call(self, call: Any) -> Any:
-        return api_reply(call) if self.live else None
+        return reply_as_api(call) if self.live else None
 
 
 def outcome(gpt_runner: Any, logger: object, case: Any) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path import verdict
 from tests.conftest import ROOT
-from tests.matchers.golden_path.cases import Case, as_record, make_case
-from tests.matchers.golden_path.stand_ins import api_reply, judged_equal, similarity
-from tests.matchers.golden_path.talking import held
+from tests.matchers.golden_path.cases import Case, make_case, write_official_record
+from tests.matchers.golden_path.stand_ins import compare_texts, is_equal_but_for_case, reply_as_api
+from tests.matchers.golden_path.talking import hold_conversation
 
 OFFICIAL = os.environ.get("FCBENCH_COMPLEXEVAL")
 CASES = 4000
@@ -37,7 +37,7 @@ def outcomes(cases: list[Case]) -> list[dict[str, Any]]:
     if OFFICIAL is None:
         pytest.skip("FCBENCH_COMPLEXEVAL names no clone of the official evaluator")
     lines = [
-        json.dumps({"record": as_record(case.entry), "answers": case.answers, "live": case.live})
+        json.dumps({"record": write_official_record(case.entry), "answers": case.answers, "live": case.live})
         for case in cases
     ]
     done = subprocess.run(
@@ -89,7 +89,7 @@ def _kind(reply: object) -> object:
 
 
 def _ours(case: Case) -> dict[str, object]:
-    transcript = held(
+    transcript = hold_conversation(
         case.entry,
         case.answers,
         PathSettings(Profile.OFFICIAL, similarity="test", live=case.live),
@@ -121,8 +121,8 @@ def _codes(verdict: Passed | Failed) -> str:
 def _aside(request: AskModel) -> Completion:
     texts = {role: [str(m["content"]) for m in request.messages if m["role"] == role] for role in _ROLES}
     if request.party is Party.SIMILARITY:
-        return Completion(text=json.dumps(similarity(texts["made"], texts["expected"])))
-    return Completion(text=json.dumps(api_reply(json.loads(texts["call"][0]))))
+        return Completion(text=json.dumps(compare_texts(texts["made"], texts["expected"])))
+    return Completion(text=json.dumps(reply_as_api(json.loads(texts["call"][0]))))
 
 
 _ROLES = ("made", "expected", "call")
@@ -132,4 +132,4 @@ def _judged(
     doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
 ) -> builtin.Comparison:
     one, other = ({"name": doc.name, "arguments": arguments} for arguments in (made, expected))
-    return builtin.Comparison(judged_equal(one, other), "")
+    return builtin.Comparison(is_equal_but_for_case(one, other), "")

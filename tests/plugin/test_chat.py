@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
-from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
+from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project
 
 CHATS = core.open_suite(Path()).load(CATEGORIES["chatable"])
@@ -36,8 +36,8 @@ def judging(asked: Body) -> Reply:
     """A judge who is not always of use."""
     entry, before = asked_about(asked)
     if entry == GARBAGE or (entry == MENDED and not before):
-        return message("Lovely." if before else '{"score": 3, "reason": "Lovely."}')
-    return message(json.dumps({"score": 0 if entry == POOR else 2, "reason": f"Read {entry}."}))
+        return make_message_reply("Lovely." if before else '{"score": 3, "reason": "Lovely."}')
+    return make_message_reply(json.dumps({"score": 0 if entry == POOR else 2, "reason": f"Read {entry}."}))
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def rated(project: Project, answer: Answer = judging) -> Iterator[tuple[Endpoint
     """The judge's endpoint and the options of a run that asks it about a scripted model."""
     answers = {f"core:{CALLS}": "[ring(bell=1)]", f"core:{SILENT}": ""}
     project.write("chat.json", json.dumps({"answers": answers, "default": "Let me tell you."}))
-    with serving(answer) as judge:
+    with serve_answers(answer) as judge:
         yield (
             judge,
             (
@@ -127,7 +127,7 @@ def test_replies_are_rated_once_and_the_verdicts_stay(project: Project) -> None:
 
 
 def test_a_judge_who_is_down_takes_nothing_away(project: Project) -> None:
-    with rated(project, lambda _: error(503, "busy")) as (_, options):
+    with rated(project, lambda _: make_error_reply(503, "busy")) as (_, options):
         result = project.run(*options, "--fcbench-retries=0")
     result.assert_outcomes(passed=len(CHATS) - 1, failed=1)
     assert set(ratings(project).values()) == {"inference_error"}

@@ -18,8 +18,8 @@ from pytest_fcbench.domain.transcript import AskModel, ToolCall
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import core
-from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
-from tests.matchers.golden_path.stand_ins import embedding
+from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
+from tests.matchers.golden_path.stand_ins import embed_text
 from tests.plugin.conftest import Project
 
 HOTELS = core.open_suite(Path()).load(CATEGORIES["hotels"])
@@ -44,12 +44,14 @@ def answering(mode: Mode = Mode.FC) -> Answer:
         oracle = OracleModel(Prompting.make_default(mode, Names.UNDERSCORED))
         made = run_through(oracle.complete(entry, AskModel((), step=step)))
         if not made.tool_calls and not str(made.text).startswith("["):
-            return message(f"Booked: {entry.id}.")
+            return make_message_reply(f"Booked: {entry.id}.")
         otherwise = entry.id in OTHERWISE and not step
         if mode is Mode.PROMPT:
-            return message(_otherwise(str(made.text)) if otherwise else made.text)
+            return make_message_reply(_otherwise(str(made.text)) if otherwise else made.text)
         calls = [(c.name, str(c.arguments)) for c in made.tool_calls or () if isinstance(c, ToolCall)]
-        return message(calls=[(name, _otherwise(text) if otherwise else text) for name, text in calls])
+        return make_message_reply(
+            calls=[(name, _otherwise(text) if otherwise else text) for name, text in calls]
+        )
 
     return answer
 
@@ -80,13 +82,15 @@ def judging() -> Answer:
         if question == "equivalence":
             if entry.id == LIMITED and not refused[LIMITED]:
                 refused[LIMITED] += 1
-                return Reply(error(429, "slow down").body, 429, {"Retry-After": "0.05"})
+                return Reply(make_error_reply(429, "slow down").body, 429, {"Retry-After": "0.05"})
             if entry.id == NO_WORD or (entry.id == MENDED and not before):
-                return message("They look alike to me.")
-            return message(json.dumps({"same": entry.id != DIFFERENT, "reason": "So it seems."}))
+                return make_message_reply("They look alike to me.")
+            return make_message_reply(json.dumps({"same": entry.id != DIFFERENT, "reason": "So it seems."}))
         if entry.id == UNRATED:
-            return message("[2]")
-        return message(json.dumps({"score": 2 if question == "completeness" else 1, "reason": "Read it."}))
+            return make_message_reply("[2]")
+        return make_message_reply(
+            json.dumps({"score": 2 if question == "completeness" else 1, "reason": "Read it."})
+        )
 
     return answer
 
@@ -122,7 +126,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def parties(mode: Mode = Mode.FC, judge: Answer | None = None) -> Iterator[Parties]:
-    with serving(answering(mode)) as one, serving(judge or judging()) as other:
+    with serve_answers(answering(mode)) as one, serve_answers(judge or judging()) as other:
         yield Parties(one, other)
 
 
@@ -255,8 +259,8 @@ def test_a_judge_who_is_not_there(project: Project, workers: tuple[str, ...]) ->
 def test_a_judge_who_fails_at_final_answers_leaves_these_unjudged(project: Project) -> None:
     def judge(asked: Body) -> Reply:
         if asked_about(asked)[1] != "equivalence":
-            return error(500, "no")
-        return message('{"same": true, "reason": "So it seems."}')
+            return make_error_reply(500, "no")
+        return make_message_reply('{"same": true, "reason": "So it seems."}')
 
     with parties(judge=judge) as asked:
         project.run(*asked.options("--fcbench-retries=0")).assert_outcomes(passed=8)
@@ -265,7 +269,7 @@ def test_a_judge_who_fails_at_final_answers_leaves_these_unjudged(project: Proje
 
 def test_a_profile_of_the_judge_has_limits_of_its_own(project: Project) -> None:
     def judge(asked: Body) -> Reply:
-        return error(503, "busy")
+        return make_error_reply(503, "busy")
 
     profile = "model: oracle\nmodels:\n  wise: {{model: openai/wise, api_base: {}, retries: 0}}\n"
     with parties(judge=judge) as asked:
@@ -328,14 +332,14 @@ def test_an_embedding_model_pairs_calls(project: Project, monkeypatch: pytest.Mo
         texts = asked["input"]
         assert isinstance(texts, list)
         data = [
-            {"object": "embedding", "index": index, "embedding": embedding(text)}
+            {"object": "embedding", "index": index, "embedding": embed_text(text)}
             for index, text in enumerate(texts)
         ]
         return Reply(
             {"object": "list", "model": "bge", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
         )
 
-    with parties() as asked, serving(vectors) as embeddings:
+    with parties() as asked, serve_answers(vectors) as embeddings:
         options = asked.options(
             "--fcbench-similarity=openai/bge",
             f"--fcbench-similarity-api-base={embeddings.api_base}",

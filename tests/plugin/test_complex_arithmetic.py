@@ -28,7 +28,7 @@ from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, NAME, SOURCE
 from pytest_fcbench.suites.registry import open_suite
 from tests.complexfuncbench import FUNCTIONS, make_record, templates
-from tests.matchers.golden_path.talking import FC, kinds
+from tests.matchers.golden_path.talking import FC, classify_replies
 from tests.plugin.conftest import Project
 
 PROFILES = ("official", "corrected")
@@ -311,7 +311,7 @@ def _check_official_metric(told: Any, records: Mapping[str, Any], made: Made) ->
         if _status(record, "official") == "not_scored" or "official" not in record["paths"]:
             continue
         successes[domain] += _status(record, "official") == "passed"
-        right[domain] += kinds(held[entry]).count("r")
+        right[domain] += classify_replies(held[entry]).count("r")
         golden[domain] += sum(map(len, _steps(made.records[entry_id])))
     for domain, category in DOMAINS.items():
         counts, calls = told["categories"][category.name], told["complex"][category.name]

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from pytest_fcbench.domain.entry import SELECTIONS
-from tests.loopback import Body, Endpoint, Reply, error, message, serving
+from tests.loopback import Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project, size
 from tests.plugin.test_live import first_function, live
 from tests.processes import listening_to_ctrl_c
@@ -44,7 +44,7 @@ def asked(endpoint: Endpoint) -> Counter[str]:
 def test_a_wrong_key_or_model_stops_the_run_at_once(
     project: Project, status: int, cause: str, workers: tuple[str, ...]
 ) -> None:
-    with serving(lambda _: error(status, "not for you")) as endpoint:
+    with serve_answers(lambda _: make_error_reply(status, "not for you")) as endpoint:
         result = project.run(*live(endpoint), *workers)
         assert len(endpoint.requests) == 1
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -58,7 +58,7 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(
 
 
 def test_an_endpoint_that_is_not_there_stops_the_run_at_once(project: Project) -> None:
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         pass
     result = project.run(*live(endpoint))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -67,7 +67,7 @@ def test_an_endpoint_that_is_not_there_stops_the_run_at_once(project: Project) -
 
 @PLAIN_AND_XDIST
 def test_without_a_preflight_every_entry_is_not_scored(project: Project, workers: tuple[str, ...]) -> None:
-    with serving(lambda _: error(401, "no")) as endpoint:
+    with serve_answers(lambda _: make_error_reply(401, "no")) as endpoint:
         result = project.run(*live(endpoint, "--fcbench-no-preflight"), *workers)
     result.assert_outcomes(errors=6)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -75,7 +75,7 @@ def test_without_a_preflight_every_entry_is_not_scored(project: Project, workers
 
 
 def test_an_endpoint_that_refuses_every_request_stops_the_run_after_three(project: Project) -> None:
-    with serving(lambda _: error(400, "tools are not supported")) as endpoint:
+    with serve_answers(lambda _: make_error_reply(400, "tools are not supported")) as endpoint:
         result = project.run(*live(endpoint))
         assert len(endpoint.requests) == 3
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -83,7 +83,7 @@ def test_an_endpoint_that_refuses_every_request_stops_the_run_after_three(projec
 
 
 def test_the_preflight_costs_no_call(project: Project) -> None:
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         project.run(*live(endpoint, "--fcbench-tag")).assert_outcomes(passed=6)
     assert set(asked(endpoint).values()) == {1}
     assert len(asked(endpoint)) == 6
@@ -125,7 +125,7 @@ def pytest_unconfigure(config):
 def test_workers_only_judge(project: Project, dist: str) -> None:
     """Whatever the distribution, each entry is asked for once, and no worker imports litellm."""
     project.write("conftest.py", REPORT_IMPORTS)
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         result = project.run(*live(endpoint, "--fcbench-tag"), "-n", "2", "--dist", dist)
     result.assert_outcomes(passed=12 if dist == "each" else 6)
     assert set(asked(endpoint).values()) == {1}
@@ -147,7 +147,7 @@ def test_records_do_not_depend_on_the_number_of_processes(project: Project) -> N
         }
 
     found = []
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         for workers in (("-p", "no:xdist"), ("-n", "0"), ("-n", "2"), ("-n", "4")):
             project.run(*live(endpoint, "--fcbench-store=none", "--fcbench-category=live"), *workers)
             found.append(records())
@@ -166,7 +166,7 @@ def pytest_runtest_call(item):
 
 def test_a_dead_worker_takes_one_entry_with_it(project: Project) -> None:
     project.write("conftest.py", DIE_ONCE)
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         result = project.run(*live(endpoint, "--fcbench-tag"), "-n", "2")
     result.assert_outcomes(passed=5, failed=1)
     result.stdout.fnmatch_lines(["not scored (1 of 6, 16.7%)", "  worker_crashed: 1"])
@@ -183,7 +183,7 @@ def test_a_lost_controller_leaves_no_worker_behind(project: Project) -> None:
             release.wait(60)
         return first_function(asked)
 
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *live(endpoint), "-n", "2"]
         process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL)
         assert reached.wait(60)
@@ -211,7 +211,7 @@ def test_a_worker_on_another_host_converses_itself_with_its_share(project: Proje
         port = next(
             found.group(1) for line in server.stdout if (found := re.search(r"127\.0\.0\.1', (\d+)", line))
         )
-        with serving(first_function) as endpoint:
+        with serve_answers(first_function) as endpoint:
             options = live(endpoint, "--fcbench-tag", "--fcbench-concurrency=4")
             result = project.run(
                 *options, "-d", "--tx", f"socket=127.0.0.1:{port}//chdir={project.path}", "--tx", "popen"
@@ -234,9 +234,9 @@ def test_a_worker_on_another_host_converses_itself_with_its_share(project: Proje
 def test_a_failed_run_stops_asking(project: Project, workers: tuple[str, ...]) -> None:
     def slow(asked: Body) -> Reply:
         time.sleep(0.2)
-        return message("no call")
+        return make_message_reply("no call")
 
-    with serving(slow) as endpoint:
+    with serve_answers(slow) as endpoint:
         result = project.run(
             *live(endpoint, "--fcbench-concurrency=2", "--fcbench-trials=20"), "-x", *workers
         )
@@ -254,7 +254,7 @@ def test_ctrl_c_stops_asking_and_keeps_what_was_answered(project: Project, worke
             release.wait(60)
         return first_function(asked)
 
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         options = live(endpoint, "--fcbench-concurrency=1", "--fcbench-tag")
         command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *options, *workers]
         with listening_to_ctrl_c():
@@ -284,9 +284,9 @@ def test_trials_are_put_and_stored_apart(project: Project, workers: tuple[str, .
     def answer(asked: Body) -> Reply:
         question = str(asked["messages"])
         counts[question] += 1
-        return first_function(asked) if counts[question] % 2 else message("no")
+        return first_function(asked) if counts[question] % 2 else make_message_reply("no")
 
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         options = live(endpoint, "--fcbench-trials=2", "--fcbench-concurrency=1", "--fcbench-tag", *workers)
         result = project.run(*options)
         result.assert_outcomes(passed=6, failed=6)
@@ -299,7 +299,7 @@ def test_trials_are_put_and_stored_apart(project: Project, workers: tuple[str, .
 def test_the_budget_is_not_passed(project: Project) -> None:
     """A call costs (11 + 7) x 10,000 dollars per million tokens, 18 cents; its bound is some 3 dollars."""
     project.write("fcbench.yaml", "prices: {openai/loopback: {input: 10000, output: 10000}}\nmax_tokens: 7\n")
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         options = live(endpoint, "--fcbench-max-usd=4", "--fcbench-concurrency=1")
         result = project.run(*options)
         assert 0 < len(endpoint.requests) < 6
@@ -323,7 +323,7 @@ def test_a_budget_needs_a_price(project: Project) -> None:
 
 @PLAIN_AND_XDIST
 def test_a_plan_asks_nothing(project: Project, workers: tuple[str, ...]) -> None:
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         project.run(*live(endpoint, "-k", "live_relevance_1"))
         result = project.run(*live(endpoint, "--fcbench-plan", "--fcbench-trials=2"), *workers)
         assert len(endpoint.requests) == 1
@@ -353,7 +353,7 @@ def test_a_plan_counts_the_same_calls_in_every_syntax(project: Project) -> None:
 
 @PLAIN_AND_XDIST
 def test_letters_give_way_to_the_progress(project: Project, workers: tuple[str, ...]) -> None:
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         plain = project.run_apart(*live(endpoint), *workers)
         quiet = project.run_apart(*live(endpoint), "-q", *workers)
         verbose = project.run_apart(*live(endpoint), "-v", *workers)
@@ -364,7 +364,7 @@ def test_letters_give_way_to_the_progress(project: Project, workers: tuple[str, 
 
 def test_foreign_tests_keep_their_letters(project: Project) -> None:
     project.write("test_mine.py", "def test_one(): pass\ndef test_two(): pass\n")
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         result = project.run("test_mine.py", "benchmarks", *live(endpoint))
     result.assert_outcomes(passed=8)
     assert ".." in result.stdout.str()

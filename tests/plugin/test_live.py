@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.loopback import Body, Endpoint, Reply, error, message, serving
+from tests.loopback import Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project
 
 KEY = "sk-loopback-0123456789"
@@ -29,11 +29,11 @@ models:
 def first_function(asked: Body) -> Reply:
     """A model that calls the first function it is shown, in the way it is shown."""
     if isinstance(tools := asked.get("tools"), list):
-        return message(calls=[(tools[0]["function"]["name"], "{}")])
+        return make_message_reply(calls=[(tools[0]["function"]["name"], "{}")])
     messages = asked["messages"]
     assert isinstance(messages, list)
     found = re.search(r'"name": "([\w.]+)"', messages[0]["content"])
-    return message(f"[{found.group(1) if found else 'nothing'}()]")
+    return make_message_reply(f"[{found.group(1) if found else 'nothing'}()]")
 
 
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
@@ -42,7 +42,7 @@ def test_both_modes(
     project: Project, monkeypatch: pytest.MonkeyPatch, mode: str, workers: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("LOOPBACK_API_KEY", KEY)
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         project.write("fcbench.yaml", PROFILE.format(api_base=endpoint.api_base, mode=mode))
         result = project.run("--fcbench-category=live_relevance", *workers)
     result.assert_outcomes(passed=6)
@@ -62,8 +62,12 @@ def test_the_key_is_nowhere_but_in_the_request(
 ) -> None:
     """Not in the store, the scorecard, the terminal or an error, though the endpoint repeats it."""
     monkeypatch.setenv("LOOPBACK_API_KEY", KEY)
-    reply = message(f"no call for {KEY}") if status == 200 else error(401, f"Incorrect API key: {KEY}")
-    with serving(lambda _: reply) as endpoint:
+    reply = (
+        make_message_reply(f"no call for {KEY}")
+        if status == 200
+        else make_error_reply(401, f"Incorrect API key: {KEY}")
+    )
+    with serve_answers(lambda _: reply) as endpoint:
         project.write("fcbench.yaml", PROFILE.format(api_base=endpoint.api_base, mode="fc"))
         options = (
             "--fcbench-category=live_relevance",
@@ -85,12 +89,12 @@ def test_the_key_is_nowhere_but_in_the_request(
 
 def test_an_endpoint_that_fails_now_and_then(project: Project) -> None:
     """What fails is not scored; the other entries go on."""
-    replies = iter([error(400, "the tools are malformed")])
+    replies = iter([make_error_reply(400, "the tools are malformed")])
 
     def answer(asked: Body) -> Reply:
         return next(replies, None) or first_function(asked)
 
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         result = project.run(
             "--fcbench-model=openai/loopback",
             f"--fcbench-api-base={endpoint.api_base}",
@@ -105,10 +109,12 @@ def test_an_endpoint_that_fails_now_and_then(project: Project) -> None:
 def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project, workers: tuple[str, ...]) -> None:
     def answer(asked: Body) -> Reply:
         if "temperature" in asked:
-            return error(400, "Unsupported parameter: 'temperature' is not supported with this model.")
+            return make_error_reply(
+                400, "Unsupported parameter: 'temperature' is not supported with this model."
+            )
         return first_function(asked)
 
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         project.run(
             "--fcbench-model=openai/loopback",
             f"--fcbench-api-base={endpoint.api_base}",
@@ -126,7 +132,7 @@ def test_calls_run_at_once_under_the_cap(project: Project, workers: tuple[str, .
         time.sleep(0.3)
         return first_function(asked)
 
-    with serving(slow) as endpoint:
+    with serve_answers(slow) as endpoint:
         result = project.run(
             "--fcbench-model=openai/loopback",
             f"--fcbench-api-base={endpoint.api_base}",
@@ -141,7 +147,7 @@ def test_calls_run_at_once_under_the_cap(project: Project, workers: tuple[str, .
 
 
 def test_a_stopped_run_stops_asking(project: Project) -> None:
-    with serving(lambda _: message("no call")) as endpoint:
+    with serve_answers(lambda _: make_message_reply("no call")) as endpoint:
         result = project.run(
             "--fcbench-model=openai/loopback",
             f"--fcbench-api-base={endpoint.api_base}",
@@ -165,7 +171,7 @@ def live(endpoint: Endpoint, *options: str) -> tuple[str, ...]:
 
 
 def test_answers_are_not_bought_twice(project: Project) -> None:
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         project.run(*live(endpoint))
         first = project.records()
         again = project.run(*live(endpoint), "-n", "2")
@@ -192,7 +198,7 @@ def test_a_killed_run_goes_on_where_it_was(project: Project) -> None:
             time.sleep(30)
         return first_function(asked)
 
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         options = live(endpoint, "--fcbench-concurrency=1")
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
         process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL)
@@ -204,7 +210,7 @@ def test_a_killed_run_goes_on_where_it_was(project: Project) -> None:
 
 
 def test_the_store_can_be_switched_off(project: Project) -> None:
-    with serving(first_function) as endpoint:
+    with serve_answers(first_function) as endpoint:
         project.run(*live(endpoint, "--fcbench-store=none"))
     assert not (project.path / ".fcbench").exists()
 

@@ -22,7 +22,7 @@ from pytest_fcbench.server.lookup import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
-from tests.conversations.asked import requests
+from tests.conversations.asked import collect_requests
 
 Sent: TypeAlias = dict[str, object]
 
@@ -69,7 +69,7 @@ def conversation_with(
     asked = Parties(model, {Party.OWN_WEB: WEB})
     for each in (*entry.earlier, entry):
         talk = converse(each, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
-        for request in requests(talk, lambda request: run_through(asked.complete(each, request))):  # noqa: B023
+        for request in collect_requests(talk, lambda request: run_through(asked.complete(each, request))):  # noqa: B023
             if each is entry and request.party is Party.MODEL:
                 yield request, _body(request)
 

@@ -22,7 +22,7 @@ from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import ABSTENTION, OracleModel
 from pytest_fcbench.server.app import ENTRY_HEADER, MOST_BYTES
 from pytest_fcbench.server.faults import Kind, draw_faults, read_latency
-from tests.factories import answer_of
+from tests.factories import ask_model
 from tests.served import served, stats, wait_for
 from tests.server.asking import CORE, Sent, body_of, conversation_with, entries_of
 
@@ -75,7 +75,7 @@ def oracle() -> Iterator[str]:
 def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
     answer = _ask(oracle, body_of(CALLING, Mode.FC, names))
     sent = [ToolCall(c["function"]["name"], c["function"]["arguments"]) for c in answer.message["tool_calls"]]
-    calls = answer_of(OracleModel(Prompting.make_default(Mode.FC, names)), CALLING).tool_calls or ()
+    calls = ask_model(OracleModel(Prompting.make_default(Mode.FC, names)), CALLING).tool_calls or ()
     assert sent == [ToolCall(c.name, c.arguments) for c in calls if isinstance(c, ToolCall)]
     assert answer.body["model"] == "oracle"
     assert answer.headers["Content-Type"].startswith("application/json")
@@ -84,7 +84,7 @@ def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
 @pytest.mark.parametrize("names", Names)
 def test_in_prompting_mode_text_is_answered(oracle: str, names: Names) -> None:
     answer = _ask(oracle, body_of(CALLING, Mode.PROMPT, names))
-    expected = answer_of(OracleModel(Prompting.make_default(Mode.PROMPT, names)), CALLING).text
+    expected = ask_model(OracleModel(Prompting.make_default(Mode.PROMPT, names)), CALLING).text
     assert answer.message == {"role": "assistant", "content": expected}
 
 
@@ -93,12 +93,12 @@ def test_another_model_gives_other_answers() -> None:
         OracleModel(Prompting.make_default(Mode.FC, Names.DOTTED)),
         LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)),
     )
-    entry = next(e for e in ENTRIES if len({repr(answer_of(model, e)) for model in models}) == 2)
+    entry = next(e for e in ENTRIES if len({repr(ask_model(model, e)) for model in models}) == 2)
     with served("--model", "lexical") as api_base:
         answer = _ask(api_base, body_of(entry, Mode.PROMPT, Names.DOTTED))
         assert _call(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
     assert (
-        answer.message["content"] == answer_of(LexicalModel(Prompting.make_default(Mode.PROMPT)), entry).text
+        answer.message["content"] == ask_model(LexicalModel(Prompting.make_default(Mode.PROMPT)), entry).text
     )
 
 
@@ -109,7 +109,7 @@ def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
     answers = []
     for request, body in conversation_with(model, entry, mode):
         answer = _ask(oracle, body, entry.key)
-        expected = answer_of(model, entry, request.turn, request.step)
+        expected = ask_model(model, entry, request.turn, request.step)
         calls = [part for part in expected.tool_calls or () if isinstance(part, ToolCall)]
         assert answer.message["content"] == expected.text
         assert [call["function"] for call in answer.message.get("tool_calls", ())] == [
@@ -354,7 +354,7 @@ def _complete(litellm: Any, api_base: str, body: Sent) -> Any:
 
 def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) -> None:
     message = _complete(litellm, oracle, body_of(CALLING))
-    (call,) = answer_of(OracleModel(Prompting.make_default(Mode.FC)), CALLING).tool_calls or ()
+    (call,) = ask_model(OracleModel(Prompting.make_default(Mode.FC)), CALLING).tool_calls or ()
     assert isinstance(call, ToolCall)
     (sent,) = message.tool_calls
     assert (sent.function.name, sent.function.arguments) == (call.name, call.arguments)
@@ -363,7 +363,7 @@ def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) ->
 
 def test_litellm_gets_the_text_of_the_oracle(litellm: Any, oracle: str) -> None:
     message = _complete(litellm, oracle, body_of(CALLING, Mode.PROMPT, Names.DOTTED))
-    assert message.content == answer_of(OracleModel(Prompting.make_default(Mode.PROMPT)), CALLING).text
+    assert message.content == ask_model(OracleModel(Prompting.make_default(Mode.PROMPT)), CALLING).text
     assert message.content != ABSTENTION
     assert message.tool_calls is None
     assert stats(oracle)["answered"][f"{CALLING.key}-t1"] > 0

@@ -36,7 +36,7 @@ from pytest_fcbench.suites.formats.fields import read_yaml
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.web.addresses import parse_url
-from tests.factories import pinned, write_tree
+from tests.factories import pin_source, write_tree
 from tests.suites.world_sources import WORLD_TEXTS
 
 PROMPTS, DOCS, TOOLS, *_, KEYED, WRITTEN = SOURCES
@@ -148,7 +148,7 @@ def _suite(
         for name, rows in data.items()
     }
     origin = write_tree(folder / "origin", {**TEXTS, **lines})
-    source = pinned(bfcl.SOURCE, origin, folder / "scratch")
+    source = pin_source(bfcl.SOURCE, origin, folder / "scratch")
     monkeypatch.setattr(bfcl, "SOURCE", source)
     packs.pull(source, folder / "cache", origin)
     return open_suite("bfcl", folder / "cache")

@@ -19,7 +19,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, Pa
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites.registry import open_suite
-from tests.factories import answer_of
+from tests.factories import ask_model
 
 _SUITE = open_suite("core", Path("no cache is needed"))
 _KINDS = [name for name, category in CATEGORIES.items() if category.group is Group.COMPLEX]
@@ -710,7 +710,7 @@ def test_word_overlap_passes_few() -> None:
     """Only what stands in quotes, where one step is enough."""
     passed = []
     for entry in _ENTRIES:
-        answer = answer_of(LexicalModel(Prompting.make_default(Mode.FC)), entry)
+        answer = ask_model(LexicalModel(Prompting.make_default(Mode.FC)), entry)
         made = [
             (call.name, json.loads(str(call.arguments)))
             for call in answer.tool_calls or ()

@@ -32,25 +32,25 @@ Answer: TypeAlias = Callable[[Seen, BufferedIOBase], None]
 """Writes the whole reply, from the status line on."""
 
 
-def reply(body: bytes = b"{}", status: int = 200, **headers: str) -> bytes:
-    """A whole reply; ``_`` in the name of a header is ``-``."""
+def make_reply(body: bytes = b"{}", status: int = 200, **headers: str) -> bytes:
+    """Make a whole reply; ``_`` in the name of a header is ``-``."""
     told = {"Content-Type": "application/json", "Content-Length": str(len(body))}
     told |= {name.replace("_", "-"): text for name, text in headers.items()}
     lines = [f"HTTP/1.1 {status} -", *(f"{name}: {text}" for name, text in told.items()), "", ""]
     return "\r\n".join(lines).encode() + body
 
 
-def always(written: bytes) -> Answer:
-    """The same reply to everything."""
-    return lambda seen, out: void(out.write(written))
+def always_send(written: bytes) -> Answer:
+    """Make an answer that sends the same reply to everything."""
+    return lambda seen, out: discard(out.write(written))
 
 
-def void(value: object) -> None:
-    """Nothing, whatever was done."""
+def discard(value: object) -> None:
+    """Drop a value, for a lambda that has to return None."""
 
 
 @contextmanager
-def hosting(answer: Answer) -> Iterator[Hosted]:
+def serve_locally(answer: Answer) -> Iterator[Hosted]:
     """Serve on a free port of 127.0.0.1 until the block ends."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcbench.web.addresses import Address
 from pytest_fcbench.web.client import Bounds, Client, Refused, Unreachable, open_connection
-from tests.web.hosting import Seen, always, hosting, reply, void
+from tests.web.hosting import Seen, always_send, discard, make_reply, serve_locally
 
 HOST = "api.example"
 URL = f"https://{HOST}/things"
@@ -48,7 +48,9 @@ def client(port: int, pause: Callable[[float], None] = lambda _: None, **bounds:
 
 
 def test_a_reply() -> None:
-    with hosting(always(reply(b'{"a": 1}', Content_Type="Application/JSON; charset=utf-8"))) as hosted:
+    with serve_locally(
+        always_send(make_reply(b'{"a": 1}', Content_Type="Application/JSON; charset=utf-8"))
+    ) as hosted:
         got = client(hosted.port).get(URL, {"q": "a b&c", "é": "1"}, {"X-Key": "secret", "accept": "text/x"})
     assert (got.url, got.status, got.body, got.type) == (
         f"{URL}?q=a+b%26c&%C3%A9=1",
@@ -65,7 +67,7 @@ def test_a_reply() -> None:
 
 
 def test_what_stands_in_the_url_is_encoded_and_kept() -> None:
-    with hosting(always(reply())) as hosted:
+    with serve_locally(always_send(make_reply())) as hosted:
         client(hosted.port).get(f"http://{HOST}/ä b?x=ü", [("a", "1"), ("a", "2")])
     assert hosted.seen[0].path == "/%C3%A4%20b?x=%C3%BC&a=1&a=2"
 
@@ -73,13 +75,13 @@ def test_what_stands_in_the_url_is_encoded_and_kept() -> None:
 def test_the_environment_plays_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with hosting(always(reply())) as hosted:
+    with serve_locally(always_send(make_reply())) as hosted:
         assert client(hosted.port).get(URL).status == 200
 
 
 @pytest.mark.parametrize("status", [301, 404, 418])
 def test_any_status_is_a_reply(status: int) -> None:
-    with hosting(always(reply(b"no", status))) as hosted:
+    with serve_locally(always_send(make_reply(b"no", status))) as hosted:
         assert client(hosted.port).get(URL).status == status
     assert len(hosted.seen) == 1
 
@@ -129,7 +131,7 @@ def test_a_name_with_a_private_address(answers: list[str]) -> None:
 
 def test_a_connection_goes_to_the_address_that_was_checked() -> None:
     """The name service is asked once; a second, private answer would not even be seen."""
-    with hosting(always(reply())) as hosted:
+    with serve_locally(always_send(make_reply())) as hosted:
         network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
         assert network.client().get("http://a.example.org/").status == 200
     assert network.resolved == ["a.example.org"]
@@ -142,9 +144,9 @@ def test_a_name_that_moves_into_a_private_network() -> None:
 
     def move(seen: Seen, out: BufferedIOBase) -> None:
         network._names["a.example.org"] = ["127.0.0.1"]
-        out.write(reply(b"", 302, Location="/again"))
+        out.write(make_reply(b"", 302, Location="/again"))
 
-    with hosting(move) as hosted:
+    with serve_locally(move) as hosted:
         network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
         with pytest.raises(Refused, match=r"127\.0\.0\.1"):
             network.client().get("http://a.example.org/")
@@ -176,7 +178,7 @@ def test_an_endless_name_service() -> None:
 
 
 def test_loopback_only_under_the_name_of_a_server_of_this_run() -> None:
-    with hosting(always(reply())) as hosted:
+    with serve_locally(always_send(make_reply())) as hosted:
         for url in (f"http://127.0.0.1:{hosted.port}/", "http://127.0.0.1/", "http://localhost/"):
             with pytest.raises(Refused):
                 client(hosted.port).get(url)
@@ -207,14 +209,14 @@ def test_loopback_only_under_the_name_of_a_server_of_this_run() -> None:
     ids=repr,
 )
 def test_headers_that_are_not_sent(headers: dict[str, str]) -> None:
-    with hosting(always(reply())) as hosted, pytest.raises(Refused):
+    with serve_locally(always_send(make_reply())) as hosted, pytest.raises(Refused):
         client(hosted.port).get(URL, headers=headers)
     assert hosted.seen == []
 
 
 @pytest.mark.parametrize("params", [{"a": "b\r\nc"}, {"a\0": "b"}, {"a": "\ud800"}, {"a": "b" * 20_000}])
 def test_params_that_are_not_sent(params: dict[str, str]) -> None:
-    with hosting(always(reply())) as hosted, pytest.raises(Refused):
+    with serve_locally(always_send(make_reply())) as hosted, pytest.raises(Refused):
         client(hosted.port).get(URL, params)
     assert hosted.seen == []
 
@@ -239,13 +241,13 @@ def test_params_that_are_not_sent(params: dict[str, str]) -> None:
     ],
 )
 def test_a_redirect_is_checked_like_a_request(place: str) -> None:
-    with hosting(always(reply(b"", 302, Location=place))) as hosted, pytest.raises(Refused):
+    with serve_locally(always_send(make_reply(b"", 302, Location=place))) as hosted, pytest.raises(Refused):
         client(hosted.port, hosts=frozenset({HOST})).get(URL)
     assert len(hosted.seen) == 1
 
 
 def test_redirects_end() -> None:
-    with hosting(always(reply(b"", 302, Location="/things"))) as hosted:
+    with serve_locally(always_send(make_reply(b"", 302, Location="/things"))) as hosted:
         with pytest.raises(Unreachable, match="more than 3 redirects"):
             client(hosted.port).get(URL)
         assert len(hosted.seen) == 4
@@ -255,9 +257,9 @@ def test_redirects_end() -> None:
 def test_another_host_is_told_no_secret() -> None:
     def answer(seen: Seen, out: BufferedIOBase) -> None:
         there = {"/a": "/b", "/b": "https://other.example/c?d=é"}.get(seen.path)
-        out.write(reply(b"", 307, Location=there) if there else reply())
+        out.write(make_reply(b"", 307, Location=there) if there else make_reply())
 
-    with hosting(answer) as hosted:
+    with serve_locally(answer) as hosted:
         two = Client(Bounds(), {HOST: hosted.port, "other.example": hosted.port})
         got = two.get(f"https://{HOST}/a", headers={"X-Key": "s", "Authorization": "t", "Accept": "text/x"})
     assert got.url == "https://other.example/c?d=é"
@@ -273,20 +275,20 @@ def test_another_host_is_told_no_secret() -> None:
 
 def test_what_may_pass_is_tried_again() -> None:
     pauses: list[float] = []
-    replies = [reply(b"", 503), reply(b"", 429, Retry_After="3"), reply(b"done")]
-    with hosting(lambda seen, out: void(out.write(replies.pop(0)))) as hosted:
+    replies = [make_reply(b"", 503), make_reply(b"", 429, Retry_After="3"), make_reply(b"done")]
+    with serve_locally(lambda seen, out: discard(out.write(replies.pop(0)))) as hosted:
         assert client(hosted.port, pauses.append).get(URL).body == b"done"
     assert pauses == [0.5, 3.0]
 
 
 def test_tries_end() -> None:
-    with hosting(always(reply(b"", 500))) as hosted:
+    with serve_locally(always_send(make_reply(b"", 500))) as hosted:
         assert client(hosted.port, retries=1).get(URL).status == 500
     assert len(hosted.seen) == 2
 
 
 def test_no_wait_beyond_the_time() -> None:
-    with hosting(always(reply(b"", 429, Retry_After="999999"))) as hosted:
+    with serve_locally(always_send(make_reply(b"", 429, Retry_After="999999"))) as hosted:
         assert client(hosted.port, timeout_s=1).get(URL).status == 429
     assert len(hosted.seen) == 1
 
@@ -295,7 +297,7 @@ def test_no_wait_beyond_the_time() -> None:
 
 
 def test_a_body_that_is_too_large() -> None:
-    with hosting(always(reply(b"x" * 1001))) as hosted:
+    with serve_locally(always_send(make_reply(b"x" * 1001))) as hosted:
         assert len(client(hosted.port, max_bytes=1001).get(URL).body) == 1001
         with pytest.raises(Unreachable, match="more than 1,000 bytes"):
             client(hosted.port, max_bytes=1000).get(URL)
@@ -307,16 +309,16 @@ def test_a_body_without_end() -> None:
         while True:
             out.write(b"x" * 65536)
 
-    with hosting(forever) as hosted, pytest.raises(Unreachable, match="bytes"):
+    with serve_locally(forever) as hosted, pytest.raises(Unreachable, match="bytes"):
         client(hosted.port, max_bytes=100_000).get(URL)
 
 
 @pytest.mark.parametrize(("pack", "coding"), [(gzip.compress, "gzip"), (zlib.compress, "deflate")])
 def test_a_compressed_body(pack: Callable[[bytes], bytes], coding: str) -> None:
-    with hosting(always(reply(pack(b"plain"), Content_Encoding=coding))) as hosted:
+    with serve_locally(always_send(make_reply(pack(b"plain"), Content_Encoding=coding))) as hosted:
         assert client(hosted.port).get(URL).body == b"plain"
     with (
-        hosting(always(reply(pack(b"\0" * 10**7), Content_Encoding=coding))) as hosted,
+        serve_locally(always_send(make_reply(pack(b"\0" * 10**7), Content_Encoding=coding))) as hosted,
         pytest.raises(Unreachable, match="more than 100,000 bytes"),
     ):
         client(hosted.port, max_bytes=100_000).get(URL)
@@ -334,7 +336,7 @@ def test_a_compressed_body(pack: Callable[[bytes], bytes], coding: str) -> None:
 )
 def test_a_body_that_cannot_be_unpacked(body: bytes, coding: str, reason: str) -> None:
     with (
-        hosting(always(reply(body, Content_Encoding=coding))) as hosted,
+        serve_locally(always_send(make_reply(body, Content_Encoding=coding))) as hosted,
         pytest.raises(Unreachable, match=reason),
     ):
         client(hosted.port, retries=0).get(URL)
@@ -355,7 +357,7 @@ def drip(first: bytes) -> Callable[[Seen, BufferedIOBase], None]:
     "first", [b"", b"HTTP/1.1 200 OK\r\nX-", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["status", "headers", "body"]
 )
 def test_a_slow_drip_ends(first: bytes) -> None:
-    with hosting(drip(first)) as hosted, pytest.raises(Unreachable, match=r"within 0\.2 s"):
+    with serve_locally(drip(first)) as hosted, pytest.raises(Unreachable, match=r"within 0\.2 s"):
         client(hosted.port, timeout_s=0.2).get(URL)
 
 
@@ -372,22 +374,22 @@ def test_a_slow_drip_ends(first: bytes) -> None:
     ids=["nothing", "no HTTP", "cut", "chunks", "many headers", "long header"],
 )
 def test_a_broken_reply(written: bytes) -> None:
-    with hosting(always(written)) as hosted, pytest.raises(Unreachable):
+    with serve_locally(always_send(written)) as hosted, pytest.raises(Unreachable):
         client(hosted.port, retries=0).get(URL)
 
 
 def test_types() -> None:
-    with hosting(always(reply(b"{}"))) as hosted:
+    with serve_locally(always_send(make_reply(b"{}"))) as hosted:
         assert client(hosted.port, types=frozenset({"application/json"})).get(URL).status == 200
         with pytest.raises(Unreachable, match="application/json"):
             client(hosted.port, types=frozenset({"text/html"})).get(URL)
-    with hosting(always(reply(b"{}", 404))) as hosted:
+    with serve_locally(always_send(make_reply(b"{}", 404))) as hosted:
         assert client(hosted.port, types=frozenset({"text/html"})).get(URL).status == 404
 
 
 def test_https_is_spoken_to_what_is_not_local() -> None:
     """A server without TLS is no server for it."""
-    with hosting(always(reply())) as hosted:
+    with serve_locally(always_send(make_reply())) as hosted:
         network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
         with pytest.raises(Unreachable, match="SSL"):
             network.client(Bounds(retries=0)).get("https://a.example.org/")

@@ -16,7 +16,7 @@ from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.web import search
 from pytest_fcbench.web.client import Bounds, Client
 from pytest_fcbench.web.search import KEY_ENV, DuckDuckGo, Hit, SerpApi
-from tests.web.hosting import Hosted, always, hosting, reply
+from tests.web.hosting import Hosted, always_send, make_reply, serve_locally
 
 KEY = "k3y-0123456789abcdef"
 
@@ -24,7 +24,7 @@ KEY = "k3y-0123456789abcdef"
 @contextmanager
 def engine(written: bytes) -> Iterator[tuple[SerpApi, Hosted]]:
     """SerpAPI, whose place a server on loopback takes."""
-    with hosting(always(written)) as hosted:
+    with serve_locally(always_send(written)) as hosted:
         bounds = Bounds(frozenset(("serpapi.com",)), redirects=0, retries=0)
         yield SerpApi(Client(bounds, {"serpapi.com": hosted.port})), hosted
 
@@ -35,7 +35,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def found(*results: object, **more: object) -> bytes:
-    return reply(json.dumps({"organic_results": results, **more}).encode())
+    return make_reply(json.dumps({"organic_results": results, **more}).encode())
 
 
 def test_serpapi_is_asked_as_officially() -> None:
@@ -60,20 +60,20 @@ def test_no_more_than_asked_for_and_nothing_endless() -> None:
 
 def test_nothing_found_is_an_empty_list() -> None:
     said = {"error": "DuckDuckGo hasn't returned any results for this query."}
-    with engine(reply(json.dumps(said).encode())) as (serpapi, _):
+    with engine(make_reply(json.dumps(said).encode())) as (serpapi, _):
         assert serpapi.search("x", 3, "wt-wt") == []
 
 
 @pytest.mark.parametrize(
     ("written", "cause", "transient", "wait_s"),
     [
-        (reply(b"slow down", 429, Retry_After="7"), "rate_limit", True, 7.0),
-        (reply(f'{{"error": "no key {KEY}"}}'.encode(), 401), "authentication", False, None),
-        (reply(b"oops", 503), "endpoint", True, None),
-        (reply(b"<html>"), "garbled", True, None),
-        (reply(b"[]"), "garbled", True, None),
-        (reply(f'{{"error": "your account {KEY}"}}'.encode()), "endpoint", False, None),
-        (reply(b"", 302, Location="http://127.0.0.1/"), "endpoint", False, None),
+        (make_reply(b"slow down", 429, Retry_After="7"), "rate_limit", True, 7.0),
+        (make_reply(f'{{"error": "no key {KEY}"}}'.encode(), 401), "authentication", False, None),
+        (make_reply(b"oops", 503), "endpoint", True, None),
+        (make_reply(b"<html>"), "garbled", True, None),
+        (make_reply(b"[]"), "garbled", True, None),
+        (make_reply(f'{{"error": "your account {KEY}"}}'.encode()), "endpoint", False, None),
+        (make_reply(b"", 302, Location="http://127.0.0.1/"), "endpoint", False, None),
     ],
 )
 def test_what_goes_wrong(written: bytes, cause: str, transient: bool, wait_s: float | None) -> None:

@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.custom import open_own
 from pytest_fcbench.suites.formats import entry_files
-from tests.loopback import Body, Reply, message, serving
+from tests.loopback import Body, Reply, make_message_reply, serve_answers
 
 
 def _augment(*words: str) -> int:
@@ -86,20 +86,22 @@ def _material(asked: Body) -> dict[str, Any]:
 
 
 def _good(asked: Body) -> Reply:
-    return message(json.dumps({"message": f"All in one go, please: {_material(asked)['mention']}"}))
+    return make_message_reply(
+        json.dumps({"message": f"All in one go, please: {_material(asked)['mention']}"})
+    )
 
 
 def _naming(asked: Body) -> Reply:
     told = _material(asked)
-    return message(json.dumps({"message": f"{told['mention']} by {next(iter(told['calls'][0]))}"}))
+    return make_message_reply(json.dumps({"message": f"{told['mention']} by {next(iter(told['calls'][0]))}"}))
 
 
 @pytest.mark.parametrize(
     ("answer", "worded", "rule"),
     [
         (_good, True, "writer openai/writer: calls 3"),
-        (lambda _: message(json.dumps({"message": "Do it."})), False, "does not mention"),
-        (lambda _: message(json.dumps({"message": ""})), False, 'must have "message", a text'),
+        (lambda _: make_message_reply(json.dumps({"message": "Do it."})), False, "does not mention"),
+        (lambda _: make_message_reply(json.dumps({"message": ""})), False, 'must have "message", a text'),
         (_naming, False, "names the function "),
     ],
 )
@@ -115,7 +117,7 @@ def test_a_writer_words_merged_questions_and_is_held_to_them(
     monkeypatch.setenv("WRITER_KEY", "w-key")
     words = ["core", "--kind", "parallel_multiple", "--kind", "multiple", "--count", "3"]
     assert _augment(*words, "--to", "plain") == 0
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         words += ["--writer=openai/writer", f"--judge-api-base={endpoint.api_base}"]
         assert _augment(*words, "--to", "worded", "--judge-api-key-env=WRITER_KEY") == 0
 

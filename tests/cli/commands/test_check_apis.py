@@ -25,7 +25,7 @@ from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.tools.api_probes import State, ask_apis, collect_probes
 from tests.factories import make_entry
-from tests.web.hosting import Seen, always, hosting, reply
+from tests.web.hosting import Seen, always_send, make_reply, serve_locally
 
 IP = "requests.get(url='http://ip-api.com/json', params={'lang': 'fr'})"
 COVID = (
@@ -72,13 +72,13 @@ def service(seen: Seen, out: BufferedIOBase) -> None:
         "covid-193.p.rapidapi.com/statistics?country=Uganda": {"response": [{"deaths": {"total": 1}}]},
     }
     found = replies.get(f"{seen.headers['host']}{seen.path}")
-    out.write(reply(json.dumps(found).encode()) if found else reply(b"gone: sesame-open", 404))
+    out.write(make_reply(json.dumps(found).encode()) if found else make_reply(b"gone: sesame-open", 404))
 
 
 @pytest.fixture
 def instead() -> Iterator[dict[str, int]]:
     """Every host on loopback, and no other."""
-    with hosting(service) as hosted:
+    with serve_locally(service) as hosted:
         yield dict.fromkeys(HOSTS, hosted.port)
 
 
@@ -147,9 +147,11 @@ def test_a_suite_whose_services_are_its_own(capsys: pytest.CaptureFixture[str]) 
     assert "0 of 0 requests" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("answer", [b"", reply(b"<html>"), reply(b"", 302, Location="http://127.0.0.1/")])
+@pytest.mark.parametrize(
+    "answer", [b"", make_reply(b"<html>"), make_reply(b"", 302, Location="http://127.0.0.1/")]
+)
 def test_hosts_that_are_gone(answer: bytes) -> None:
-    with hosting(always(answer)) as hosted:
+    with serve_locally(always_send(answer)) as hosted:
         sender = Sender(HOSTS, instead=dict.fromkeys(HOSTS, hosted.port), pause=lambda _: None)
         states = {found.state for found in ask_apis(collect_probes(ENTRIES), sender)}
     assert states <= {State.FAILED, State.WRONG_SHAPE, State.KEY_MISSING}

@@ -17,7 +17,7 @@ from pytest_fcbench.cli import main
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.contamination.measures import build_text
-from tests.loopback import Answer, Body, Endpoint, Reply, error, serving
+from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, serve_answers
 from tests.tools.contamination.probable import by_length, echoed, listed, vllm
 
 SUITE = core.open_suite(Path())
@@ -51,7 +51,7 @@ def _has(words: tuple[str, ...], word: str) -> bool:
 
 @contextmanager
 def at(answer: Answer) -> Iterator[tuple[Endpoint, str]]:
-    with serving(answer) as server:
+    with serve_answers(answer) as server:
         yield server, f"--api-base={server.api_base}"
 
 
@@ -176,7 +176,7 @@ def test_a_failure_that_may_pass_is_tried_again(contamination: Measured) -> None
             seen.add(text)
             return echoed()(body)
         seen.add(text)
-        return Reply(error(503, "busy").body, 503, {"Retry-After": "0"})
+        return Reply(make_error_reply(503, "busy").body, 503, {"Retry-After": "0"})
 
     with at(answer) as (_, where):
         code, text, _ = contamination(where)
@@ -210,12 +210,15 @@ def test_one_text_that_cannot_be_measured_is_named(contamination: Measured) -> N
 @pytest.mark.parametrize(
     ("reply", "says"),
     [
-        (error(401, "no"), "authentication: m: HTTP 401"),
-        (error(401, "no"), "name the variable that holds the key with --api-key-env"),
-        (error(404, "no model m"), "check --model and --api-base (which usually ends in /v1)"),
+        (make_error_reply(401, "no"), "authentication: m: HTTP 401"),
+        (make_error_reply(401, "no"), "name the variable that holds the key with --api-key-env"),
+        (make_error_reply(404, "no model m"), "check --model and --api-base (which usually ends in /v1)"),
         (listed([]), "no_logprobs: the reply has no choices[0].logprobs.token_logprobs"),
         (listed([]), "--endpoint=vllm asks in the other one"),
-        (error(400, "echo and logprobs do not go together"), "echo and logprobs do not go together"),
+        (
+            make_error_reply(400, "echo and logprobs do not go together"),
+            "echo and logprobs do not go together",
+        ),
     ],
 )
 def test_the_first_call_says_what_is_wrong(contamination: Measured, reply: Reply, says: str) -> None:
@@ -253,7 +256,7 @@ def test_a_set_of_which_nothing_can_be_measured(contamination: Measured) -> None
 def test_the_key_is_nowhere(contamination: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
     key = "a-very-secret-key-0123456789"
     monkeypatch.setenv("FCBENCH_TEST_SECRET_KEY", key)
-    echo = error(401, f"wrong key {key}")
+    echo = make_error_reply(401, f"wrong key {key}")
     with at(lambda _: echo) as (_, where):
         assert key not in contamination(where, "--api-key-env=FCBENCH_TEST_SECRET_KEY")[2]
     with at(echoed()) as (server, where):

@@ -28,7 +28,7 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.tools.diagnosis.document import SCHEMA
 from tests.cli.conftest import Refusal
 from tests.factories import write_scorecard
-from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
+from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.processes import listening_to_ctrl_c
 
 # litellm leaves a task behind in each event loop, and each command has a loop of its own.
@@ -180,7 +180,9 @@ def reply(cause: str = "current_state", turn: int = 1, explanation: str = "It sa
 
 def good(asked: Body) -> Reply:
     shown = material_of(asked)
-    return message(reply("other" if HOSTILE in json.dumps(shown, ensure_ascii=False) else "implicit_action"))
+    return make_message_reply(
+        reply("other" if HOSTILE in json.dumps(shown, ensure_ascii=False) else "implicit_action")
+    )
 
 
 def judge(endpoint: Endpoint, *more: str) -> list[str]:
@@ -214,7 +216,7 @@ ENTRIES = (
 def served() -> Iterator[Callable[[Answer], Endpoint]]:
     """Starts an endpoint that answers so, until the end of the test."""
     with ExitStack() as stack:
-        yield lambda answer: stack.enter_context(serving(answer))
+        yield lambda answer: stack.enter_context(serve_answers(answer))
 
 
 Served: TypeAlias = Callable[[Answer], Endpoint]
@@ -311,7 +313,7 @@ def test_what_a_judge_may_reply(
     def answer(asked: Body) -> Reply:
         messages = asked["messages"]
         assert isinstance(messages, list)
-        return message(replies[(len(messages) - 2) // 2])
+        return make_message_reply(replies[(len(messages) - 2) // 2])
 
     endpoint = served(answer)
     text = diagnose(*judge(endpoint, "--limit=1"))
@@ -323,7 +325,7 @@ def test_what_a_judge_may_reply(
 
 
 def test_a_busy_endpoint_is_asked_again(diagnose: Diagnose, served: Served) -> None:
-    busy = [replace(error(429, "slow down"), headers={"Retry-After": "0"})] * 2
+    busy = [replace(make_error_reply(429, "slow down"), headers={"Retry-After": "0"})] * 2
 
     def answer(asked: Body) -> Reply:
         return busy.pop() if busy else good(asked)
@@ -337,7 +339,7 @@ def test_a_busy_endpoint_is_asked_again(diagnose: Diagnose, served: Served) -> N
 def test_one_call_that_fails_is_one_diagnosis_less(diagnose: Diagnose, served: Served) -> None:
     def answer(asked: Body) -> Reply:
         refused = "miss_func" in str(asked) or material_of(asked)["turns"][0]["messages"] == spoilt
-        return error(500, "broken") if refused else good(asked)
+        return make_error_reply(500, "broken") if refused else good(asked)
 
     spoilt = first_messages("core:multi_turn_base_2")
     endpoint = served(answer)
@@ -361,7 +363,7 @@ def test_an_endpoint_that_is_down_ends_it(refusal: Refusal) -> None:
 
 
 def test_a_wrong_key_ends_it_and_is_nowhere(refusal: Refusal, served: Served) -> None:
-    endpoint = served(lambda _: error(401, f"Incorrect API key: {KEY}"))
+    endpoint = served(lambda _: make_error_reply(401, f"Incorrect API key: {KEY}"))
     said = refusal("diagnose", *judge(endpoint))
     assert "name the variable that holds the right key with --judge-api-key-env" in said
     assert len(endpoint.requests) == 1
@@ -369,7 +371,7 @@ def test_a_wrong_key_ends_it_and_is_nowhere(refusal: Refusal, served: Served) ->
 
 
 def test_the_key_is_in_the_request_and_in_no_file(diagnose: Diagnose, served: Served, tmp_path: Path) -> None:
-    endpoint = served(lambda _: message(reply(explanation=f"The key is {KEY}.")))
+    endpoint = served(lambda _: make_message_reply(reply(explanation=f"The key is {KEY}.")))
     text = diagnose(*judge(endpoint))
     assert endpoint.keys == [f"Bearer {KEY}"] * 5
     assert "The key is ***." in text
@@ -379,7 +381,7 @@ def test_the_key_is_in_the_request_and_in_no_file(diagnose: Diagnose, served: Se
 
 
 def test_what_a_judge_says_is_shown_as_text(diagnose: Diagnose, served: Served) -> None:
-    endpoint = served(lambda _: message(reply(explanation="\x1b[2J\u202e\ud800" + "x" * 100_000)))
+    endpoint = served(lambda _: make_message_reply(reply(explanation="\x1b[2J\u202e\ud800" + "x" * 100_000)))
     text = diagnose(*judge(endpoint, "--limit=1"))
     assert "\x1b" not in text
     assert len(text) < 5_000
@@ -466,7 +468,7 @@ def test_what_came_before_an_interruption_is_kept(diagnose: Diagnose, served: Se
 def test_a_refused_question_speaks_of_the_judge(
     refusal: Refusal, served: Served, status: int, way_out: str
 ) -> None:
-    said = refusal("diagnose", *judge(served(lambda _: error(status, "what is this?"))))
+    said = refusal("diagnose", *judge(served(lambda _: make_error_reply(status, "what is this?"))))
     assert f"{way_out}--no-preflight goes on all the same" in said
 
 

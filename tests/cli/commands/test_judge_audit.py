@@ -30,7 +30,7 @@ from tests.factories import (
     make_record,
     write_scorecard,
 )
-from tests.loopback import Answer, Body, Endpoint, Reply, error, message, serving
+from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 
 # litellm leaves a task behind in each event loop, and each command has a loop of its own.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -130,7 +130,7 @@ def audit(capfd: pytest.CaptureFixture[str]) -> Audit:
 def served() -> Iterator[Callable[[Answer], Endpoint]]:
     """Starts an endpoint that answers so, until the end of the test."""
     with ExitStack() as stack:
-        yield lambda answer: stack.enter_context(serving(answer))
+        yield lambda answer: stack.enter_context(serve_answers(answer))
 
 
 Served: TypeAlias = Callable[[Answer], Endpoint]
@@ -144,7 +144,7 @@ def material_of(asked: Body) -> Any:
 
 
 def reply(same: bool, reason: str = "So it is.") -> Reply:
-    return message(json.dumps({"same": same, "reason": reason}))
+    return make_message_reply(json.dumps({"same": same, "reason": reason}))
 
 
 def good(asked: Body) -> Reply:
@@ -253,9 +253,9 @@ def test_a_judge_that_fails_on_a_pair(audit: Audit, served: Served) -> None:
     def answer(asked: Body) -> Reply:
         made = material_of(asked)["call that was made"]
         if "Zoom" in made:
-            return message("They are different towns.")
+            return make_message_reply("They are different towns.")
         if "guests" in made:
-            return error(400, "I do not like guests")
+            return make_error_reply(400, "I do not like guests")
         return good(asked)
 
     endpoint = served(answer)
@@ -271,7 +271,7 @@ def test_a_judge_that_fails_on_a_pair(audit: Audit, served: Served) -> None:
 
 
 def test_a_judge_that_always_fails(served: Served, capfd: pytest.CaptureFixture[str]) -> None:
-    endpoint = served(lambda _: message("Who knows?"))
+    endpoint = served(lambda _: make_message_reply("Who knows?"))
     assert main.main(["judge-audit", CARD, *one(endpoint)]) == 1
     printed = capfd.readouterr()
     assert "left out: 5 without an answer of openai/wise (judge_reply 5)" in printed.out
@@ -280,7 +280,7 @@ def test_a_judge_that_always_fails(served: Served, capfd: pytest.CaptureFixture[
 
 
 def test_an_endpoint_that_is_not_there(refusal: Refusal, served: Served) -> None:
-    said = refusal("judge-audit", CARD, *one(served(lambda _: error(401, f"bad key {KEY}"))))
+    said = refusal("judge-audit", CARD, *one(served(lambda _: make_error_reply(401, f"bad key {KEY}"))))
     assert said.startswith("the first call failed, so no other was made: authentication")
     assert "--judge-api-key-env" in said
     assert KEY not in said

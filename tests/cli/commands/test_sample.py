@@ -10,7 +10,7 @@ import yaml
 
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.suites.formats import entry_files
-from tests.loopback import Body, Reply, message, serving
+from tests.loopback import Body, Reply, make_message_reply, serve_answers
 
 _WORDS = ["sample", "core:multi_turn_base_1", "--count", "2", "--turns", "2"]
 
@@ -84,15 +84,15 @@ def _turns(asked: Body) -> list[dict[str, object]]:
 
 def _good(asked: Body) -> Reply:
     texts = [f"Could you see to {turn['mention']}?" for turn in _turns(asked)]
-    return message(json.dumps({"messages": texts}))
+    return make_message_reply(json.dumps({"messages": texts}))
 
 
 def _silent(asked: Body) -> Reply:
-    return message(json.dumps({"messages": ["Do it."] * len(_turns(asked))}))
+    return make_message_reply(json.dumps({"messages": ["Do it."] * len(_turns(asked))}))
 
 
 def _short(asked: Body) -> Reply:
-    return message(json.dumps({"messages": []}))
+    return make_message_reply(json.dumps({"messages": []}))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def _short(asked: Body) -> Reply:
         (_good, 0, "writer openai/writer: calls 2"),
         (_silent, 4, "does not mention"),
         (_short, 4, "must have 2 messages, one for each turn, it has 0"),
-        (lambda _: message("as you like"), 4, "walk 0 is not worded: judge_reply"),
+        (lambda _: make_message_reply("as you like"), 4, "walk 0 is not worded: judge_reply"),
     ],
 )
 def test_a_writer_words_the_turns_and_is_held_to_them(
@@ -114,7 +114,7 @@ def test_a_writer_words_the_turns_and_is_held_to_them(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WRITER_KEY", "w-key")
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         words = [
             "--writer=openai/writer",
             f"--judge-api-base={endpoint.api_base}",

@@ -19,7 +19,7 @@ from pytest_fcbench.execution.functions.lookups import LOOKUPS, FailedLookupErro
 from pytest_fcbench.execution.outcomes import Raised, Returned, Unanswered
 from pytest_fcbench.execution.sandbox.pool import Pool
 from tests.execution.keeping import Kept
-from tests.web.hosting import Seen, always, hosting, reply
+from tests.web.hosting import Seen, always_send, make_reply, serve_locally
 
 KEYS = ("RAPID_API_KEY", "OMDB_API_KEY", "GEOCODE_API_KEY", "EXCHANGERATE_API_KEY")
 HISTORY = {str(day): {"close": day} for day in range(12)}
@@ -180,7 +180,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_lookup(
     name: str, arguments: Mapping[str, object], asked: str, answered: object, returned: object
 ) -> None:
-    with hosting(always(reply(json.dumps(answered).encode()))) as hosted:
+    with serve_locally(always_send(make_reply(json.dumps(answered).encode()))) as hosted:
         found = Live(instead=dict.fromkeys(HOSTS, hosted.port)).answer(name, arguments)
     (seen,) = hosted.seen
     assert f"{seen.headers['host']}{seen.path}" == asked
@@ -199,7 +199,7 @@ def test_every_function_is_here() -> None:
 )
 def test_a_reply_of_another_shape(name: str, body: str) -> None:
     arguments = next(arguments for other, arguments, *_ in CASES if other == name)
-    with hosting(always(reply(body.encode()))) as hosted:
+    with serve_locally(always_send(make_reply(body.encode()))) as hosted:
         live = Live(instead=dict.fromkeys(HOSTS, hosted.port))
         if name == "retrieve_holiday_by_year" and body == "[]":
             assert live.answer(name, arguments) == []
@@ -233,7 +233,10 @@ def test_arguments_lead_to_no_other_place() -> None:
 )
 def test_a_status(status: int, error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    with hosting(always(reply(b"{}", status))) as hosted, pytest.raises(error, match=str(status)):
+    with (
+        serve_locally(always_send(make_reply(b"{}", status))) as hosted,
+        pytest.raises(error, match=str(status)),
+    ):
         Live(instead=dict.fromkeys(HOSTS, hosted.port)).answer(
             "retrieve_city_based_on_zipcode", {"zipcode": "1"}
         )
@@ -241,7 +244,10 @@ def test_a_status(status: int, error: type[Exception], monkeypatch: pytest.Monke
 
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMDB_API_KEY")
-    with hosting(always(reply(b"{}"))) as hosted, pytest.raises(UnansweredError, match="OMDB_API_KEY"):
+    with (
+        serve_locally(always_send(make_reply(b"{}"))) as hosted,
+        pytest.raises(UnansweredError, match="OMDB_API_KEY"),
+    ):
         Live(instead=dict.fromkeys(HOSTS, hosted.port)).answer("get_movie_rating", {"movie_name": "Up"})
     assert hosted.seen == []
 
@@ -252,11 +258,13 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_pool_asks_only_what_was_not_recorded() -> None:
     def answer(seen: Seen, out: BufferedIOBase) -> None:
         title = dict(parse_qsl(urlsplit(seen.path).query))["t"]
-        out.write(reply(json.dumps({"Rated": title} if title == "Up" else {"Response": "False"}).encode()))
+        out.write(
+            make_reply(json.dumps({"Rated": title} if title == "Up" else {"Response": "False"}).encode())
+        )
 
     recorded = [PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
     calls = [f"get_movie_rating(movie_name='{name}')" for name in ("Avatar", "Up", "Nothing")]
-    with hosting(answer) as hosted:
+    with serve_locally(answer) as hosted:
         keep = Kept()
         with closing(Pool(1, live=Live(keep, dict.fromkeys(HOSTS, hosted.port)))) as pool:
             first, second, third = pool(calls, recorded)

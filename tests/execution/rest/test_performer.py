@@ -19,7 +19,7 @@ from pytest_fcbench.execution.rest.performer import Performer, collect_recording
 from pytest_fcbench.execution.rest.sender import Sender
 from pytest_fcbench.web.client import Client
 from tests.execution.keeping import Kept
-from tests.web.hosting import Hosted, Seen, always, hosting, reply
+from tests.web.hosting import Hosted, Seen, always_send, make_reply, serve_locally
 
 COVID = "requests.get(url='https://covid-193.p.rapidapi.com/statistics', params={'country': 'Uganda'}"
 HEADERS = ", headers={'X-RapidAPI-Key': 'YOUR-RAPID-API-KEY'})"
@@ -98,9 +98,9 @@ def test_a_live_request_gets_the_key_late_and_shows_it_nowhere(monkeypatch: pyte
     monkeypatch.setenv("RAPID_API_KEY", "sesame")
 
     def echo(seen: Seen, out: BufferedIOBase) -> None:
-        out.write(reply(json.dumps({"key": seen.headers["x-rapidapi-key"]}).encode()))
+        out.write(make_reply(json.dumps({"key": seen.headers["x-rapidapi-key"]}).encode()))
 
-    with hosting(echo) as hosted, closing(live(hosted)) as perform:
+    with serve_locally(echo) as hosted, closing(live(hosted)) as perform:
         found = perform(COVID + HEADERS)
     assert hosted.seen[0].headers["x-rapidapi-key"] == "sesame"
     assert hosted.seen[0].path == "/statistics?country=Uganda"
@@ -125,16 +125,16 @@ def test_a_live_request_gets_the_key_late_and_shows_it_nowhere(monkeypatch: pyte
 )
 def test_keys_in_urls(monkeypatch: pytest.MonkeyPatch, variable: str, call: str, path: str) -> None:
     monkeypatch.setenv(variable, "se/same")
-    with hosting(always(reply(b"{}"))) as hosted, closing(live(hosted)) as perform:
+    with serve_locally(always_send(make_reply(b"{}"))) as hosted, closing(live(hosted)) as perform:
         assert status_of(perform(call)) == 200
     assert hosted.seen[0].path == path
-    with hosting(always(b"")) as hosted, closing(live(hosted)) as perform:
+    with serve_locally(always_send(b"")) as hosted, closing(live(hosted)) as perform:
         assert "same" not in str(perform(call))
 
 
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
-    with hosting(always(reply(status=401))) as hosted, closing(live(hosted)) as perform:
+    with serve_locally(always_send(make_reply(status=401))) as hosted, closing(live(hosted)) as perform:
         found = perform(COVID + HEADERS)
         assert isinstance(found, Unanswered)
         assert "RAPID_API_KEY" in found.reason
@@ -145,7 +145,7 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_key_goes_to_no_other_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAPID_API_KEY", "sesame")
     call = "requests.get(url='http://ip-api.com/json', headers={'X-RapidAPI-Key': 'YOUR-RAPID-API-KEY'})"
-    with hosting(always(reply(b"{}"))) as hosted, closing(live(hosted)) as perform:
+    with serve_locally(always_send(make_reply(b"{}"))) as hosted, closing(live(hosted)) as perform:
         perform(call)
     assert hosted.seen[0].headers["x-rapidapi-key"] == "YOUR-RAPID-API-KEY"
 
@@ -178,7 +178,10 @@ def test_answers_are_kept_without_the_key(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("OMDB_API_KEY", "sesame")
     call = "requests.get(url='http://www.omdbapi.com/', params={'t': 'x', 'apikey': 'YOUR'})"
     keep = Kept()
-    with hosting(always(reply(b'{"key": "sesame"}'))) as hosted, closing(live(hosted, keep)) as perform:
+    with (
+        serve_locally(always_send(make_reply(b'{"key": "sesame"}'))) as hosted,
+        closing(live(hosted, keep)) as perform,
+    ):
         first = perform(call)
         assert perform(call.replace("YOUR", "MINE")) == first
     assert len(hosted.seen) == 1
@@ -189,10 +192,10 @@ def test_answers_are_kept_without_the_key(monkeypatch: pytest.MonkeyPatch) -> No
         assert isinstance(perform(call.replace("'x'", "'y'")), Unanswered)
 
 
-@pytest.mark.parametrize("written", [reply(b"", 500), reply(b"", 429), reply(b"", 403), b""])
+@pytest.mark.parametrize("written", [make_reply(b"", 500), make_reply(b"", 429), make_reply(b"", 403), b""])
 def test_failures_are_not_kept(written: bytes) -> None:
     keep = Kept()
-    with hosting(always(written)) as hosted:
+    with serve_locally(always_send(written)) as hosted:
         sender = Sender(APIS, instead={"ip-api.com": hosted.port}, keep=keep, pause=lambda _: None)
         assert not isinstance(sender.send(wanted("ip-api.com")), Unanswered)
     assert keep.texts == {}
@@ -204,7 +207,7 @@ def wanted(host: str) -> ApiRequest:
 
 def test_an_api_that_wants_to_be_left_alone() -> None:
     pauses: list[float] = []
-    with hosting(always(reply(b"{}"))) as hosted:
+    with serve_locally(always_send(make_reply(b"{}"))) as hosted:
         instead = dict.fromkeys(APIS, hosted.port)
         sender = Sender(APIS, instead=instead, pause=pauses.append)
         for host in ("geocode.maps.co", "ip-api.com", "geocode.maps.co", "ip-api.com"):
@@ -217,17 +220,25 @@ def test_an_api_that_wants_to_be_left_alone() -> None:
     "place", ["http://127.0.0.1/", "http://169.254.169.254/", "file:///etc/passwd", "https://evil.example/"]
 )
 def test_a_redirect_out_of_the_table(place: str) -> None:
-    with hosting(always(reply(b"", 302, Location=place))) as hosted, closing(live(hosted)) as perform:
+    with (
+        serve_locally(always_send(make_reply(b"", 302, Location=place))) as hosted,
+        closing(live(hosted)) as perform,
+    ):
         assert isinstance(perform(IP), Raised)
         assert status_of(perform(IP.replace("json'", "json', allow_redirects=False"))) == 302
     assert len(hosted.seen) == 2
 
 
 @pytest.mark.parametrize(
-    "answer", [always(b""), always(reply(b"", 302, Location="/again")), always(reply(b"x" * 5 * 2**20))]
+    "answer",
+    [
+        always_send(b""),
+        always_send(make_reply(b"", 302, Location="/again")),
+        always_send(make_reply(b"x" * 5 * 2**20)),
+    ],
 )
 def test_no_whole_answer(answer: Callable[[Seen, BufferedIOBase], None]) -> None:
-    with hosting(answer) as hosted:
+    with serve_locally(answer) as hosted:
         instead = {"ip-api.com": hosted.port}
         sender = Sender(APIS, instead=instead, pause=lambda _: None)
         assert isinstance(sender.send(wanted("ip-api.com")), Unreached)

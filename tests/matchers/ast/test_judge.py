@@ -16,7 +16,7 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.matchers.ast import judge
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
-from tests.matchers.outcomes import outcomes
+from tests.matchers.outcomes import name_outcomes
 
 SIMPLE = "simple_function_checker"
 PARALLEL = "parallel_function_checker_no_order"
@@ -90,7 +90,7 @@ def test_a_prompted_answer(
     schema: Mapping[str, object], accepted: object, answer: str, official: str | None, corrected: str | None
 ) -> None:
     judgement = judge(one_parameter(schema, accepted), make_transcript(answer))
-    assert outcomes(judgement) == (official, corrected)
+    assert name_outcomes(judgement) == (official, corrected)
 
 
 BY_TOOLS = {
@@ -118,7 +118,7 @@ BY_TOOLS = {
 @pytest.mark.parametrize(("completion", "official", "corrected"), BY_TOOLS.values(), ids=BY_TOOLS)
 def test_an_answer_by_tools(completion: Completion, official: str | None, corrected: str | None) -> None:
     transcript = make_transcript(completion, mode=Mode.FC)
-    assert outcomes(judge(one_parameter(INTEGER, [5, ""]), transcript)) == (official, corrected)
+    assert name_outcomes(judge(one_parameter(INTEGER, [5, ""]), transcript)) == (official, corrected)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,10 @@ def test_an_answer_by_tools(completion: Completion, official: str | None, correc
 def test_names(mode: Mode, names: Names, called: str, official: str | None, corrected: str | None) -> None:
     completion = tool_calls((called, '{"x": 5}')) if mode is Mode.FC else Completion(text=f"[{called}(x=5)]")
     transcript = make_transcript(completion, mode=mode, names=names)
-    assert outcomes(judge(one_parameter(INTEGER, [5], name="a.b.f"), transcript)) == (official, corrected)
+    assert name_outcomes(judge(one_parameter(INTEGER, [5], name="a.b.f"), transcript)) == (
+        official,
+        corrected,
+    )
 
 
 # Parallel calls
@@ -172,7 +175,7 @@ def overlapping() -> Entry:
     ],
 )
 def test_overlapping_parallel_calls(answer: str, official: str | None, corrected: str | None) -> None:
-    assert outcomes(judge(overlapping(), make_transcript(answer))) == (official, corrected)
+    assert name_outcomes(judge(overlapping(), make_transcript(answer))) == (official, corrected)
 
 
 # Java and JavaScript
@@ -271,14 +274,14 @@ def test_another_language(
     corrected: str | None,
 ) -> None:
     entry = one_parameter(schema, accepted, category, "Geo.find")
-    assert outcomes(judge(entry, make_transcript(answer))) == (official, corrected)
+    assert name_outcomes(judge(entry, make_transcript(answer))) == (official, corrected)
 
 
 @pytest.mark.parametrize(("category", "code"), [("simple_java", "java"), ("simple_javascript", "js")])
 def test_a_number_for_source_text_is_wrong_in_both_profiles(category: str, code: str) -> None:
     transcript = make_transcript(tool_calls(("f", '{"x": 5}')))
     judgement = judge(one_parameter(INTEGER, [5], category), transcript)
-    assert outcomes(judgement) == (f"type_error:{code}", f"type_error:{code}")
+    assert name_outcomes(judgement) == (f"type_error:{code}", f"type_error:{code}")
 
 
 @pytest.mark.parametrize(
@@ -291,8 +294,8 @@ def test_a_number_for_source_text_is_wrong_in_both_profiles(category: str, code:
 )
 def test_the_answer_is_read_in_the_syntax_of_the_transcript(syntax: str, answer: str) -> None:
     transcript = make_transcript(answer, mode=Mode.FC, syntax=syntax)
-    assert outcomes(judge(one_parameter(INTEGER, [5]), transcript)) == (None, None)
-    assert outcomes(judge(one_parameter(INTEGER, [6]), transcript)) == (
+    assert name_outcomes(judge(one_parameter(INTEGER, [5]), transcript)) == (None, None)
+    assert name_outcomes(judge(one_parameter(INTEGER, [6]), transcript)) == (
         "value_error:others",
         "value_error:number",
     )
@@ -310,20 +313,20 @@ def test_a_set_aside_entry_is_not_scored_in_the_corrected_profile() -> None:
 
 def test_context_overflow_is_the_models_failure() -> None:
     judgement = judge(make_entry(), make_transcript(Completion(fault=Fault.OVERFLOW)))
-    assert outcomes(judgement) == ("context_overflow", "context_overflow")
+    assert name_outcomes(judgement) == ("context_overflow", "context_overflow")
 
 
 def test_a_set_aside_entry_is_not_scored_even_when_it_overflowed() -> None:
     """Else the corrected profile counts the entry for some models and leaves it out for others."""
     entry = make_entry(set_aside="bad data")
     judgement = judge(entry, make_transcript(Completion(fault=Fault.OVERFLOW)))
-    assert outcomes(judgement) == ("context_overflow", "not scored: set_aside")
+    assert name_outcomes(judgement) == ("context_overflow", "not scored: set_aside")
 
 
 def test_an_inference_error_is_judged_as_text_officially_and_not_scored_else() -> None:
     completion = Completion(text="Error during inference: 503", fault=Fault.INFERENCE_ERROR)
     judgement = judge(make_entry(), make_transcript(completion))
-    assert outcomes(judgement) == (FAILED, "not scored: inference_error")
+    assert name_outcomes(judgement) == (FAILED, "not scored: inference_error")
     assert isinstance(judgement.corrected, NotScored)
     assert judgement.corrected.reason == "the result is an error: Error during inference: 503"
 

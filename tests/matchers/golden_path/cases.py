@@ -32,25 +32,27 @@ LOOKUPS = (
 JUDGED = frozenset(("query", "adults", "price_max"))
 
 
-def _doc(name: str, required: Mapping[str, str], optional: Mapping[str, str] | None = None) -> FunctionDoc:
+def _make_doc(
+    name: str, required: Mapping[str, str], optional: Mapping[str, str] | None = None
+) -> FunctionDoc:
     properties = {key: {"type": kind} for key, kind in {**required, **(optional or {})}.items()}
     return FunctionDoc(name, "", {"type": "object", "properties": properties, "required": list(required)})
 
 
 DOCS = (
-    _doc("Search_Hotel_Destination", {"query": "string"}),
-    _doc("Search_Flight_Location", {"query": "string"}),
-    _doc("Location_to_Lat_Long", {"query": "string"}),
-    _doc("Taxi_Search_Location", {"query": "string"}, {"languagecode": "string"}),
-    _doc(
+    _make_doc("Search_Hotel_Destination", {"query": "string"}),
+    _make_doc("Search_Flight_Location", {"query": "string"}),
+    _make_doc("Location_to_Lat_Long", {"query": "string"}),
+    _make_doc("Taxi_Search_Location", {"query": "string"}, {"languagecode": "string"}),
+    _make_doc(
         "Search_Hotels",
         {"search_type": "string", "dest_id": "string", "arrival_date": "string"},
         {"adults": "number", "categories_filter": "string"},
     ),
-    _doc("Get_Hotel_Details", {"hotel_id": "string", "arrival_date": "string"}),
-    _doc("Get_Hotel_Reviews(Tips)", {"hotel_id": "string"}, {"sort_option_id": "string"}),
-    _doc("Get_Currency", {}),
-    _doc(
+    _make_doc("Get_Hotel_Details", {"hotel_id": "string", "arrival_date": "string"}),
+    _make_doc("Get_Hotel_Reviews(Tips)", {"hotel_id": "string"}, {"sort_option_id": "string"}),
+    _make_doc("Get_Currency", {}),
+    _make_doc(
         "Search_Flights", {"fromId": "string", "toId": "string", "departDate": "string"}, {"adults": "number"}
     ),
 )
@@ -80,7 +82,7 @@ class Case:
 
 
 def make_case(seed: int) -> Case:
-    """A case at random, the same for the same seed."""
+    """Make a case at random, the same for the same seed."""
     draw = Random(seed)
     docs = draw.choice((DOCS, DOCS, DOCS, DOCS[:4], DOCS[:5], DOCS[4:6]))
     widths, longest = draw.choice((((1, 1, 2, 3), 4), ((1, 2), 8), ((3, 4), 2)))
@@ -90,15 +92,15 @@ def make_case(seed: int) -> Case:
         steps.append([])
         for _ in range(draw.choice(widths)):
             again = made and draw.random() < 0.05
-            made.append(draw.choice(made) if again else _call(draw, docs))
+            made.append(draw.choice(made) if again else _draw_call(draw, docs))
             steps[-1].append(made[-1])
     entry = make_path_entry(steps)
     path = entry.expectation
     assert isinstance(path, GoldenPath)
     answers: list[Answer] = []
     for step in path.steps:
-        answers += _answers(draw, step, path)
-    answers += draw.choice(([], [[_written(draw, path.calls[0])]], [None], [""]))
+        answers += _draw_answers(draw, step, path)
+    answers += draw.choice(([], [[_write_call(draw, path.calls[0])]], [None], [""]))
     return Case(entry, answers, live=draw.random() < 0.2)
 
 
@@ -110,7 +112,7 @@ def make_path_entry(
     category: str = "hotels",
     lookups: Sequence[Lookup] = LOOKUPS,
 ) -> Entry:
-    """An entry with this golden path."""
+    """Make an entry with this golden path."""
     path = GoldenPath(tuple(map(tuple, steps)), tuple(lookups), JUDGED, recorded=tuple(recorded))
     return Entry(
         suite="core",
@@ -122,8 +124,8 @@ def make_path_entry(
     )
 
 
-def as_record(entry: Entry) -> dict[str, object]:
-    """The entry in the form of the official file."""
+def write_official_record(entry: Entry) -> dict[str, object]:
+    """Return the entry in the form of the official file."""
     path = entry.expectation
     assert isinstance(path, GoldenPath)
     turns: list[dict[str, object]] = [{"role": "user", "content": entry.turns[0][0].content}]
@@ -143,7 +145,7 @@ def as_record(entry: Entry) -> dict[str, object]:
     }
 
 
-def _call(draw: Random, docs: Sequence[FunctionDoc]) -> PathCall:
+def _draw_call(draw: Random, docs: Sequence[FunctionDoc]) -> PathCall:
     doc = draw.choice(docs)
     names = [name for name in doc.properties if name in doc.required or draw.random() < 0.5]
     draw.shuffle(names)
@@ -152,11 +154,11 @@ def _call(draw: Random, docs: Sequence[FunctionDoc]) -> PathCall:
     return PathCall.with_reply(doc.name, arguments, {"status": True, "data": zlib.crc32(written.encode())})
 
 
-def _answers(draw: Random, step: Sequence[PathCall], path: GoldenPath) -> list[Answer]:
-    """How a model may deal with a step: mostly right, at once or one call after the other."""
-    calls = [_written(draw, call) for call in step]
+def _draw_answers(draw: Random, step: Sequence[PathCall], path: GoldenPath) -> list[Answer]:
+    """Draw the answers of a model to a step: mostly right, at once or one call after the other."""
+    calls = [_write_call(draw, call) for call in step]
     if draw.random() < 0.2:
-        calls.append(_written(draw, draw.choice(path.calls)))
+        calls.append(_write_call(draw, draw.choice(path.calls)))
     if draw.random() < 0.1:
         calls.pop(draw.randrange(len(calls)))
     draw.shuffle(calls)
@@ -167,8 +169,8 @@ def _answers(draw: Random, step: Sequence[PathCall], path: GoldenPath) -> list[A
     return [calls] if draw.random() < 0.8 else [[call] for call in calls]
 
 
-def _written(draw: Random, call: PathCall) -> tuple[str, str]:
-    """A call as a model writes it, sometimes wrong."""
+def _write_call(draw: Random, call: PathCall) -> tuple[str, str]:
+    """Write a call as a model would, sometimes wrong."""
     name, arguments = call.name.replace("(", "-").replace(")", "-"), dict(call.arguments)
     some = draw.choice(list(arguments) or [""])
     ways = (60, 6, 6, 4, 4, 4, 3, 2, 1, 1, 1) if some else (60, 0, 0, 0, 4, 0, 3, 2, 1, 1, 1)

@@ -21,7 +21,7 @@ OFFICIAL, CORRECTED = PathSettings(Profile.OFFICIAL), PathSettings(Profile.CORRE
 CORE = core.open_suite(Path())
 
 
-def held(
+def hold_conversation(
     entry: Entry,
     answers: Iterable[Answer | Completion],
     driven: PathSettings = OFFICIAL,
@@ -30,7 +30,7 @@ def held(
     aside: Callable[[AskModel], Completion] | None = None,
     requests: list[AskModel] | None = None,
 ) -> Transcript:
-    """The conversation with these answers, and ``Done.`` where there are no more of them.
+    """Hold the conversation with these answers, and ``Done.`` where there are no more of them.
 
     ``aside`` answers for other parties; ``requests`` takes what the model was asked.
     """
@@ -44,7 +44,7 @@ def held(
         else:
             if requests is not None:
                 requests.append(request)
-            completion = completed(next(said, "Done."))
+            completion = make_completion(next(said, "Done."))
         try:
             request = talk.send(completion)
         except StopIteration as done:
@@ -52,8 +52,8 @@ def held(
             return transcript
 
 
-def completed(answer: Answer | Completion) -> Completion:
-    """A scripted answer as a completion."""
+def make_completion(answer: Answer | Completion) -> Completion:
+    """Make a completion of a scripted answer."""
     if isinstance(answer, Completion):
         return answer
     if answer is None or isinstance(answer, str):
@@ -61,18 +61,20 @@ def completed(answer: Answer | Completion) -> Completion:
     return Completion(tool_calls=tuple(ToolCall(name, arguments) for name, arguments in answer))
 
 
-def call(name: str, **arguments: object) -> tuple[str, str]:
-    """A call as it is written in an answer."""
+def write_call(name: str, **arguments: object) -> tuple[str, str]:
+    """Write a call as it stands in an answer."""
     return name, json.dumps(arguments)
 
 
-def kinds(transcript: Transcript) -> str:
+def classify_replies(transcript: Transcript) -> str:
     """What the calls of each answer got: ``r`` a recorded reply, ``g`` the generic one, ``f`` what is wrong
     with the form; answers are parted by ``|``. The last answer with calls may have got nothing."""
-    return "|".join("".join(map(_kind, step.results)) for step in transcript.turns[0] if step.results)
+    return "|".join(
+        "".join(map(_classify_reply, step.results)) for step in transcript.turns[0] if step.results
+    )
 
 
-def _kind(text: str) -> str:
+def _classify_reply(text: str) -> str:
     try:
         reply: object = json.loads(text)
     except ValueError:

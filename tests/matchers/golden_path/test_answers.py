@@ -8,7 +8,7 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from tests.conversations.test_golden_path import ENTRY
 from tests.factories import tool_calls
-from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, call, held
+from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, hold_conversation, write_call
 
 
 def test_of_two_functions_that_are_shown_alike_the_first_is_meant() -> None:
@@ -22,6 +22,6 @@ def test_of_two_functions_that_are_shown_alike_the_first_is_meant() -> None:
 
 def test_a_step_holds_calls_as_they_were_read() -> None:
     """Officially no function of that name is there to be called."""
-    answers = [[call("no_such", x=1)]]
-    assert held(ENTRY, answers, OFFICIAL).turns[0][0].calls == ("(unreadable)",)
-    assert held(ENTRY, answers, CORRECTED).turns[0][0].calls == ("no_such(x=1)",)
+    answers = [[write_call("no_such", x=1)]]
+    assert hold_conversation(ENTRY, answers, OFFICIAL).turns[0][0].calls == ("(unreadable)",)
+    assert hold_conversation(ENTRY, answers, CORRECTED).turns[0][0].calls == ("no_such(x=1)",)

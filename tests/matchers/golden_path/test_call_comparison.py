@@ -13,7 +13,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party,
 from pytest_fcbench.domain.verdict import CallVerdict, Profile
 from pytest_fcbench.matchers.golden_path.verdict import judge
 from tests.matchers.golden_path.cases import make_path_entry
-from tests.matchers.golden_path.talking import call, held
+from tests.matchers.golden_path.talking import hold_conversation, write_call
 
 GOLDEN = PathCall.with_reply("Search_Hotel_Destination", {"query": "Bergen"}, {"data": 1})
 ENTRY = make_path_entry([[GOLDEN]])
@@ -29,7 +29,7 @@ def _verdict(profile: Profile, replies: Mapping[str, Completion]) -> tuple[CallV
         return replies[made["arguments"]["query"]]
 
     driven = PathSettings(profile, live=True)
-    transcript = held(ENTRY, [[call(GOLDEN.name, query="a b")]], driven, aside=api)
+    transcript = hold_conversation(ENTRY, [[write_call(GOLDEN.name, query="a b")]], driven, aside=api)
     score = judge(ENTRY, transcript).select_path_score(profile)
     assert score is not None
     return score.verdicts[0], asked
@@ -74,7 +74,9 @@ def test_the_same_error_is_a_match_officially() -> None:
 def test_what_was_recorded_is_not_asked(profile: Profile) -> None:
     recorded = replace(GOLDEN, arguments={"query": "a b"})
     entry = make_path_entry([[GOLDEN]], recorded=[recorded])
-    transcript = held(entry, [[call(GOLDEN.name, query="a b")]], PathSettings(profile, live=True))
+    transcript = hold_conversation(
+        entry, [[write_call(GOLDEN.name, query="a b")]], PathSettings(profile, live=True)
+    )
     score = judge(entry, transcript).select_path_score(profile)
     assert score is not None
     assert (score.verdicts[0].stage, score.verdicts[0].right) == ("response", True)

@@ -13,7 +13,13 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Passed
 from pytest_fcbench.matchers.golden_path import corrected, official
 from pytest_fcbench.matchers.golden_path.verdict import judge
 from tests.matchers.golden_path.cases import Answer, make_path_entry
-from tests.matchers.golden_path.talking import CORRECTED, OFFICIAL, call, held, kinds
+from tests.matchers.golden_path.talking import (
+    CORRECTED,
+    OFFICIAL,
+    classify_replies,
+    hold_conversation,
+    write_call,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +52,21 @@ def _with(entry: Entry, **members: object) -> Entry:
 _REVIEWS = "Get_Hotel_Reviews(Tips)"
 PLACE, PLACE_CALL = (
     ("Search_Hotel_Destination", {"query": "Bergen"}),
-    call("Search_Hotel_Destination", query="Bergen"),
+    write_call("Search_Hotel_Destination", query="Bergen"),
 )
 _STAY: dict[str, object] = {"search_type": "city", "dest_id": "11", "arrival_date": "2030-05-01", "adults": 2}
-STAYS, STAYS_CALL = ("Search_Hotels", _STAY), call("Search_Hotels", **_STAY)
+STAYS, STAYS_CALL = ("Search_Hotels", _STAY), write_call("Search_Hotels", **_STAY)
 _DAY: dict[str, object] = {"hotel_id": "101", "arrival_date": "2030-05-01"}
-DETAILS, DETAILS_CALL = ("Get_Hotel_Details", _DAY), call("Get_Hotel_Details", **_DAY)
-REVIEWS, REVIEWS_CALL = (_REVIEWS, {"hotel_id": "101"}), call("Get_Hotel_Reviews-Tips-", hotel_id="101")
+DETAILS, DETAILS_CALL = ("Get_Hotel_Details", _DAY), write_call("Get_Hotel_Details", **_DAY)
+REVIEWS, REVIEWS_CALL = (_REVIEWS, {"hotel_id": "101"}), write_call("Get_Hotel_Reviews-Tips-", hotel_id="101")
 _OSLO: dict[str, object] = {"query": "Oslo"}
-FLIGHT_PLACE, FLIGHT_PLACE_CALL = ("Search_Flight_Location", _OSLO), call("Search_Flight_Location", **_OSLO)
-COORDINATES, COORDINATES_CALL = ("Location_to_Lat_Long", _OSLO), call("Location_to_Lat_Long", **_OSLO)
+FLIGHT_PLACE, FLIGHT_PLACE_CALL = (
+    ("Search_Flight_Location", _OSLO),
+    write_call("Search_Flight_Location", **_OSLO),
+)
+COORDINATES, COORDINATES_CALL = ("Location_to_Lat_Long", _OSLO), write_call("Location_to_Lat_Long", **_OSLO)
 _FLIGHT: dict[str, object] = {"fromId": "OSL", "toId": "BGO", "departDate": "2030-05-01"}
-FLIGHTS, FLIGHTS_CALL = ("Search_Flights", _FLIGHT), call("Search_Flights", **_FLIGHT)
+FLIGHTS, FLIGHTS_CALL = ("Search_Flights", _FLIGHT), write_call("Search_Flights", **_FLIGHT)
 
 TRIP = _path([PLACE], [STAYS], [DETAILS, REVIEWS])
 """A lookup, a search, two calls at once."""
@@ -66,7 +75,7 @@ LAST = _path([DETAILS, REVIEWS])
 
 
 def _stays(**changed: object) -> tuple[str, str]:
-    return call("Search_Hotels", **{**_STAY, **changed})
+    return write_call("Search_Hotels", **{**_STAY, **changed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +137,7 @@ DEVIATIONS = [
     ),
     Deviation(
         "a function that is not there",
-        [[call("Search_Inns", query="Bergen")], *GOLDEN],
+        [[write_call("Search_Inns", query="Bergen")], *GOLDEN],
         End("decode_error", 0, 0),
         End("passed", 4, 4, "f|r|r|rr"),
     ),
@@ -171,7 +180,7 @@ DEVIATIONS = [
     ),
     Deviation(
         "a wrong call beside a right one",
-        [*GOLDEN[:2], [DETAILS_CALL, call("Get_Hotel_Reviews-Tips-", hotel_id="102")], [REVIEWS_CALL]],
+        [*GOLDEN[:2], [DETAILS_CALL, write_call("Get_Hotel_Reviews-Tips-", hotel_id="102")], [REVIEWS_CALL]],
         End("passed", 4, 4, "r|r|rg|r"),
     ),
     Deviation(
@@ -181,7 +190,7 @@ DEVIATIONS = [
     ),
     Deviation(
         "a mistake in the last answer, everything else is there",
-        [[DETAILS_CALL, REVIEWS_CALL, call("Search_Flight_Location", query="Rome")]],
+        [[DETAILS_CALL, REVIEWS_CALL, write_call("Search_Flight_Location", query="Rome")]],
         End("value_error", 2, 1, "rrg"),
         End("passed", 2, 1, "rrg"),
         _path([DETAILS, REVIEWS, FLIGHT_PLACE]),
@@ -245,7 +254,11 @@ DEVIATIONS = [
     ),
     Deviation(
         "an early lookup whose arguments stand in another order in the record",
-        [[call("Taxi_Search_Location", query="Bergen", languagecode="no")], [STAYS_CALL], [REVIEWS_CALL]],
+        [
+            [write_call("Taxi_Search_Location", query="Bergen", languagecode="no")],
+            [STAYS_CALL],
+            [REVIEWS_CALL],
+        ],
         End("func_error", 0, 1),
         End("passed", 3, 3, "r|r|r"),
         _path([STAYS], [("Taxi_Search_Location", {"query": "Bergen", "languagecode": "no"}), REVIEWS]),
@@ -295,12 +308,12 @@ DEVIATIONS = [
     # Section 3: the form
     Deviation(
         "a required argument is missing",
-        [[call("Search_Hotel_Destination")], *GOLDEN],
+        [[write_call("Search_Hotel_Destination")], *GOLDEN],
         End("passed", 4, 4, "f|r|r|rr"),
     ),
     Deviation(
         "an argument that the function does not have",
-        [[call("Search_Hotel_Destination", query="Bergen", town="Bergen")], *GOLDEN],
+        [[write_call("Search_Hotel_Destination", query="Bergen", town="Bergen")], *GOLDEN],
         End("passed", 4, 4, "f|r|r|rr"),
     ),
     Deviation(
@@ -321,7 +334,7 @@ DEVIATIONS = [
     ),
     Deviation(
         "a malformed call takes a right one's place",
-        [[call("Search_Hotels", **{**_STAY, "adults": "2"}), _stays(adults=2.0, dest_id="11 ")]],
+        [[write_call("Search_Hotels", **{**_STAY, "adults": "2"}), _stays(adults=2.0, dest_id="11 ")]],
         End("stop_early", 0, 1, "fg"),
         End("value_error", 0, 1, "fg"),
         _path([STAYS]),
@@ -329,28 +342,28 @@ DEVIATIONS = [
     # Section 3: stages
     Deviation(
         "another function",
-        [[call("Search_Flight_Location", query="Oslo")]],
+        [[write_call("Search_Flight_Location", query="Oslo")]],
         End("func_error", 0, 1),
         End("func_error", 0, 1, "g"),
         LAST,
     ),
     Deviation(
         "a value that must be equal is missing",
-        [[call("Get_Hotel_Reviews-Tips-", hotel_id="101")]],
+        [[write_call("Get_Hotel_Reviews-Tips-", hotel_id="101")]],
         End("param_missing", 0, 1),
         End("param_missing", 0, 1, "g"),
         _path([(_REVIEWS, {"hotel_id": "101", "sort_option_id": "NEW"})]),
     ),
     Deviation(
         "an argument that nobody asked for",
-        [[call("Get_Hotel_Reviews-Tips-", hotel_id="101", sort_option_id="NEW")]],
+        [[write_call("Get_Hotel_Reviews-Tips-", hotel_id="101", sort_option_id="NEW")]],
         End("param_hallucination", 0, 1),
         End("param_hallucination", 0, 1, "g"),
         _path([REVIEWS]),
     ),
     Deviation(
         "a judged value in another form",
-        [[call("Search_Hotel_Destination", query="BERGEN")], *GOLDEN[1:]],
+        [[write_call("Search_Hotel_Destination", query="BERGEN")], *GOLDEN[1:]],
         End("passed", 4, 3, "r|r|rr"),
     ),
     Deviation(
@@ -374,7 +387,7 @@ DEVIATIONS = [
     ),
     Deviation(
         "a call with the same recorded reply",
-        [[call("Search_Hotel_Destination", query="The town of seven mountains")]],
+        [[write_call("Search_Hotel_Destination", query="The town of seven mountains")]],
         End("passed", 1, 1, "r"),
         entry=_with(
             _path([PLACE]),
@@ -387,7 +400,7 @@ DEVIATIONS = [
     ),
     Deviation(
         "both replies are the same error",
-        [[call("Search_Hotels", **{**_STAY, "adults": 9})]],
+        [[write_call("Search_Hotels", **{**_STAY, "adults": 9})]],
         End("passed", 1, 1, "r"),
         End("value_error", 0, 1, "g"),
         _with(
@@ -418,7 +431,9 @@ def test_it_ends_as_the_rules_say(deviation: Deviation, driven: object) -> None:
     expected = (
         deviation.official if profile is Profile.OFFICIAL else deviation.corrected or deviation.official
     )
-    transcript = held(deviation.entry, deviation.answers, OFFICIAL if driven is OFFICIAL else CORRECTED)
+    transcript = hold_conversation(
+        deviation.entry, deviation.answers, OFFICIAL if driven is OFFICIAL else CORRECTED
+    )
     judgement = judge(deviation.entry, transcript)
     verdict, score = judgement.select_profile(profile), judgement.select_path_score(profile)
     assert _code(verdict) == expected.code, verdict
@@ -426,7 +441,11 @@ def test_it_ends_as_the_rules_say(deviation: Deviation, driven: object) -> None:
         assert score is None
         return
     assert score is not None
-    assert (score.right, score.taken, kinds(transcript)) == (expected.right, expected.taken, expected.replies)
+    assert (score.right, score.taken, classify_replies(transcript)) == (
+        expected.right,
+        expected.taken,
+        expected.replies,
+    )
 
 
 @pytest.mark.parametrize("deviation", DEVIATIONS, ids=lambda deviation: deviation.name)
@@ -436,9 +455,11 @@ def test_the_other_profile_judges_what_it_would_have_shown(deviation: Deviation)
         (OFFICIAL, Profile.CORRECTED, CORRECTED),
         (CORRECTED, Profile.OFFICIAL, OFFICIAL),
     ):
-        there = judge(deviation.entry, held(deviation.entry, deviation.answers, driven)).select_profile(other)
+        there = judge(
+            deviation.entry, hold_conversation(deviation.entry, deviation.answers, driven)
+        ).select_profile(other)
         at_home = judge(
-            deviation.entry, held(deviation.entry, deviation.answers, held_by_other)
+            deviation.entry, hold_conversation(deviation.entry, deviation.answers, held_by_other)
         ).select_profile(other)
         assert there == at_home or (isinstance(there, NotScored) and there.cause == OTHER_RULES)
 
@@ -447,7 +468,9 @@ def test_it_says_nothing_of_what_was_answered_to_something_else() -> None:
     """Also where that would be the same verdict."""
     (ahead,) = (deviation for deviation in DEVIATIONS if deviation.name == "two steps at once")
     for driven, other in ((OFFICIAL, Profile.CORRECTED), (CORRECTED, Profile.OFFICIAL)):
-        verdict = judge(ahead.entry, held(ahead.entry, ahead.answers, driven)).select_profile(other)
+        verdict = judge(ahead.entry, hold_conversation(ahead.entry, ahead.answers, driven)).select_profile(
+            other
+        )
         assert isinstance(verdict, NotScored)
         assert verdict.cause == OTHER_RULES
         assert "after answer 1" in verdict.reason

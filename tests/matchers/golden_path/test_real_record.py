@@ -16,7 +16,16 @@ from pytest_fcbench.matchers.golden_path.verdict import judge
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.complexfuncbench import read_golden_paths
-from tests.matchers.golden_path.talking import CORE, CORRECTED, FC, OFFICIAL, PROMPT, call, held, kinds
+from tests.matchers.golden_path.talking import (
+    CORE,
+    CORRECTED,
+    FC,
+    OFFICIAL,
+    PROMPT,
+    classify_replies,
+    hold_conversation,
+    write_call,
+)
 
 DRIVEN = pytest.mark.parametrize("driven", [OFFICIAL, CORRECTED], ids=lambda driven: driven.profile)
 
@@ -72,9 +81,9 @@ _NEXT = {**_DAY, "pick_up_date": "2024-11-28", "drop_off_date": "2024-11-29"}
 
 @DRIVEN
 def test_the_lookup_can_be_left_out(entry: Entry, driven: PathSettings) -> None:
-    answers = [[call("Search_Car_Rentals", **_DAY), call("Search_Car_Rentals", **_NEXT)]]
-    transcript = held(entry, answers, driven)
-    assert kinds(transcript) == "rr"
+    answers = [[write_call("Search_Car_Rentals", **_DAY), write_call("Search_Car_Rentals", **_NEXT)]]
+    transcript = hold_conversation(entry, answers, driven)
+    assert classify_replies(transcript) == "rr"
     assert judge(entry, transcript).select_profile(driven.profile) == Passed()
 
 
@@ -82,13 +91,13 @@ def test_the_lookup_can_be_left_out(entry: Entry, driven: PathSettings) -> None:
 def test_a_day_too_many(entry: Entry, profile: Profile) -> None:
     """The second rental is for the wrong day: nothing else is called, so it is missing in the end."""
     wrong = {**_NEXT, "drop_off_date": "2024-11-30"}
-    answers = [[call("Search_Car_Rentals", **_DAY), call("Search_Car_Rentals", **wrong)]]
-    transcript = held(entry, answers, PathSettings(profile))
+    answers = [[write_call("Search_Car_Rentals", **_DAY), write_call("Search_Car_Rentals", **wrong)]]
+    transcript = hold_conversation(entry, answers, PathSettings(profile))
     judgement = judge(entry, transcript)
     verdict, score = judgement.select_profile(profile), judgement.select_path_score(profile)
     assert isinstance(verdict, Failed)
     assert score is not None
-    assert (verdict.code, kinds(transcript), score.right) == ("value_error", "rg", 1)
+    assert (verdict.code, classify_replies(transcript), score.right) == ("value_error", "rg", 1)
     (mistake,) = [v for v in score.verdicts if not v.right]
     assert [(d.parameter, d.expected, d.found) for d in mistake.differences] == [
         ("drop_off_date", "2024-11-29", "2024-11-30")
@@ -101,8 +110,8 @@ def test_the_coordinate_that_is_officially_overlooked(
 ) -> None:
     """Officially only a judge looks at the latitude; 38.85 is not 38.8496 for ours, in either profile."""
     moved = {**_DAY, "pick_up_latitude": 38.8496017456056}
-    answers = [[call("Search_Car_Rentals", **moved), call("Search_Car_Rentals", **_NEXT)]]
-    judgement = judge(entry, held(entry, answers, PathSettings(profile)))
+    answers = [[write_call("Search_Car_Rentals", **moved), write_call("Search_Car_Rentals", **_NEXT)]]
+    judgement = judge(entry, hold_conversation(entry, answers, PathSettings(profile)))
     score = judgement.select_path_score(profile)
     assert score is not None
     stages = [verdict.stage for verdict in score.verdicts if verdict.made["arguments"] == moved]

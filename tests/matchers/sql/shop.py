@@ -40,27 +40,29 @@ DOC: FunctionDoc = make_doc(
 )
 
 
-def call(keyword: str = "SELECT", table: object = "tools", **arguments: object) -> dict[str, object]:
-    """Arguments of a call."""
+def make_arguments(
+    keyword: str = "SELECT", table: object = "tools", **arguments: object
+) -> dict[str, object]:
+    """Make the arguments of a call."""
     return {"sql_keyword": keyword, "table_name": table, **arguments}
 
 
-def statement(keyword: str = "SELECT", table: object = "tools", **arguments: object) -> Statement:
-    """The statement of a call on the small database."""
-    return translate(call(keyword, table, **arguments), SCHEMA)
+def make_statement(keyword: str = "SELECT", table: object = "tools", **arguments: object) -> Statement:
+    """Translate a call on the small database into a statement."""
+    return translate(make_arguments(keyword, table, **arguments), SCHEMA)
 
 
-def done(keyword: str = "SELECT", table: object = "tools", **arguments: object) -> Outcome:
-    """What becomes of a call on the small database."""
-    return carry_out(statement(keyword, table, **arguments), TABLES)
+def run_statement(keyword: str = "SELECT", table: object = "tools", **arguments: object) -> Outcome:
+    """Carry out a call on the small database."""
+    return carry_out(make_statement(keyword, table, **arguments), TABLES)
 
 
-def expecting(truth: dict[str, object], tables: tuple[Table, ...] = TABLES) -> Entry:
-    """An entry that expects this call; each value is the only one accepted."""
+def make_sql_entry(truth: dict[str, object], tables: tuple[Table, ...] = TABLES) -> Entry:
+    """Make an entry that expects this call; each value is the only one accepted."""
     accepted = {name: [value] for name, value in truth.items()}
-    return accepting(accepted, tables)
+    return make_accepting_entry(accepted, tables)
 
 
-def accepting(accepted: Mapping[str, object], tables: tuple[Table, ...] = TABLES) -> Entry:
-    """An entry that expects a call with these accepted values."""
+def make_accepting_entry(accepted: Mapping[str, object], tables: tuple[Table, ...] = TABLES) -> Entry:
+    """Make an entry that expects a call with these accepted values."""
     return replace(make_entry("sql", functions=[DOC], expect=[{DOC.name: accepted}]), tables=tables)

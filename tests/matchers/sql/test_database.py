@@ -11,55 +11,57 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.entry import Table
 from pytest_fcbench.matchers.sql.database import carry_out, has_same_rows, has_same_state
 from pytest_fcbench.matchers.sql.statements import Keyword, NoStatement, Statement
-from tests.matchers.sql.shop import TABLES, done, statement
+from tests.matchers.sql.shop import TABLES, make_statement, run_statement
 
 
 def test_a_query_returns_rows_and_changes_nothing() -> None:
-    found = done(columns=["name"], conditions=["price > 10"], order_by=["price DESC"])
+    found = run_statement(columns=["name"], conditions=["price > 10"], order_by=["price DESC"])
     assert found.rows == (("plane",), ("saw",))
-    assert has_same_state(found, done())
+    assert has_same_state(found, run_statement())
 
 
 def test_a_join() -> None:
     joins = ["JOIN shelves ON shelves.id = tools.shelf"]
-    assert done(columns=["room", "COUNT(*)"], joins=joins, group_by=["room"]).rows == (
+    assert run_statement(columns=["room", "COUNT(*)"], joins=joins, group_by=["room"]).rows == (
         ("attic", 1),
         ("shed", 2),
     )
 
 
 def test_a_change_shows_in_the_state() -> None:
-    before = done().state["tools"].rows
-    inserted = done("INSERT", columns=["id", "name"], insert_values=[["5", "axe"]])
+    before = run_statement().state["tools"].rows
+    inserted = run_statement("INSERT", columns=["id", "name"], insert_values=[["5", "axe"]])
     assert inserted.state["tools"].rows - before == {(5, "axe", None, None): 1}
-    updated = done("UPDATE", columns=["price"], update_values=["price * 2"], conditions=["id = 2"])
+    updated = run_statement("UPDATE", columns=["price"], update_values=["price * 2"], conditions=["id = 2"])
     assert updated.state["tools"].rows - before == {(2, "file", 8.0, 1): 1}
-    deleted = done("DELETE", conditions=["shelf = 1"])
+    deleted = run_statement("DELETE", conditions=["shelf = 1"])
     assert before - deleted.state["tools"].rows == {(1, "saw", 12.5, 1): 1, (2, "file", 4.0, 1): 1}
-    created = done("CREATE", "crates", columns=["id INTEGER PRIMARY KEY", "label TEXT UNIQUE", "x"])
+    created = run_statement("CREATE", "crates", columns=["id INTEGER PRIMARY KEY", "label TEXT UNIQUE", "x"])
     assert created.state["crates"].columns == (("id", "integer"), ("label", "text"), ("x", ""))
 
 
 def test_each_statement_has_a_database_of_its_own() -> None:
-    done("DELETE")
-    assert len(done().rows) == 4
+    run_statement("DELETE")
+    assert len(run_statement().rows) == 4
 
 
 def test_rows_are_compared_in_order_only_where_it_counts() -> None:
-    up, down = done(order_by=["id"]), done(order_by=["id DESC"])
+    up, down = run_statement(order_by=["id"]), run_statement(order_by=["id DESC"])
     assert has_same_rows(up, down, ordered=False)
     assert not has_same_rows(up, down, ordered=True)
-    assert not has_same_rows(done(columns=["shelf"]), done(columns=["DISTINCT shelf"]), ordered=False)
+    assert not has_same_rows(
+        run_statement(columns=["shelf"]), run_statement(columns=["DISTINCT shelf"]), ordered=False
+    )
 
 
 def test_a_type_counts_where_one_is_expected() -> None:
-    typed, other, bare = (done("CREATE", "t", columns=[c]) for c in ("a INTEGER", "a TEXT", "a"))
+    typed, other, bare = (run_statement("CREATE", "t", columns=[c]) for c in ("a INTEGER", "a TEXT", "a"))
     assert has_same_state(bare, typed)
     assert not has_same_state(typed, bare)
     assert not has_same_state(typed, other)
-    assert has_same_state(typed, done("CREATE", "T", columns=["A BIGINT PRIMARY KEY"]))
-    assert not has_same_state(bare, done("CREATE", "u", columns=["a"]))
-    assert not has_same_state(bare, done("CREATE", "t", columns=["b"]))
+    assert has_same_state(typed, run_statement("CREATE", "T", columns=["A BIGINT PRIMARY KEY"]))
+    assert not has_same_state(bare, run_statement("CREATE", "u", columns=["a"]))
+    assert not has_same_state(bare, run_statement("CREATE", "t", columns=["b"]))
 
 
 CONTAINED = {
@@ -90,7 +92,7 @@ CONTAINED = {
 @pytest.mark.parametrize("what", CONTAINED)
 def test_what_goes_too_far_ends_with_a_code(what: str) -> None:
     arguments, code = CONTAINED[what]
-    made = statement(**arguments)  # type: ignore[arg-type]
+    made = make_statement(**arguments)  # type: ignore[arg-type]
     if code is None:
         carry_out(made, TABLES)
         return
@@ -133,11 +135,11 @@ BEYOND = (
 def test_the_database_itself_lets_nothing_else_through(keyword: Keyword, sql: str) -> None:
     """As if the translator had let it pass."""
     with pytest.raises(NoStatement):
-        carry_out(replace(statement(), keyword=keyword, sql=sql), TABLES)
+        carry_out(replace(make_statement(), keyword=keyword, sql=sql), TABLES)
 
 
 def test_a_creation_creates_nothing_else() -> None:
-    made = statement("CREATE", "crates", columns=["a"])
+    made = make_statement("CREATE", "crates", columns=["a"])
     for sql in (
         "CREATE TABLE crates AS SELECT * FROM tools",
         "DROP TABLE tools",
@@ -151,7 +153,7 @@ def test_a_creation_creates_nothing_else() -> None:
 def test_a_value_reaches_the_database_as_it_is(text: str) -> None:
     """Unless it is one of SQL's own texts, quotes and all, or a query."""
     text = f"~{text}"
-    made = statement("INSERT", columns=["name"], insert_values=[[text]])
+    made = make_statement("INSERT", columns=["name"], insert_values=[[text]])
     assert (None, text, None, None) in carry_out(made, TABLES).state["tools"].rows
 
 

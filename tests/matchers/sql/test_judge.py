@@ -14,8 +14,8 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScore
 from pytest_fcbench.matchers import sql
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_transcript, tool_calls
-from tests.matchers.outcomes import outcomes
-from tests.matchers.sql.shop import DOC, accepting, call, expecting
+from tests.matchers.outcomes import name_outcomes
+from tests.matchers.sql.shop import DOC, make_accepting_entry, make_arguments, make_sql_entry
 
 
 def judged(entry: Entry, arguments: Mapping[str, object]) -> Judgement:
@@ -24,13 +24,13 @@ def judged(entry: Entry, arguments: Mapping[str, object]) -> Judgement:
     return sql.judge(entry, make_transcript(tool_calls((doc.name.replace(".", "_"), arguments))))
 
 
-SALE = call(columns=["name"], conditions=["price < 10", "shelf = 1"])
-PRICES = call(columns=["name", "price"], conditions=["shelf = 1"])
-MOVE = call("UPDATE", columns=["shelf"], update_values=[2], conditions=["name = 'saw'"])
-NEW = call("INSERT", columns=["id", "name"], insert_values=[[5, "axe"], [6, "rasp"]])
-GONE = call("DELETE", conditions=["shelf IN (SELECT id FROM shelves WHERE room = 'shed')"])
-SORTED = call(columns=["name"], order_by=["price DESC"], limit=2)
-CRATES = call("CREATE", "crates", columns=["id INTEGER", "label TEXT"])
+SALE = make_arguments(columns=["name"], conditions=["price < 10", "shelf = 1"])
+PRICES = make_arguments(columns=["name", "price"], conditions=["shelf = 1"])
+MOVE = make_arguments("UPDATE", columns=["shelf"], update_values=[2], conditions=["name = 'saw'"])
+NEW = make_arguments("INSERT", columns=["id", "name"], insert_values=[[5, "axe"], [6, "rasp"]])
+GONE = make_arguments("DELETE", conditions=["shelf IN (SELECT id FROM shelves WHERE room = 'shed')"])
+SORTED = make_arguments(columns=["name"], order_by=["price DESC"], limit=2)
+CRATES = make_arguments("CREATE", "crates", columns=["id INTEGER", "label TEXT"])
 
 RIGHT = {
     # what: (truth, answer) that are not written alike
@@ -56,8 +56,10 @@ RIGHT = {
     "by another column": (MOVE, {**MOVE, "conditions": ["id IN (1)"]}),
     "listed": (GONE, {**GONE, "conditions": ["shelf = 1"]}),
     "joined": (
-        call(columns=["tools.name"], conditions=["shelf IN (SELECT id FROM shelves WHERE room = 'attic')"]),
-        call(
+        make_arguments(
+            columns=["tools.name"], conditions=["shelf IN (SELECT id FROM shelves WHERE room = 'attic')"]
+        ),
+        make_arguments(
             columns=["t.name"],
             table="tools AS t",
             joins=["JOIN shelves AS s ON s.id = t.shelf"],
@@ -73,7 +75,7 @@ RIGHT = {
 @pytest.mark.parametrize("what", RIGHT)
 def test_what_does_the_same_passes_however_it_is_written(what: str) -> None:
     truth, answer = RIGHT[what]
-    official, corrected = outcomes(judged(expecting(truth), answer))
+    official, corrected = name_outcomes(judged(make_sql_entry(truth), answer))
     assert official is not None
     assert corrected is None
 
@@ -100,9 +102,9 @@ WRONG = {
     "a row less": (NEW, {**NEW, "insert_values": [[5, "axe"]]}, "wrong_state"),
     "another value": (MOVE, {**MOVE, "update_values": [3]}, "wrong_state"),
     "every row": (MOVE, {key: MOVE[key] for key in MOVE if key != "conditions"}, "wrong_state"),
-    "another table": (GONE, call("DELETE", "shelves", conditions=["room = 'shed'"]), "wrong_state"),
+    "another table": (GONE, make_arguments("DELETE", "shelves", conditions=["room = 'shed'"]), "wrong_state"),
     "a query instead of a change": (GONE, {**GONE, "sql_keyword": "SELECT"}, "wrong_state"),
-    "a change instead of a query": (SALE, call("DELETE"), "wrong_state"),
+    "a change instead of a query": (SALE, make_arguments("DELETE"), "wrong_state"),
     "another type": (CRATES, {**CRATES, "columns": ["id TEXT", "label TEXT"]}, "wrong_state"),
     "no type": (CRATES, {**CRATES, "columns": ["id", "label"]}, "wrong_state"),
     "an unknown table": (SALE, {**SALE, "table_name": "spoons"}, "unknown_name"),
@@ -113,7 +115,7 @@ WRONG = {
     "an error": (SALE, {**SALE, "conditions": ["COUNT(*) > 1"]}, "error"),
     "endless": (
         SALE,
-        call(table=", ".join(f"tools t{n}" for n in range(12)), columns=["COUNT(*)"]),
+        make_arguments(table=", ".join(f"tools t{n}" for n in range(12)), columns=["COUNT(*)"]),
         "too_much",
     ),
 }
@@ -122,18 +124,20 @@ WRONG = {
 @pytest.mark.parametrize("what", WRONG)
 def test_what_does_something_else_fails_with_a_code(what: str) -> None:
     truth, answer, code = WRONG[what]
-    official, corrected = outcomes(judged(expecting(truth), answer))
+    official, corrected = name_outcomes(judged(make_sql_entry(truth), answer))
     assert official is not None
     assert corrected == f"sql:{code}"
 
 
 @pytest.mark.parametrize("truth", [SALE, MOVE, NEW, GONE, SORTED, CRATES], ids=lambda t: t["sql_keyword"])
 def test_the_truth_itself_passes_with_and_without_tables(truth: dict[str, object]) -> None:
-    assert outcomes(judged(expecting(truth), truth)) == (None, None)
-    assert outcomes(judged(expecting(truth, ()), truth)) == (None, None)
+    assert name_outcomes(judged(make_sql_entry(truth), truth)) == (None, None)
+    assert name_outcomes(judged(make_sql_entry(truth, ()), truth)) == (None, None)
 
 
-BARE = call("UPDATE", columns=["grade"], update_values=["95"], conditions=["pupil = 'Ida'", "year > 2020"])
+BARE = make_arguments(
+    "UPDATE", columns=["grade"], update_values=["95"], conditions=["pupil = 'Ida'", "year > 2020"]
+)
 
 
 @pytest.mark.parametrize(
@@ -154,17 +158,20 @@ BARE = call("UPDATE", columns=["grade"], update_values=["95"], conditions=["pupi
     ],
 )
 def test_without_tables_they_follow_from_the_truth(change: dict[str, object], code: str | None) -> None:
-    assert outcomes(judged(expecting(BARE, ()), {**BARE, **change}))[1] == code
+    assert name_outcomes(judged(make_sql_entry(BARE, ()), {**BARE, **change}))[1] == code
 
 
 def test_where_something_is_created_there_is_nothing_before() -> None:
-    for answer in (call(table="crates", columns=["id"]), call("DELETE", "crates")):
-        assert outcomes(judged(expecting(CRATES, ()), answer))[1] == "sql:unknown_name"
+    for answer in (make_arguments(table="crates", columns=["id"]), make_arguments("DELETE", "crates")):
+        assert name_outcomes(judged(make_sql_entry(CRATES, ()), answer))[1] == "sql:unknown_name"
 
 
 def test_all_columns_are_not_those_that_happen_to_be_named() -> None:
-    truth = call(columns=["*"], conditions=["age > 30"])
-    assert outcomes(judged(expecting(truth, ()), {**truth, "columns": ["age"]}))[1] == "sql:wrong_result"
+    truth = make_arguments(columns=["*"], conditions=["age > 30"])
+    assert (
+        name_outcomes(judged(make_sql_entry(truth, ()), {**truth, "columns": ["age"]}))[1]
+        == "sql:wrong_result"
+    )
 
 
 def test_each_accepted_call_is_right() -> None:
@@ -174,10 +181,12 @@ def test_each_accepted_call_is_right() -> None:
         "columns": [["day"], ""],
         "insert_values": [["2026-05-01"], ["1 May 2026"]],
     }
-    entry = accepting(accepted, ())
+    entry = make_accepting_entry(accepted, ())
     for day in ("2026-05-01", "1 May 2026"):
-        assert outcomes(judged(entry, call("INSERT", "days", insert_values=[[day]])))[1] is None
-    wrong = judged(entry, call("INSERT", "days", insert_values=[["2 May 2026"]])).corrected
+        assert (
+            name_outcomes(judged(entry, make_arguments("INSERT", "days", insert_values=[[day]])))[1] is None
+        )
+    wrong = judged(entry, make_arguments("INSERT", "days", insert_values=[["2 May 2026"]])).corrected
     assert isinstance(wrong, Failed)
     assert wrong.code == "sql:wrong_state"
     assert "2026-05-01" in str(wrong.details["expected"])
@@ -185,9 +194,11 @@ def test_each_accepted_call_is_right() -> None:
 
 
 def test_where_no_truth_can_be_carried_out_what_is_written_decides() -> None:
-    broken = call(columns=["name"], conditions=["name = 'saw"])
-    assert outcomes(judged(expecting(broken, ()), broken)) == (None, None)
-    failed = judged(expecting(broken, ()), call(columns=["name"], conditions=["name = 'saw'"])).corrected
+    broken = make_arguments(columns=["name"], conditions=["name = 'saw"])
+    assert name_outcomes(judged(make_sql_entry(broken, ()), broken)) == (None, None)
+    failed = judged(
+        make_sql_entry(broken, ()), make_arguments(columns=["name"], conditions=["name = 'saw'"])
+    ).corrected
     assert isinstance(failed, Failed)
     assert failed.code.startswith("value_error")
     assert "not SQL" in str(failed.details["not_carried_out"])
@@ -211,12 +222,12 @@ def test_what_is_not_one_call_is_judged_as_any_answer(
     answer: Completion, official: str, corrected: str
 ) -> None:
     transcript = make_transcript(replace(answer, tool_calls=answer.tool_calls or ()))
-    found = sql.judge(expecting(SALE), transcript)
-    assert outcomes(found)[1] == corrected
+    found = sql.judge(make_sql_entry(SALE), transcript)
+    assert name_outcomes(found)[1] == corrected
 
 
 def test_a_fault_and_bad_data_are_no_verdict_on_a_call() -> None:
-    entry, right = expecting(SALE), tool_calls(("sql_execute", SALE))
+    entry, right = make_sql_entry(SALE), tool_calls(("sql_execute", SALE))
     overflow = sql.judge(entry, make_transcript(replace(right, fault=Fault.OVERFLOW)))
     assert {verdict.status for verdict in (overflow.official, overflow.corrected)} == {"failed"}
     aside = sql.judge(replace(entry, set_aside="bad"), make_transcript(right))
@@ -228,7 +239,7 @@ def test_in_prompting_mode_too() -> None:
         f"{name}={value!r}" for name, value in {**SALE, "conditions": ["10>price AND shelf=1"]}.items()
     )
     text = f"[{DOC.name}({arguments})]"
-    assert outcomes(sql.judge(expecting(SALE), make_transcript(text)))[1] is None
+    assert name_outcomes(sql.judge(make_sql_entry(SALE), make_transcript(text)))[1] is None
 
 
 # Of the suites
@@ -264,7 +275,7 @@ def _truth(entry: Entry) -> dict[str, object]:
 @pytest.mark.parametrize("name", ALIKE)
 def test_core_takes_what_does_the_same(name: str) -> None:
     entry = next(entry for entry in CORE if entry.id == name)
-    official, corrected = outcomes(judged(entry, {**_truth(entry), **ALIKE[name]}))
+    official, corrected = name_outcomes(judged(entry, {**_truth(entry), **ALIKE[name]}))
     assert official is not None
     assert corrected is None
 
@@ -272,5 +283,5 @@ def test_core_takes_what_does_the_same(name: str) -> None:
 @pytest.mark.parametrize("entry", CORE, ids=lambda entry: entry.id)
 def test_core_tells_its_entries_apart(entry: Entry) -> None:
     """No truth is right for another entry."""
-    passing = [other.id for other in CORE if outcomes(judged(entry, _truth(other)))[1] is None]
+    passing = [other.id for other in CORE if name_outcomes(judged(entry, _truth(other)))[1] is None]
     assert passing == [entry.id]

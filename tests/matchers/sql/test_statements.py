@@ -14,114 +14,127 @@ from sqlglot import exp
 from pytest_fcbench.matchers.sql.database import carry_out
 from pytest_fcbench.matchers.sql.statements import Keyword, NoStatement, translate
 from tests.codecs.hostile import HOSTILE, wild_text
-from tests.matchers.sql.shop import SCHEMA, TABLES, call, statement
+from tests.matchers.sql.shop import SCHEMA, TABLES, make_arguments, make_statement
 
 WRITTEN = {
     # id: (call, statement)
-    "all": (call(), 'SELECT * FROM "tools"'),
-    "star": (call(columns=["*"]), 'SELECT * FROM "tools"'),
+    "all": (make_arguments(), 'SELECT * FROM "tools"'),
+    "star": (make_arguments(columns=["*"]), 'SELECT * FROM "tools"'),
     "empty arguments": (
-        call(columns=[], conditions=[], insert_values="", limit=None),
+        make_arguments(columns=[], conditions=[], insert_values="", limit=None),
         'SELECT * FROM "tools"',
     ),
-    "columns": (call(columns=["id", "name"]), 'SELECT "id", "name" FROM "tools"'),
-    "a text with commas": (call(columns="id, name"), 'SELECT "id", "name" FROM "tools"'),
+    "columns": (make_arguments(columns=["id", "name"]), 'SELECT "id", "name" FROM "tools"'),
+    "a text with commas": (make_arguments(columns="id, name"), 'SELECT "id", "name" FROM "tools"'),
     "commas within a part": (
-        call(columns=["COALESCE(name, 'a, b'), id"], order_by="price DESC, id"),
+        make_arguments(columns=["COALESCE(name, 'a, b'), id"], order_by="price DESC, id"),
         """SELECT COALESCE("name", 'a, b'), "id" FROM "tools" ORDER BY "price" DESC, "id\"""",
     ),
     "groups with commas": (
-        call(
+        make_arguments(
             columns="shelf, room, COUNT(*)", joins=["JOIN shelves s ON s.id = shelf"], group_by="shelf, room"
         ),
         'SELECT "shelf", "room", COUNT(*) FROM "tools" JOIN "shelves" AS "s" ON "s"."id" = "shelf" '
         'GROUP BY "shelf", "room"',
     ),
     "filled columns with commas": (
-        call("INSERT", columns="id, name", insert_values=[[1, "saw"]]),
+        make_arguments("INSERT", columns="id, name", insert_values=[[1, "saw"]]),
         'INSERT INTO "tools" ("id", "name") VALUES (1, \'saw\')',
     ),
     "created columns with commas": (
-        call("CREATE", "crates", columns="id INTEGER, weight DECIMAL(10, 2)"),
+        make_arguments("CREATE", "crates", columns="id INTEGER, weight DECIMAL(10, 2)"),
         'CREATE TABLE "crates" ("id" INTEGER, "weight" REAL(10, 2))',
     ),
-    "a single text": (call(columns="id", conditions="id = 1"), 'SELECT "id" FROM "tools" WHERE "id" = 1'),
+    "a single text": (
+        make_arguments(columns="id", conditions="id = 1"),
+        'SELECT "id" FROM "tools" WHERE "id" = 1',
+    ),
     "expressions": (
-        call(columns=["COUNT(*) AS n", "price * 2"]),
+        make_arguments(columns=["COUNT(*) AS n", "price * 2"]),
         'SELECT COUNT(*) AS "n", "price" * 2 FROM "tools"',
     ),
-    "distinct": (call(columns=["distinct shelf"]), 'SELECT DISTINCT "shelf" FROM "tools"'),
+    "distinct": (make_arguments(columns=["distinct shelf"]), 'SELECT DISTINCT "shelf" FROM "tools"'),
     "conditions": (
-        call(conditions=["id > 1", "price < 5 OR shelf = 2"]),
+        make_arguments(conditions=["id > 1", "price < 5 OR shelf = 2"]),
         'SELECT * FROM "tools" WHERE "id" > 1 AND ("price" < 5 OR "shelf" = 2)',
     ),
     "nested conditions": (
-        call(conditions=[["id > 1"], ["id < 3"]]),
+        make_arguments(conditions=[["id > 1"], ["id < 3"]]),
         'SELECT * FROM "tools" WHERE "id" > 1 AND "id" < 3',
     ),
     "a word without quotes": (
-        call(conditions=["name = saw", 'name = "saw"']),
+        make_arguments(conditions=["name = saw", 'name = "saw"']),
         """SELECT * FROM "tools" WHERE "name" = 'saw' AND "name" = 'saw'""",
     ),
     "words without quotes": (
-        call(conditions=["name = Old plane"]),
+        make_arguments(conditions=["name = Old plane"]),
         """SELECT * FROM "tools" WHERE "name" = 'Old plane'""",
     ),
-    "a column on the right": (call(conditions=["id = shelf"]), 'SELECT * FROM "tools" WHERE "id" = "shelf"'),
-    "a comment": (call(conditions=["id = 1 -- or not"]), 'SELECT * FROM "tools" WHERE "id" = 1'),
+    "a column on the right": (
+        make_arguments(conditions=["id = shelf"]),
+        'SELECT * FROM "tools" WHERE "id" = "shelf"',
+    ),
+    "a comment": (make_arguments(conditions=["id = 1 -- or not"]), 'SELECT * FROM "tools" WHERE "id" = 1'),
     "nested query": (
-        call(conditions=["shelf IN (SELECT id FROM shelves WHERE room = 'attic')"]),
+        make_arguments(conditions=["shelf IN (SELECT id FROM shelves WHERE room = 'attic')"]),
         """SELECT * FROM "tools" WHERE "shelf" IN (SELECT "id" FROM "shelves" WHERE "room" = 'attic')""",
     ),
     "from a query": (
-        call(table="(SELECT name FROM tools) AS t"),
+        make_arguments(table="(SELECT name FROM tools) AS t"),
         'SELECT * FROM (SELECT "name" FROM "tools") AS "t"',
     ),
     "joins": (
-        call(columns=["room"], joins=["LEFT JOIN shelves ON shelves.id = tools.shelf"]),
+        make_arguments(columns=["room"], joins=["LEFT JOIN shelves ON shelves.id = tools.shelf"]),
         'SELECT "room" FROM "tools" LEFT JOIN "shelves" ON "shelves"."id" = "tools"."shelf"',
     ),
     "joined tables": (
-        call(table="tools t JOIN shelves s ON s.id = t.shelf", columns=["t.name"]),
+        make_arguments(table="tools t JOIN shelves s ON s.id = t.shelf", columns=["t.name"]),
         'SELECT "t"."name" FROM "tools" AS "t" JOIN "shelves" AS "s" ON "s"."id" = "t"."shelf"',
     ),
     "groups": (
-        call(columns=["shelf"], group_by=["shelf"], having=["COUNT(*) > 1"]),
+        make_arguments(columns=["shelf"], group_by=["shelf"], having=["COUNT(*) > 1"]),
         'SELECT "shelf" FROM "tools" GROUP BY "shelf" HAVING COUNT(*) > 1',
     ),
     "order and limit": (
-        call(order_by=["price DESC", "id"], limit=2),
+        make_arguments(order_by=["price DESC", "id"], limit=2),
         'SELECT * FROM "tools" ORDER BY "price" DESC, "id" LIMIT 2',
     ),
     "insert": (
-        call("INSERT", columns=["id", "name"], insert_values=[[5, "O'Hara's axe"], ["6", None]]),
+        make_arguments("INSERT", columns=["id", "name"], insert_values=[[5, "O'Hara's axe"], ["6", None]]),
         """INSERT INTO "tools" ("id", "name") VALUES (5, 'O''Hara''s axe'), ('6', NULL)""",
     ),
     "one row": (
-        call("insert into", insert_values=[5, "axe", 2.5, True]),
+        make_arguments("insert into", insert_values=[5, "axe", 2.5, True]),
         """INSERT INTO "tools" VALUES (5, 'axe', 2.5, 1)""",
     ),
     "a date is no calculation": (
-        call("INSERT", columns=["name"], insert_values=[["2026-05-01"], ["id + 1"], ["'axe'"]]),
+        make_arguments("INSERT", columns=["name"], insert_values=[["2026-05-01"], ["id + 1"], ["'axe'"]]),
         """INSERT INTO "tools" ("name") VALUES ('2026-05-01'), ('id + 1'), ('axe')""",
     ),
     "update": (
-        call("UPDATE", columns=["name", "price"], update_values=["name", "price + 1"], conditions=["id = 1"]),
+        make_arguments(
+            "UPDATE", columns=["name", "price"], update_values=["name", "price + 1"], conditions=["id = 1"]
+        ),
         """UPDATE "tools" SET "name" = 'name', "price" = "price" + 1 WHERE "id" = 1""",
     ),
     "update by a query": (
-        call("UPDATE", columns="price", update_values="(SELECT MAX(price) FROM tools)"),
+        make_arguments("UPDATE", columns="price", update_values="(SELECT MAX(price) FROM tools)"),
         'UPDATE "tools" SET "price" = (SELECT MAX("price") FROM "tools")',
     ),
     "delete": (
-        call("DELETE FROM", columns=["id", "name"], conditions=["price BETWEEN 1 AND 5"]),
+        make_arguments("DELETE FROM", columns=["id", "name"], conditions=["price BETWEEN 1 AND 5"]),
         'DELETE FROM "tools" WHERE "price" BETWEEN 1 AND 5',
     ),
     "create": (
-        call("CREATE TABLE", "crates", columns=["id INTEGER PRIMARY KEY", "label", "weight REAL NOT NULL"]),
+        make_arguments(
+            "CREATE TABLE", "crates", columns=["id INTEGER PRIMARY KEY", "label", "weight REAL NOT NULL"]
+        ),
         'CREATE TABLE "crates" ("id" INTEGER PRIMARY KEY, "label", "weight" REAL NOT NULL)',
     ),
-    "a word of SQL as a name": (call("CREATE", "order", columns=["group"]), 'CREATE TABLE "order" ("group")'),
+    "a word of SQL as a name": (
+        make_arguments("CREATE", "order", columns=["group"]),
+        'CREATE TABLE "order" ("group")',
+    ),
 }
 
 
@@ -134,37 +147,43 @@ def test_a_call_becomes_a_statement(name: str) -> None:
 NONE: Mapping[str, tuple[Mapping[str, object], str]] = {
     # id: (call, end of the code)
     "no keyword": ({"table_name": "tools"}, "cannot_translate"),
-    "another keyword": (call("DROP"), "cannot_translate"),
-    "keyword with more": (call("SELECT 1; --"), "cannot_translate"),
+    "another keyword": (make_arguments("DROP"), "cannot_translate"),
+    "keyword with more": (make_arguments("SELECT 1; --"), "cannot_translate"),
     "no table": ({"sql_keyword": "SELECT"}, "cannot_translate"),
-    "unknown parameter": (call(pragma="x"), "cannot_translate"),
-    "parameter of another statement": (call(update_values=[1]), "cannot_translate"),
-    "not SQL": (call(conditions=["id === 1"]), "cannot_translate"),
-    "condition of another type": (call(conditions=[{"id": 1}]), "cannot_translate"),
-    "half a number": (call(conditions=["id = 1e"]), "refused"),
-    "negative limit": (call(limit=-1), "cannot_translate"),
-    "limit of another type": (call(limit=True), "cannot_translate"),
-    "limit with more": (call(limit="1; DROP TABLE tools"), "cannot_translate"),
+    "unknown parameter": (make_arguments(pragma="x"), "cannot_translate"),
+    "parameter of another statement": (make_arguments(update_values=[1]), "cannot_translate"),
+    "not SQL": (make_arguments(conditions=["id === 1"]), "cannot_translate"),
+    "condition of another type": (make_arguments(conditions=[{"id": 1}]), "cannot_translate"),
+    "half a number": (make_arguments(conditions=["id = 1e"]), "refused"),
+    "negative limit": (make_arguments(limit=-1), "cannot_translate"),
+    "limit of another type": (make_arguments(limit=True), "cannot_translate"),
+    "limit with more": (make_arguments(limit="1; DROP TABLE tools"), "cannot_translate"),
     "too few values for a text of columns": (
-        call("INSERT", columns="id, name", insert_values=[[1]]),
+        make_arguments("INSERT", columns="id, name", insert_values=[[1]]),
         "cannot_translate",
     ),
-    "nothing between commas": (call(columns="id, , name"), "cannot_translate"),
-    "nothing behind a comma": (call(columns="id,"), "cannot_translate"),
-    "a text of columns of which one is not there": (call(columns="id, weight"), "unknown_name"),
-    "a quote that does not end": (call(columns="id, 'name"), "cannot_translate"),
-    "parentheses that do not end": (call(columns="id, COUNT(name"), "cannot_translate"),
-    "too few values": (call("INSERT", columns=["id", "name"], insert_values=[[1]]), "cannot_translate"),
-    "rows of different widths": (call("INSERT", insert_values=[[1, 2], [1]]), "cannot_translate"),
-    "no rows": (call("INSERT", insert_values=[]), "cannot_translate"),
-    "a row that is an object": (call("INSERT", insert_values=[{"id": 1}]), "cannot_translate"),
-    "not a number": (call("INSERT", columns=["id"], insert_values=[[float("nan")]]), "cannot_translate"),
-    "huge number": (call("INSERT", columns=["id"], insert_values=[[10**40]]), "cannot_translate"),
-    "nothing to set": (call("UPDATE", update_values=[1]), "cannot_translate"),
-    "nothing to create": (call("CREATE", "crates"), "cannot_translate"),
-    "a table that is not there": (call(table="crates"), "unknown_name"),
-    "a column that is not there": (call(columns=["weight"]), "unknown_name"),
-    "a column that is not there, compared": (call(conditions=["weight = 1"]), "unknown_name"),
+    "nothing between commas": (make_arguments(columns="id, , name"), "cannot_translate"),
+    "nothing behind a comma": (make_arguments(columns="id,"), "cannot_translate"),
+    "a text of columns of which one is not there": (make_arguments(columns="id, weight"), "unknown_name"),
+    "a quote that does not end": (make_arguments(columns="id, 'name"), "cannot_translate"),
+    "parentheses that do not end": (make_arguments(columns="id, COUNT(name"), "cannot_translate"),
+    "too few values": (
+        make_arguments("INSERT", columns=["id", "name"], insert_values=[[1]]),
+        "cannot_translate",
+    ),
+    "rows of different widths": (make_arguments("INSERT", insert_values=[[1, 2], [1]]), "cannot_translate"),
+    "no rows": (make_arguments("INSERT", insert_values=[]), "cannot_translate"),
+    "a row that is an object": (make_arguments("INSERT", insert_values=[{"id": 1}]), "cannot_translate"),
+    "not a number": (
+        make_arguments("INSERT", columns=["id"], insert_values=[[float("nan")]]),
+        "cannot_translate",
+    ),
+    "huge number": (make_arguments("INSERT", columns=["id"], insert_values=[[10**40]]), "cannot_translate"),
+    "nothing to set": (make_arguments("UPDATE", update_values=[1]), "cannot_translate"),
+    "nothing to create": (make_arguments("CREATE", "crates"), "cannot_translate"),
+    "a table that is not there": (make_arguments(table="crates"), "unknown_name"),
+    "a column that is not there": (make_arguments(columns=["weight"]), "unknown_name"),
+    "a column that is not there, compared": (make_arguments(conditions=["weight = 1"]), "unknown_name"),
 }
 
 
@@ -183,57 +202,61 @@ def _deep(value: object, depth: int) -> object:
 
 
 ATTACKS = {
-    "second statement": call(conditions=["id = 1; DROP TABLE tools; --"]),
-    "end of a text": call(conditions=["name = 'x'; DROP TABLE tools; --'"]),
-    "end of a parenthesis": call(conditions=["id = 1) OR (1 = 1"]),
-    "second statement behind the table": call(table="tools; DROP TABLE tools"),
-    "end of the statement": call(table="tools WHERE 1 = 1 --"),
-    "attach": call(conditions=["ATTACH DATABASE '/tmp/x' AS x"]),
-    "attach by keyword": call("ATTACH", "x"),
-    "pragma": call(conditions=["PRAGMA writable_schema = 1"]),
-    "pragma as a table": call(table="pragma_table_list"),
-    "pragma as a function": call(conditions=["id IN (SELECT name FROM pragma_table_info('tools'))"]),
-    "vacuum": call(conditions=["VACUUM INTO '/tmp/x'"]),
-    "catalogue": call(table="sqlite_master"),
-    "catalogue in a query": call(conditions=["name IN (SELECT name FROM sqlite_master)"]),
-    "catalogue in a query of a column": call(columns=["(SELECT name FROM sqlite_master)"]),
-    "catalogue behind IN": call(conditions=["name IN sqlite_master"]),
-    "catalogue by union": call(conditions=["1 = 1 UNION SELECT name FROM sqlite_master"]),
-    "catalogue in a value": call(
+    "second statement": make_arguments(conditions=["id = 1; DROP TABLE tools; --"]),
+    "end of a text": make_arguments(conditions=["name = 'x'; DROP TABLE tools; --'"]),
+    "end of a parenthesis": make_arguments(conditions=["id = 1) OR (1 = 1"]),
+    "second statement behind the table": make_arguments(table="tools; DROP TABLE tools"),
+    "end of the statement": make_arguments(table="tools WHERE 1 = 1 --"),
+    "attach": make_arguments(conditions=["ATTACH DATABASE '/tmp/x' AS x"]),
+    "attach by keyword": make_arguments("ATTACH", "x"),
+    "pragma": make_arguments(conditions=["PRAGMA writable_schema = 1"]),
+    "pragma as a table": make_arguments(table="pragma_table_list"),
+    "pragma as a function": make_arguments(
+        conditions=["id IN (SELECT name FROM pragma_table_info('tools'))"]
+    ),
+    "vacuum": make_arguments(conditions=["VACUUM INTO '/tmp/x'"]),
+    "catalogue": make_arguments(table="sqlite_master"),
+    "catalogue in a query": make_arguments(conditions=["name IN (SELECT name FROM sqlite_master)"]),
+    "catalogue in a query of a column": make_arguments(columns=["(SELECT name FROM sqlite_master)"]),
+    "catalogue behind IN": make_arguments(conditions=["name IN sqlite_master"]),
+    "catalogue by union": make_arguments(conditions=["1 = 1 UNION SELECT name FROM sqlite_master"]),
+    "catalogue in a value": make_arguments(
         "INSERT", columns=["name"], insert_values=[["(SELECT name FROM sqlite_master)"]]
     ),
-    "another database": call(table="temp.tools"),
-    "another database of a column": call(conditions=["temp.tools.id = 1"]),
-    "extension": call(columns=["load_extension('/tmp/x')"]),
-    "file": call(conditions=["readfile('/etc/passwd') = 'x'"]),
-    "table of a function": call(table="generate_series(1, 1000000000)"),
-    "huge value": call(columns=["zeroblob(1000000000)"]),
-    "huge text": call(columns=["printf('%1000000000d', 1)"]),
-    "chance": call(conditions=["random() > 0"]),
-    "clock": call(conditions=["date('now') > name"]),
-    "recursion": call(
+    "another database": make_arguments(table="temp.tools"),
+    "another database of a column": make_arguments(conditions=["temp.tools.id = 1"]),
+    "extension": make_arguments(columns=["load_extension('/tmp/x')"]),
+    "file": make_arguments(conditions=["readfile('/etc/passwd') = 'x'"]),
+    "table of a function": make_arguments(table="generate_series(1, 1000000000)"),
+    "huge value": make_arguments(columns=["zeroblob(1000000000)"]),
+    "huge text": make_arguments(columns=["printf('%1000000000d', 1)"]),
+    "chance": make_arguments(conditions=["random() > 0"]),
+    "clock": make_arguments(conditions=["date('now') > name"]),
+    "recursion": make_arguments(
         conditions=[
             "id IN (WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c)"
         ]
     ),
-    "recursion as a table": call(
+    "recursion as a table": make_arguments(
         table="(WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c) AS t"
     ),
-    "parameter": call(conditions=["id = ?"]),
-    "named parameter": call(conditions=["id = :x"]),
-    "row id": call(columns=["rowid"]),
-    "type of one's own": call("CREATE", "t", columns=["a x"]),
-    "default with a function": call("CREATE", "t", columns=["a TEXT DEFAULT (load_extension('x'))"]),
-    "reference": call("CREATE", "t", columns=["a INTEGER REFERENCES tools(id)"]),
-    "created from a query": call("CREATE", "t AS SELECT 1", columns=["a"]),
-    "created in another database": call("CREATE", "temp.t", columns=["a"]),
-    "null character": call(conditions=["name = '\0'"]),
-    "lone surrogate": call(conditions=["name = '\ud800'"]),
-    "long": call(conditions=["id = 1" + " OR id = 1" * 3_000]),
-    "many parts": call(conditions=["id = 1" + " OR id = 1" * 700]),
-    "deep": call(conditions=["(" * 3_000 + "id" + ")" * 3_000 + " = 1"]),
-    "many columns": call(columns=["id"] * 5_000),
-    "deep lists": call(conditions=_deep("id = 1", 5_000)),
+    "parameter": make_arguments(conditions=["id = ?"]),
+    "named parameter": make_arguments(conditions=["id = :x"]),
+    "row id": make_arguments(columns=["rowid"]),
+    "type of one's own": make_arguments("CREATE", "t", columns=["a x"]),
+    "default with a function": make_arguments(
+        "CREATE", "t", columns=["a TEXT DEFAULT (load_extension('x'))"]
+    ),
+    "reference": make_arguments("CREATE", "t", columns=["a INTEGER REFERENCES tools(id)"]),
+    "created from a query": make_arguments("CREATE", "t AS SELECT 1", columns=["a"]),
+    "created in another database": make_arguments("CREATE", "temp.t", columns=["a"]),
+    "null character": make_arguments(conditions=["name = '\0'"]),
+    "lone surrogate": make_arguments(conditions=["name = '\ud800'"]),
+    "long": make_arguments(conditions=["id = 1" + " OR id = 1" * 3_000]),
+    "many parts": make_arguments(conditions=["id = 1" + " OR id = 1" * 700]),
+    "deep": make_arguments(conditions=["(" * 3_000 + "id" + ")" * 3_000 + " = 1"]),
+    "many columns": make_arguments(columns=["id"] * 5_000),
+    "deep lists": make_arguments(conditions=_deep("id = 1", 5_000)),
 }
 
 
@@ -254,22 +277,24 @@ QUOTED = {
 
 @pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
 def test_a_value_stays_a_value(text: str) -> None:
-    made = statement("INSERT", columns=["name"], insert_values=[[text]])
+    made = make_statement("INSERT", columns=["name"], insert_values=[[text]])
     (tree,) = sqlglot.parse(made.sql, read="sqlite")
     assert tree is not None
     assert [literal.name for literal in tree.find_all(exp.Literal)] == [text]
 
 
 def test_what_is_known_of_a_statement() -> None:
-    made = statement(conditions=["id > -1", "name IN ('a', 'b')", "price BETWEEN 1 AND 2.5"], order_by=["id"])
+    made = make_statement(
+        conditions=["id > -1", "name IN ('a', 'b')", "price BETWEEN 1 AND 2.5"], order_by=["id"]
+    )
     assert (made.keyword, made.tables, made.ordered) == (Keyword.SELECT, frozenset(["tools"]), True)
     assert made.compared == {"id": (-1,), "name": ("a", "b"), "price": (1, 2.5)}
-    made = statement("UPDATE", columns=["Name"], update_values=["x"], conditions=["shelf IS NULL"])
+    made = make_statement("UPDATE", columns=["Name"], update_values=["x"], conditions=["shelf IS NULL"])
     assert (made.columns, made.compared, made.ordered) == (("Name",), {"shelf": (None,)}, False)
 
 
 def test_without_a_schema_a_call_names_its_own_columns() -> None:
-    made = translate(call(columns=["name"], conditions=["kind = saw", "name = kind"]))
+    made = translate(make_arguments(columns=["name"], conditions=["kind = saw", "name = kind"]))
     assert made.sql == """SELECT "name" FROM "tools" WHERE "kind" = 'saw' AND "name" = "kind\""""
 
 
@@ -406,4 +431,4 @@ def test_any_arguments_become_a_statement_about_known_tables_or_none(arguments: 
 @pytest.mark.parametrize("name", ["sql_keyword", "table_name", "columns", "conditions", "limit"])
 def test_hostile_texts_do_no_harm(name: str, text: str) -> None:
     with suppress(NoStatement):
-        translate({**call(), name: text}, SCHEMA)
+        translate({**make_arguments(), name: text}, SCHEMA)

@@ -19,8 +19,8 @@ from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites.registry import open_suite
-from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
-from tests.models.outcomes import outcomes
+from tests.factories import ask_model, make_doc, make_entry, make_golden_path, make_multi_turn
+from tests.models.outcomes import judge_entries
 
 FC = LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED))
 PROMPT = LexicalModel(Prompting.make_default(Mode.PROMPT))
@@ -33,7 +33,7 @@ TUNE = make_doc("music.play", {"title": {"type": "string"}}, ["title"])
 def _calls(query: str, *functions: FunctionDoc) -> list[tuple[str, object]]:
     """Its calls, as name and arguments."""
     parts = (
-        answer_of(FC, make_entry("parallel", query=query, functions=functions, expect=[])).tool_calls or ()
+        ask_model(FC, make_entry("parallel", query=query, functions=functions, expect=[])).tool_calls or ()
     )
     return [(part.name, json.loads(str(part.arguments))) for part in parts if not isinstance(part, str)]
 
@@ -83,11 +83,11 @@ def test_names_in_camel_case_are_words() -> None:
 @pytest.mark.parametrize("model", [FC, PROMPT], ids=["fc", "prompt"])
 def test_it_abstains_without_shared_words(model: LexicalModel, query: str) -> None:
     entry = make_entry("irrelevance", query=query, functions=[LAMP, BLINDS])
-    assert answer_of(model, entry) == Completion(text="No function seems to fit.")
+    assert ask_model(model, entry) == Completion(text="No function seems to fit.")
 
 
 def test_it_abstains_without_functions() -> None:
-    assert answer_of(FC, make_entry("irrelevance", functions=[])).tool_calls is None
+    assert ask_model(FC, make_entry("irrelevance", functions=[])).tool_calls is None
 
 
 # The values
@@ -179,7 +179,7 @@ def test_parts_that_would_repeat_a_call_make_one() -> None:
 def test_the_truth_does_not_matter() -> None:
     entry = make_entry(query="dim the lamp in the Hall to 30", functions=[LAMP], expect=[{"lamp.dim": {}}])
     blind = replace(entry, expectation=NoCall(), id="other", set_aside="broken")
-    assert answer_of(FC, entry) == answer_of(FC, blind)
+    assert ask_model(FC, entry) == ask_model(FC, blind)
 
 
 def test_it_answers_the_last_words_of_the_user() -> None:
@@ -191,7 +191,7 @@ def test_it_answers_the_last_words_of_the_user() -> None:
         Message("assistant", "Sure."),
     )
     entry = replace(make_entry(functions=[LAMP, BLINDS], expect=[{"lamp.dim": {}}]), turns=(turn,))
-    assert answer_of(PROMPT, entry) == Completion(text="[lamp.dim(room='Attic', percent=5)]")
+    assert ask_model(PROMPT, entry) == Completion(text="[lamp.dim(room='Attic', percent=5)]")
 
 
 def test_each_turn_is_answered_by_its_own_words_once() -> None:
@@ -203,7 +203,7 @@ def test_each_turn_is_answered_by_its_own_words_once() -> None:
         functions=[LAMP, BLINDS],
     )
     nothing = Completion(text="No function seems to fit.")
-    answers = {(turn, step): answer_of(PROMPT, entry, turn, step) for turn in range(3) for step in range(3)}
+    answers = {(turn, step): ask_model(PROMPT, entry, turn, step) for turn in range(3) for step in range(3)}
     assert {place: answer.text for place, answer in answers.items() if answer != nothing} == {
         (0, 0): "[blinds.lower(room='Hall')]",
         (2, 0): "[lamp.dim(room='Attic', percent=5)]",
@@ -212,16 +212,16 @@ def test_each_turn_is_answered_by_its_own_words_once() -> None:
 
 def test_of_a_golden_path_it_tries_the_first_step_only() -> None:
     path = make_golden_path(query="lower the blinds in the Hall", functions=[BLINDS])
-    first = answer_of(LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)), path)
+    first = ask_model(LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)), path)
     assert first == Completion(tool_calls=(ToolCall("blinds-lower", '{"room": "Hall"}', "call_0"),))
-    assert answer_of(FC, path, step=1) == Completion(text="No function seems to fit.")
+    assert ask_model(FC, path, step=1) == Completion(text="No function seems to fit.")
 
 
 def test_names_are_shown_in_the_manner_of_the_run() -> None:
     entry = make_entry(
         query="lower the blinds in the Hall", functions=[BLINDS], expect=[{"blinds.lower": {}}]
     )
-    answer = answer_of(LexicalModel(Prompting.make_default(Mode.PROMPT, Names.UNDERSCORED)), entry)
+    answer = ask_model(LexicalModel(Prompting.make_default(Mode.PROMPT, Names.UNDERSCORED)), entry)
     assert answer == Completion(text="[blinds_lower(room='Hall')]")
 
 
@@ -235,7 +235,7 @@ def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_pat
     model = PROMPT if category.rule.varies_others else FC
     manner = Manner("lexical", model.prompting)
 
-    found = [o.judgement for o in outcomes(model, manner, suite, [category], pool)]
+    found = [o.judgement for o in judge_entries(model, manner, suite, [category], pool)]
 
     assert any(isinstance(judgement.official, Failed) for judgement in found)
 
@@ -259,8 +259,8 @@ def _any_entry(query: str) -> Entry:
 
 @given(st.text(max_size=80) | st.lists(_WORDS, max_size=15).map(" ".join))
 def test_any_question_gets_the_same_answer_every_time(query: str) -> None:
-    first = answer_of(FC, _any_entry(query))
-    assert first == answer_of(LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)), _any_entry(query))
+    first = ask_model(FC, _any_entry(query))
+    assert first == ask_model(LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)), _any_entry(query))
     assert (first.text is None) != (first.tool_calls is None)
 
 

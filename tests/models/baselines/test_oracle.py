@@ -22,8 +22,8 @@ from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.formats.fields import read_yaml
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
-from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
-from tests.models.outcomes import Outcome, outcomes
+from tests.factories import ask_model, make_doc, make_entry, make_golden_path, make_multi_turn
+from tests.models.outcomes import Outcome, judge_entries
 
 # One answer
 
@@ -42,7 +42,7 @@ DOC = make_doc(
 
 def _call(entry: Entry) -> tuple[str, object]:
     """Name and arguments of the oracle's only call."""
-    answer = answer_of(OracleModel(Prompting.make_default(Mode.FC)), entry)
+    answer = ask_model(OracleModel(Prompting.make_default(Mode.FC)), entry)
     assert answer.text is None
     assert answer.tool_calls is not None
     (call,) = answer.tool_calls
@@ -78,14 +78,14 @@ def test_values_of_the_call(accepted: Mapping[str, object], given: object) -> No
 def test_in_prompting_mode_the_calls_are_text() -> None:
     calls: list[dict[str, object]] = [{"to": ["Ghent"], "weight": [2.5]}, {"to": ["Lille"]}]
     entry = make_entry("parallel", functions=[DOC], expect=[{"parcel.send": call} for call in calls])
-    assert answer_of(OracleModel(Prompting.make_default(Mode.PROMPT)), entry) == Completion(
+    assert ask_model(OracleModel(Prompting.make_default(Mode.PROMPT)), entry) == Completion(
         text="[parcel.send(to='Ghent', weight=2.5), parcel.send(to='Lille')]"
     )
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_it_abstains_where_no_function_fits(mode: Mode) -> None:
-    assert answer_of(
+    assert ask_model(
         OracleModel(Prompting.make_default(mode, Names.DOTTED)), make_entry("irrelevance")
     ) == Completion(text=ABSTENTION)
 
@@ -124,7 +124,7 @@ TALK = make_multi_turn(
 
 def test_all_calls_of_a_turn_are_made_at_once_under_the_names_of_their_parameters() -> None:
     model = OracleModel(Prompting.make_default(Mode.FC))
-    assert answer_of(model, TALK) == Completion(
+    assert ask_model(model, TALK) == Completion(
         tool_calls=(
             ToolCall("parcel_send", '{"to": "Ghent", "weight": 2.5}', "call_0"),
             ToolCall("parcel_send", '{"weight": 1, "to": "Lille"}', "call_1"),
@@ -133,7 +133,7 @@ def test_all_calls_of_a_turn_are_made_at_once_under_the_names_of_their_parameter
 
 
 def test_in_prompting_mode_the_calls_of_a_turn_are_text() -> None:
-    assert answer_of(OracleModel(Prompting.make_default(Mode.PROMPT)), TALK) == Completion(
+    assert ask_model(OracleModel(Prompting.make_default(Mode.PROMPT)), TALK) == Completion(
         text="[parcel.send(to='Ghent', weight=2.5), parcel.send(weight=1, to='Lille')]"
     )
 
@@ -141,14 +141,14 @@ def test_in_prompting_mode_the_calls_of_a_turn_are_text() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_after_the_calls_of_a_turn_it_says_that_it_is_done(mode: Mode) -> None:
     for step in (1, 2):
-        assert answer_of(
+        assert ask_model(
             OracleModel(Prompting.make_default(mode, Names.DOTTED)), TALK, step=step
         ) == Completion(text=DONE)
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_in_a_turn_in_which_nothing_can_be_called_it_abstains(mode: Mode) -> None:
-    assert answer_of(OracleModel(Prompting.make_default(mode, Names.DOTTED)), TALK, turn=1) == Completion(
+    assert ask_model(OracleModel(Prompting.make_default(mode, Names.DOTTED)), TALK, turn=1) == Completion(
         text=ABSTENTION
     )
 
@@ -157,7 +157,7 @@ def test_in_a_turn_in_which_nothing_can_be_called_it_abstains(mode: Mode) -> Non
 def test_functions_that_come_late_are_called_like_others(call: str) -> None:
     talk = replace(TALK, expectation=Trajectory(((), (), (call,))))
     assert (
-        answer_of(OracleModel(Prompting.make_default(Mode.PROMPT)), talk, turn=2).text == "[stamp(value=0.8)]"
+        ask_model(OracleModel(Prompting.make_default(Mode.PROMPT)), talk, turn=2).text == "[stamp(value=0.8)]"
     )
 
 
@@ -173,7 +173,7 @@ PATH = make_golden_path(
 
 
 def test_the_calls_of_a_step_are_made_at_once_under_names_that_interfaces_take() -> None:
-    assert answer_of(OracleModel(Prompting.make_default(Mode.FC)), PATH) == Completion(
+    assert ask_model(OracleModel(Prompting.make_default(Mode.FC)), PATH) == Completion(
         tool_calls=(
             ToolCall("Get_Parcels-Sent-", '{"to": "Ghent"}', "call_0"),
             ToolCall("Get_Parcels-Sent-", '{"to": "Lille", "late": true, "note": null}', "call_1"),
@@ -183,16 +183,16 @@ def test_the_calls_of_a_step_are_made_at_once_under_names_that_interfaces_take()
 
 def test_in_prompting_mode_the_calls_of_a_step_are_text() -> None:
     model = OracleModel(Prompting.make_default(Mode.PROMPT))
-    assert answer_of(model, PATH).text == (
+    assert ask_model(model, PATH).text == (
         "[Get_Parcels_Sent_(to='Ghent'), Get_Parcels_Sent_(to='Lille', late=True, note=None)]"
     )
-    assert answer_of(model, PATH, step=1).text == "[open(id=7)]"
+    assert ask_model(model, PATH, step=1).text == "[open(id=7)]"
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_after_the_last_step_it_says_that_it_is_done(mode: Mode) -> None:
     for step in (2, 3):
-        assert answer_of(
+        assert ask_model(
             OracleModel(Prompting.make_default(mode, Names.DOTTED)), PATH, step=step
         ) == Completion(text=DONE)
 
@@ -205,12 +205,12 @@ def test_it_makes_the_calls_of_every_step_of_core(mode: Mode, tmp_path: Path) ->
     for entry in entries:
         assert isinstance(entry.expectation, GoldenPath)
         for number, step in enumerate(entry.expectation.steps):
-            answer = answer_of(
+            answer = ask_model(
                 OracleModel(Prompting.make_default(mode, Names.UNDERSCORED)), entry, step=number
             )
             made = read_official(answer, DEFAULT_SYNTAX[mode], entry.category.language)
             assert made == Calls(tuple(Call(call.name, call.arguments) for call in step))
-        last = answer_of(
+        last = ask_model(
             OracleModel(Prompting.make_default(mode, Names.UNDERSCORED)),
             entry,
             step=len(entry.expectation.steps),
@@ -236,7 +236,7 @@ an accepted list in which texts and numbers stand beside each other."""
 def _outcomes(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Pool) -> Iterator[Outcome]:
     """Every entry of these categories put to the oracle and judged."""
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
-    return outcomes(
+    return judge_entries(
         OracleModel(Prompting.make_default(mode, names)),
         Manner("oracle", Prompting.make_default(mode, names)),
         suite,

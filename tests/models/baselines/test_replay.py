@@ -17,7 +17,7 @@ from pytest_fcbench.domain.verdict import Judgement, Passed
 from pytest_fcbench.models.baselines import replay
 from pytest_fcbench.scorecard.record import Record, build_record, to_json
 from tests.factories import (
-    answer_of,
+    ask_model,
     make_entry,
     make_multi_turn,
     make_scorecard,
@@ -68,13 +68,13 @@ def test_all_result_files_below_a_folder_are_read(tmp_path: Path) -> None:
 
 def test_one_file_is_enough(tmp_path: Path) -> None:
     path = _file(tmp_path, _row("[f()]"))
-    assert answer_of(replay.load(path), _bfcl()) == Completion(text="[f()]")
+    assert ask_model(replay.load(path), _bfcl()) == Completion(text="[f()]")
 
 
 def test_an_entry_without_result_is_not_scored(tmp_path: Path) -> None:
     model = replay.load(_file(tmp_path, _row("[f()]")))
     with pytest.raises(NotScoredError) as caught:
-        answer_of(model, _bfcl(1))
+        ask_model(model, _bfcl(1))
     assert caught.value.cause == "no_result"
     assert caught.value.reason == f"{model.path} has no result for bfcl:simple_python_1"
 
@@ -82,7 +82,7 @@ def test_an_entry_without_result_is_not_scored(tmp_path: Path) -> None:
 def test_results_answer_entries_of_bfcl_only(tmp_path: Path) -> None:
     model = replay.load(_file(tmp_path, _row("[f()]")))
     with pytest.raises(NotScoredError, match="has no result for core:simple_python_0"):
-        answer_of(model, make_entry())
+        ask_model(model, make_entry())
 
 
 def test_an_id_in_two_files_is_refused(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_line_that_is_no_text_is_told_with_its_number(tmp_path: Path) -> None:
 
 def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> None:
     row = json.dumps(_row("one\u2028two\x85three"), ensure_ascii=False)
-    assert answer_of(replay.load(_file(tmp_path, row)), _bfcl()).text == "one\u2028two\x85three"
+    assert ask_model(replay.load(_file(tmp_path, row)), _bfcl()).text == "one\u2028two\x85three"
 
 
 # Several turns
@@ -146,16 +146,16 @@ def _talk(result: object) -> Mapping[str, object]:
 
 def test_steps_are_given_by_turn_and_step(tmp_path: Path) -> None:
     model = replay.load(_file(tmp_path, _talk([[[{"f": "{}"}], "Done."], ["Yes."]])))
-    assert answer_of(model, TALK) == replace(tool_calls(("f", "{}")), latency_s=0.5)
-    assert answer_of(model, TALK, step=1) == Completion(text="Done.", latency_s=1.5)
-    assert answer_of(model, TALK, turn=1) == Completion(text="Yes.", latency_s=2.5)
+    assert ask_model(model, TALK) == replace(tool_calls(("f", "{}")), latency_s=0.5)
+    assert ask_model(model, TALK, step=1) == Completion(text="Done.", latency_s=1.5)
+    assert ask_model(model, TALK, turn=1) == Completion(text="Yes.", latency_s=2.5)
 
 
 @pytest.mark.parametrize(("turn", "step"), [(0, 2), (1, 1), (1, 7), (2, 0), (3, 0)])
 def test_a_step_that_is_not_there_is_not_scored(tmp_path: Path, turn: int, step: int) -> None:
     model = replay.load(_file(tmp_path, _talk([["[f()]", "Done."], ["Yes."], []])))
     with pytest.raises(NotScoredError) as caught:
-        answer_of(model, TALK, turn, step)
+        ask_model(model, TALK, turn, step)
     assert caught.value.cause == "no_result"
     assert caught.value.reason == (
         f"{model.path} has no result for turn {turn + 1}, step {step + 1} of bfcl:multi_turn_base_0"
@@ -165,15 +165,15 @@ def test_a_step_that_is_not_there_is_not_scored(tmp_path: Path, turn: int, step:
 def test_the_error_of_a_whole_conversation_answers_wherever_it_is(tmp_path: Path) -> None:
     model = replay.load(_file(tmp_path, _talk(f"{ERROR}503")))
     for turn, step in ((0, 0), (0, 1), (2, 0)):
-        assert answer_of(model, TALK, turn, step).fault is Fault.INFERENCE_ERROR
+        assert ask_model(model, TALK, turn, step).fault is Fault.INFERENCE_ERROR
 
 
 def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
     model = replay.load(_file(tmp_path, _talk([["[f()]", f"{ERROR}maximum context"]])))
-    assert answer_of(model, TALK).fault is None
-    assert answer_of(model, TALK, step=1).fault is Fault.OVERFLOW
+    assert ask_model(model, TALK).fault is None
+    assert ask_model(model, TALK, step=1).fault is Fault.OVERFLOW
     with pytest.raises(NotScoredError):
-        answer_of(model, TALK, turn=1)
+        ask_model(model, TALK, turn=1)
 
 
 # Mode and syntax
@@ -244,7 +244,7 @@ def _scorecard(folder: Path, *records: Record) -> Path:
 )
 def test_a_scorecard_gives_the_answers_back(tmp_path: Path, completion: Completion) -> None:
     model = replay.load(_scorecard(tmp_path, _record(completion)))
-    assert answer_of(model, make_entry()) == completion
+    assert ask_model(model, make_entry()) == completion
 
 
 @pytest.mark.parametrize("manner", [FC, PROMPTED], ids=["fc", "prompt"])
@@ -256,16 +256,16 @@ def test_a_scorecard_knows_mode_and_syntax(tmp_path: Path, manner: Manner) -> No
 def test_an_entry_without_answer_in_the_scorecard_is_not_scored(tmp_path: Path) -> None:
     model = replay.load(_scorecard(tmp_path, _record(None), _record(Completion(text="x"), number=1)))
     with pytest.raises(NotScoredError, match=r"scorecard\.json has no result for core:simple_python_0"):
-        answer_of(model, make_entry())
+        ask_model(model, make_entry())
 
 
 def test_trials_of_a_scorecard_stay_apart(tmp_path: Path) -> None:
     answers = [replace(_record(Completion(text=f"answer {n}")), trial=n) for n in (1, 2)]
     model = replay.load(_scorecard(tmp_path, *answers))
-    assert answer_of(model, make_entry()).text == "answer 1"
-    assert [answer_of(model, replace(make_entry(), trial=n)).text for n in (1, 2)] == ["answer 1", "answer 2"]
+    assert ask_model(model, make_entry()).text == "answer 1"
+    assert [ask_model(model, replace(make_entry(), trial=n)).text for n in (1, 2)] == ["answer 1", "answer 2"]
     with pytest.raises(NotScoredError, match="no result for core:simple_python_0-t3"):
-        answer_of(model, replace(make_entry(), trial=3))
+        ask_model(model, replace(make_entry(), trial=3))
 
 
 def _talked(*turns: Sequence[Completion]) -> Record:
@@ -282,10 +282,10 @@ def test_a_scorecard_gives_every_step_back(tmp_path: Path) -> None:
         (Completion(text="a", reasoning="hm"), Completion(text="too long", fault=Fault.OVERFLOW)),
     )
     model = replay.load(_scorecard(tmp_path, _talked(*turns), _record(Completion(text="x"))))
-    given_back = [[answer_of(model, TALK, t, s) for s in range(len(turns[t]))] for t in range(3)]
+    given_back = [[ask_model(model, TALK, t, s) for s in range(len(turns[t]))] for t in range(3)]
     assert given_back == [list(turn) for turn in turns]
     with pytest.raises(NotScoredError, match="no result for turn 2, step 2 of bfcl:multi_turn_base_0"):
-        answer_of(model, TALK, 1, 1)
+        ask_model(model, TALK, 1, 1)
 
 
 def _report(record: object) -> str:
@@ -323,25 +323,25 @@ def test_metadata_of_other_plugins_does_not_matter(tmp_path: Path) -> None:
     report = json.loads(path.read_text(encoding="utf-8"))
     report["tests"].append({"nodeid": "foreign", "metadata": {"ticket": 12}})
     path.write_text(json.dumps(report), encoding="utf-8")
-    assert answer_of(replay.load(path), make_entry()) == Completion(text="x")
+    assert ask_model(replay.load(path), make_entry()) == Completion(text="x")
 
 
 def test_a_context_overflow_stays_one(tmp_path: Path) -> None:
     """As litellm reports it, whose words are not those of the official result files."""
     completion = Completion(text="ContextWindowExceededError: 9000 tokens", fault=Fault.OVERFLOW)
     model = replay.load(_scorecard(tmp_path, _record(completion)))
-    assert answer_of(model, make_entry()).fault is Fault.OVERFLOW
+    assert ask_model(model, make_entry()).fault is Fault.OVERFLOW
 
 
 def test_reasoning_is_read_back(tmp_path: Path) -> None:
     model = replay.load(_scorecard(tmp_path, _record(Completion(text="x", reasoning="hm"))))
-    assert answer_of(model, make_entry()).reasoning == "hm"
+    assert ask_model(model, make_entry()).reasoning == "hm"
 
 
 def test_tokens_and_latency_are_read_back(tmp_path: Path) -> None:
     completion = Completion(text="x", input_tokens=5, output_tokens=2, latency_s=0.5)
     model = replay.load(_scorecard(tmp_path, _record(completion)))
-    assert answer_of(model, make_entry()) == completion
+    assert ask_model(model, make_entry()) == completion
 
 
 def test_a_report_without_answers_is_refused(tmp_path: Path) -> None:

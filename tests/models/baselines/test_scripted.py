@@ -11,7 +11,7 @@ from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.models.baselines import scripted
-from tests.factories import answer_of, make_doc, make_entry, make_golden_path, make_multi_turn
+from tests.factories import ask_model, make_doc, make_entry, make_golden_path, make_multi_turn
 
 FILE = """\
 answers:
@@ -40,11 +40,11 @@ def _model(
 
 @pytest.mark.parametrize("mode", Mode)
 def test_text_is_given_as_it_stands(tmp_path: Path, mode: Mode) -> None:
-    assert answer_of(_model(tmp_path, mode=mode), _entry()) == Completion(text="[lamp.set(room='hall')]")
+    assert ask_model(_model(tmp_path, mode=mode), _entry()) == Completion(text="[lamp.set(room='hall')]")
 
 
 def test_calls_become_tool_calls_with_names_as_shown(tmp_path: Path) -> None:
-    assert answer_of(_model(tmp_path), _entry("parallel")) == Completion(
+    assert ask_model(_model(tmp_path), _entry("parallel")) == Completion(
         tool_calls=(
             ToolCall("lamp_set", '{"room": "hall", "bright": true}', "call_0"),
             ToolCall("lamp_set", '{"room": "attic"}', "call_1"),
@@ -54,31 +54,31 @@ def test_calls_become_tool_calls_with_names_as_shown(tmp_path: Path) -> None:
 
 def test_calls_become_text_in_prompting_mode(tmp_path: Path) -> None:
     model = _model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
-    assert answer_of(model, _entry("parallel")) == Completion(
+    assert ask_model(model, _entry("parallel")) == Completion(
         text="[lamp.set(room='hall', bright=True), lamp.set(room='attic')]"
     )
 
 
 def test_arguments_given_as_text_stay_as_they_are(tmp_path: Path) -> None:
-    answer = answer_of(_model(tmp_path, names=Names.DOTTED), _entry("multiple"))
+    answer = ask_model(_model(tmp_path, names=Names.DOTTED), _entry("multiple"))
     assert answer == Completion(tool_calls=(ToolCall("lamp.set", '{"room": '),))
 
 
 def test_an_empty_list_is_a_reply_without_calls(tmp_path: Path) -> None:
     model = _model(tmp_path, "answers:\n  core:irrelevance_0: []\n")
-    assert answer_of(model, _entry("irrelevance")) == Completion(tool_calls=())
+    assert ask_model(model, _entry("irrelevance")) == Completion(tool_calls=())
 
 
 def test_the_default_answers_every_other_entry(tmp_path: Path) -> None:
     model = _model(tmp_path, FILE + "default: No.\n")
-    assert answer_of(model, _entry(number=7)) == Completion(text="No.")
-    assert answer_of(model, _entry(number=0)) != Completion(text="No.")
+    assert ask_model(model, _entry(number=7)) == Completion(text="No.")
+    assert ask_model(model, _entry(number=0)) != Completion(text="No.")
 
 
 def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> None:
     model = _model(tmp_path)
     with pytest.raises(NotScoredError) as caught:
-        answer_of(model, _entry(number=7))
+        ask_model(model, _entry(number=7))
     assert caught.value.cause == "no_result"
     assert caught.value.reason == f"{model.path} has no answer for core:simple_python_7 and no default"
 
@@ -179,13 +179,13 @@ def test_what_could_not_be_used_is_refused_at_once(tmp_path: Path, text: str) ->
 
 
 def test_names_are_shown_as_in_the_run_where_arguments_are_text(tmp_path: Path) -> None:
-    answer = answer_of(_model(tmp_path), _entry("multiple"))
+    answer = ask_model(_model(tmp_path), _entry("multiple"))
     assert answer == Completion(tool_calls=(ToolCall("lamp_set", '{"room": '),))
 
 
 def test_arguments_as_text_can_be_given_in_prompting_mode(tmp_path: Path) -> None:
     model = _model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
-    assert "lamp.set" in (answer_of(model, _entry("multiple")).text or "")
+    assert "lamp.set" in (ask_model(model, _entry("multiple")).text or "")
 
 
 def test_the_documented_example_names_its_arguments(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_the_documented_example_names_its_arguments(tmp_path: Path) -> None:
         Mode.PROMPT,
         Names.DOTTED,
     )
-    answer = answer_of(model, _entry("parallel", 1))
+    answer = ask_model(model, _entry("parallel", 1))
     assert answer == Completion(text="[lamp.set(room='kitchen', on=True)]")
 
 
@@ -217,25 +217,25 @@ answers:
 
 def test_each_step_has_its_answer(tmp_path: Path) -> None:
     model = _model(tmp_path, TURNS)
-    assert answer_of(model, TALK) == Completion(
+    assert ask_model(model, TALK) == Completion(
         tool_calls=(
             ToolCall("lamp_set", '{"room": "hall"}', "call_0"),
             ToolCall("lamp_set", '{"room": "attic"}', "call_1"),
         )
     )
-    assert answer_of(model, TALK, step=1) == Completion(text="It is light.")
-    assert answer_of(model, TALK, turn=2) == Completion(tool_calls=())
-    assert answer_of(model, TALK, turn=2, step=1) == Completion(
+    assert ask_model(model, TALK, step=1) == Completion(text="It is light.")
+    assert ask_model(model, TALK, turn=2) == Completion(tool_calls=())
+    assert ask_model(model, TALK, turn=2, step=1) == Completion(
         tool_calls=(ToolCall("lamp_set", '{"room": '),)
     )
 
 
 def test_each_step_is_written_in_the_mode_of_the_run(tmp_path: Path) -> None:
     model = _model(tmp_path, TURNS, Mode.PROMPT, Names.DOTTED)
-    assert answer_of(model, TALK).text == "[lamp.set(room='hall'), lamp.set(room='attic')]"
-    assert answer_of(model, TALK, step=1).text == "It is light."
-    assert answer_of(model, TALK, turn=2).text == "[]"
-    assert answer_of(model, TALK, turn=2, step=1).text == """[lamp.set({"room": )]"""
+    assert ask_model(model, TALK).text == "[lamp.set(room='hall'), lamp.set(room='attic')]"
+    assert ask_model(model, TALK, step=1).text == "It is light."
+    assert ask_model(model, TALK, turn=2).text == "[]"
+    assert ask_model(model, TALK, turn=2, step=1).text == """[lamp.set({"room": )]"""
 
 
 @pytest.mark.parametrize(("turn", "step"), [(0, 2), (1, 0), (2, 2), (3, 0)])
@@ -244,19 +244,19 @@ def test_a_step_without_answer_gets_the_default_or_is_not_scored(
 ) -> None:
     model = _model(tmp_path, TURNS)
     with pytest.raises(NotScoredError) as caught:
-        answer_of(model, TALK, turn, step)
+        ask_model(model, TALK, turn, step)
     assert caught.value.cause == "no_result"
     assert caught.value.reason == (
         f"{model.path} has no answer for turn {turn + 1}, step {step + 1} of core:multi_turn_base_0 "
         "and no default"
     )
     model = _model(tmp_path, TURNS + "default: Done.\n")
-    assert answer_of(model, TALK, turn, step) == Completion(text="Done.")
+    assert ask_model(model, TALK, turn, step) == Completion(text="Done.")
 
 
 def test_an_answer_without_turns_is_given_at_every_step(tmp_path: Path) -> None:
     model = _model(tmp_path, "answers:\n  core:multi_turn_base_0: No.\n")
-    assert answer_of(model, TALK, 2, 1) == Completion(text="No.")
+    assert ask_model(model, TALK, 2, 1) == Completion(text="No.")
 
 
 # A golden path
@@ -275,13 +275,13 @@ answers:
 @pytest.mark.parametrize("names", Names)
 def test_each_step_of_a_golden_path_has_its_answer(tmp_path: Path, names: Names) -> None:
     model = _model(tmp_path, STEPS, Mode.FC, names)
-    assert answer_of(model, PATH) == Completion(
+    assert ask_model(model, PATH) == Completion(
         tool_calls=(ToolCall("lamp-set", '{"room": "hall"}', "call_0"),)
     )
-    assert answer_of(model, PATH, step=1) == Completion(tool_calls=(ToolCall("lamp-set", '{"room": '),))
-    assert answer_of(model, PATH, step=2) == Completion(text="It is light.")
+    assert ask_model(model, PATH, step=1) == Completion(tool_calls=(ToolCall("lamp-set", '{"room": '),))
+    assert ask_model(model, PATH, step=2) == Completion(text="It is light.")
 
 
 def test_a_step_of_a_golden_path_without_answer_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotScoredError, match=r"no answer for turn 1, step 4 of core:cross_0 and no default"):
-        answer_of(_model(tmp_path, STEPS), PATH, step=3)
+        ask_model(_model(tmp_path, STEPS), PATH, step=3)

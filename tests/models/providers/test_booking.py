@@ -16,7 +16,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.models.providers import http
 from pytest_fcbench.models.providers.booking import API, KEY_ENV, PATHS, BookingModel, from_environment
 from tests.factories import make_entry
-from tests.loopback import Answer, Endpoint, Reply, serving
+from tests.loopback import Answer, Endpoint, Reply, serve_answers
 
 KEY = "0123456789abcdefmsh0123456789abcdef"
 
@@ -31,7 +31,7 @@ def called(
     """What the API gives for a call."""
     content = json.dumps({"name": name, "arguments": arguments})
     request = AskModel(({"role": "call", "content": content},), party=Party.PROVIDER)
-    with serving(answer if not isinstance(answer, Reply) else lambda _: answer) as endpoint:
+    with serve_answers(answer if not isinstance(answer, Reply) else lambda _: answer) as endpoint:
         base = endpoint.api_base.removesuffix("/v1")
         model = BookingModel(KEY, base, 5)
         assert KEY not in repr(model)
@@ -112,14 +112,14 @@ def test_a_reply_that_does_not_come() -> None:
         over.wait(60)
         return reply(1)
 
-    with serving(answer) as endpoint, pytest.raises(CallError) as caught:
+    with serve_answers(answer) as endpoint, pytest.raises(CallError) as caught:
         asyncio.run(_asked(BookingModel(KEY, endpoint.api_base, 0.05)))
     over.set()
     assert (caught.value.cause, caught.value.transient) == ("timeout", True)
 
 
 def test_nothing_listens_there() -> None:
-    with serving(lambda _: reply(1)) as endpoint:
+    with serve_answers(lambda _: reply(1)) as endpoint:
         model = BookingModel(KEY, endpoint.api_base)
     with pytest.raises(CallError) as caught:
         asyncio.run(_asked(model))

@@ -8,13 +8,13 @@ import pytest
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.models.providers.http import request_json
-from tests.loopback import Reply, serving
+from tests.loopback import Reply, serve_answers
 
 SECRET = "a-secret-of-many-letters-0123456789"
 
 
 def test_a_post_and_a_get() -> None:
-    with serving(lambda body: Reply({"got": body})) as endpoint:
+    with serve_answers(lambda body: Reply({"got": body})) as endpoint:
 
         async def both() -> list[object]:
             url = f"{endpoint.api_base}/x"
@@ -31,7 +31,7 @@ def test_a_post_and_a_get() -> None:
 def test_what_is_told_of_a_failure() -> None:
     said = Reply({"error": f"no \n {SECRET}"}, 401)
     hints = {"authentication": "give the right key", "endpoint": "wait"}
-    with serving(lambda _: said) as endpoint, pytest.raises(CallError) as caught:
+    with serve_answers(lambda _: said) as endpoint, pytest.raises(CallError) as caught:
         asyncio.run(request_json("GET", endpoint.api_base, about="m", secret=SECRET, headers={}, hints=hints))
     assert caught.value.cause == "authentication"
     assert caught.value.reason == 'm: HTTP 401: {"error": "no \\n ***"}; give the right key'

@@ -19,7 +19,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCa
 from pytest_fcbench.models.providers.litellm import LitellmModel, import_litellm
 from pytest_fcbench.suites import core
 from tests.factories import make_entry
-from tests.loopback import Answer, Endpoint, Reply, error, message, serving
+from tests.loopback import Answer, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 
 QUESTION = AskModel(({"role": "user", "content": "hi"},))
 
@@ -32,7 +32,7 @@ def make_model(endpoint: Endpoint, **parameters: object) -> LitellmModel:
 
 def ask(answer: Answer, request: AskModel = QUESTION, **parameters: object) -> tuple[Completion, Endpoint]:
     """One completion of a model behind an endpoint that answers so."""
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         completion = asyncio.run(make_model(endpoint, **parameters).complete(make_entry(), request))
     return completion, endpoint
 
@@ -48,14 +48,16 @@ def test_smoke_with_tools() -> None:
     request = presenting.build_first_request(
         make_entry(), core.open_suite(Path()).wording, Prompting.make_default(Mode.FC, Names.UNDERSCORED)
     )
-    completion, endpoint = ask(lambda _: message(calls=[("weather_forecast", '{"city": "Bergen"}')]), request)
+    completion, endpoint = ask(
+        lambda _: make_message_reply(calls=[("weather_forecast", '{"city": "Bergen"}')]), request
+    )
     assert completion.tool_calls == (ToolCall("weather_forecast", '{"city": "Bergen"}', "call_0"),)
     sent = endpoint.requests[0]["tools"]
     assert sent == [dict(tool) for tool in request.tools]
 
 
 def test_text_usage_and_latency_are_kept() -> None:
-    completion, _ = ask(lambda _: message("no function fits"))
+    completion, _ = ask(lambda _: make_message_reply("no function fits"))
     assert completion.text == "no function fits"
     assert completion.tool_calls is None
     assert (completion.input_tokens, completion.output_tokens) == (11, 7)
@@ -64,33 +66,35 @@ def test_text_usage_and_latency_are_kept() -> None:
 
 
 def test_no_tools_field_without_tools() -> None:
-    _, endpoint = ask(lambda _: message("ok"))
+    _, endpoint = ask(lambda _: make_message_reply("ok"))
     assert "tools" not in endpoint.requests[0]
 
 
 def test_parameters_reach_the_endpoint() -> None:
-    _, endpoint = ask(lambda _: message("ok"), temperature=0.001, seed=7, max_tokens=50, top_p=0.9)
+    _, endpoint = ask(lambda _: make_message_reply("ok"), temperature=0.001, seed=7, max_tokens=50, top_p=0.9)
     sent = endpoint.requests[0]
     assert (sent["temperature"], sent["seed"], sent["max_tokens"], sent["top_p"]) == (0.001, 7, 50, 0.9)
 
 
 def test_reasoning_text_is_kept() -> None:
-    completion, _ = ask(lambda _: message("4", reasoning_content="2 and 2"))
+    completion, _ = ask(lambda _: make_message_reply("4", reasoning_content="2 and 2"))
     assert completion.reasoning == "2 and 2"
 
 
 def test_malformed_arguments_pass_through() -> None:
-    completion, _ = ask(lambda _: message(calls=[("f", '{"a": ')]))
+    completion, _ = ask(lambda _: make_message_reply(calls=[("f", '{"a": ')]))
     assert completion.tool_calls == (ToolCall("f", '{"a": ', "call_0"),)
 
 
 def test_a_refused_parameter_is_dropped_with_a_note() -> None:
     def answer(asked: dict[str, object]) -> Reply:
         if "temperature" in asked:
-            return error(400, "Unsupported value: 'temperature' does not support 0.001 with this model.")
-        return message("ok")
+            return make_error_reply(
+                400, "Unsupported value: 'temperature' does not support 0.001 with this model."
+            )
+        return make_message_reply("ok")
 
-    with serving(answer) as endpoint:
+    with serve_answers(answer) as endpoint:
         model = make_model(endpoint, temperature=0.001, seed=7)
         completions = [asyncio.run(model.complete(make_entry(), QUESTION)) for _ in range(2)]
     assert [completion.text for completion in completions] == ["ok", "ok"]
@@ -101,8 +105,8 @@ def test_a_refused_parameter_is_dropped_with_a_note() -> None:
 
 def test_a_parameter_that_is_named_without_being_refused_is_kept() -> None:
     """Here a function has a parameter of that name, and its schema is what the endpoint refuses."""
-    refusal = error(400, "Invalid schema for function 'heat': 'temperature' has no type")
-    with serving(lambda _: refusal) as endpoint:
+    refusal = make_error_reply(400, "Invalid schema for function 'heat': 'temperature' has no type")
+    with serve_answers(lambda _: refusal) as endpoint:
         model = make_model(endpoint, temperature=0.001)
         with pytest.raises(NotScoredError):
             asyncio.run(model.complete(make_entry(), QUESTION))
@@ -112,17 +116,17 @@ def test_a_parameter_that_is_named_without_being_refused_is_kept() -> None:
 
 def test_context_overflow_is_a_completion_not_an_error() -> None:
     text = "This model's maximum context length is 100 tokens. However, your messages resulted in 200 tokens."
-    completion, _ = ask(lambda _: error(400, text, "context_length_exceeded"))
+    completion, _ = ask(lambda _: make_error_reply(400, text, "context_length_exceeded"))
     assert completion.fault is Fault.OVERFLOW
 
 
 @pytest.mark.parametrize(
     ("reply", "cause"),
     [
-        (error(401, "Incorrect API key provided"), "authentication"),
-        (error(400, "tools[0] is malformed"), "bad_request"),
-        (error(429, "slow down"), "rate_limit"),
-        (error(500, "broken"), "endpoint"),
+        (make_error_reply(401, "Incorrect API key provided"), "authentication"),
+        (make_error_reply(400, "tools[0] is malformed"), "bad_request"),
+        (make_error_reply(429, "slow down"), "rate_limit"),
+        (make_error_reply(500, "broken"), "endpoint"),
         (Reply("{not json"), "endpoint"),
         (Reply({"object": "chat.completion", "choices": []}), "endpoint"),
     ],
@@ -133,7 +137,7 @@ def test_failures_of_the_endpoint_are_not_scored(reply: Reply, cause: str) -> No
 
 
 def test_a_refused_request_is_not_repeated() -> None:
-    with serving(lambda _: error(401, "Incorrect API key provided")) as endpoint:
+    with serve_answers(lambda _: make_error_reply(401, "Incorrect API key provided")) as endpoint:
         with pytest.raises(NotScoredError):
             asyncio.run(make_model(endpoint).complete(make_entry(), QUESTION))
         assert len(endpoint.requests) == 1
@@ -142,22 +146,22 @@ def test_a_refused_request_is_not_repeated() -> None:
 @pytest.mark.parametrize(
     ("reply", "transient"),
     [
-        (error(401, "no"), False),
-        (error(403, "no"), False),
-        (error(400, "tools[0] is malformed"), False),
-        (error(404, "no such model"), False),
-        (error(429, "You exceeded your current quota", "insufficient_quota"), False),
-        (error(408, "too late"), True),
-        (error(429, "slow down"), True),
-        (error(500, "broken"), True),
-        (error(503, "busy"), True),
+        (make_error_reply(401, "no"), False),
+        (make_error_reply(403, "no"), False),
+        (make_error_reply(400, "tools[0] is malformed"), False),
+        (make_error_reply(404, "no such model"), False),
+        (make_error_reply(429, "You exceeded your current quota", "insufficient_quota"), False),
+        (make_error_reply(408, "too late"), True),
+        (make_error_reply(429, "slow down"), True),
+        (make_error_reply(500, "broken"), True),
+        (make_error_reply(503, "busy"), True),
         (Reply("{not json"), True),
     ],
     ids=["401", "403", "400", "404", "quota", "408", "429", "500", "503", "garbled"],
 )
 def test_what_may_pass_is_told_apart_and_asked_once(reply: Reply, transient: bool) -> None:
     """Trying again is up to whoever knows the limits of the run."""
-    with serving(lambda _: reply) as endpoint:
+    with serve_answers(lambda _: reply) as endpoint:
         with pytest.raises(CallError) as caught:
             asyncio.run(make_model(endpoint).complete(make_entry(), QUESTION))
         assert len(endpoint.requests) == 1
@@ -169,7 +173,9 @@ def test_what_may_pass_is_told_apart_and_asked_once(reply: Reply, transient: boo
 )
 def test_how_long_to_wait_is_read_from_the_header(header: str, wait_s: float) -> None:
     assert (
-        fail(lambda _: replace(error(429, "slow down"), headers={"Retry-After": header})).retry_after_s
+        fail(
+            lambda _: replace(make_error_reply(429, "slow down"), headers={"Retry-After": header})
+        ).retry_after_s
         == wait_s
     )
 
@@ -177,7 +183,8 @@ def test_how_long_to_wait_is_read_from_the_header(header: str, wait_s: float) ->
 def test_how_long_to_wait_can_be_a_date() -> None:
     def answer(asked: dict[str, object]) -> Reply:
         return replace(
-            error(429, "slow down"), headers={"Retry-After": formatdate(time.time() + 900, usegmt=True)}
+            make_error_reply(429, "slow down"),
+            headers={"Retry-After": formatdate(time.time() + 900, usegmt=True)},
         )
 
     found = fail(answer).retry_after_s
@@ -187,12 +194,12 @@ def test_how_long_to_wait_can_be_a_date() -> None:
 
 @pytest.mark.parametrize("headers", [{}, {"Retry-After": "soon"}], ids=["none", "no number"])
 def test_no_wait_is_invented(headers: dict[str, str]) -> None:
-    assert fail(lambda _: replace(error(429, "slow down"), headers=headers)).retry_after_s is None
+    assert fail(lambda _: replace(make_error_reply(429, "slow down"), headers=headers)).retry_after_s is None
 
 
 def test_an_entry_is_named_in_a_header_only_on_request() -> None:
     entry = replace(make_entry(), trial=2)
-    with serving(lambda _: message("ok")) as endpoint:
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
         model = make_model(endpoint, extra_headers={"X-Team": "a"})
         asyncio.run(model.complete(entry, QUESTION))
         model.tag = True
@@ -205,9 +212,9 @@ def test_the_key_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("MY_API_KEY", "sk-for-tests-only")
 
     def echo(asked: dict[str, object]) -> Reply:
-        return error(401, "Incorrect API key provided: sk-for-tests-only")
+        return make_error_reply(401, "Incorrect API key provided: sk-for-tests-only")
 
-    with serving(echo) as endpoint:
+    with serve_answers(echo) as endpoint:
         model = make_model(endpoint)
         with pytest.raises(NotScoredError) as caught:
             asyncio.run(model.complete(make_entry(), QUESTION))
@@ -217,7 +224,7 @@ def test_the_key_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_nothing_listens_there() -> None:
-    with serving(lambda _: message("ok")) as endpoint:
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
         model = make_model(endpoint)
     with pytest.raises(NotScoredError) as caught:
         asyncio.run(model.complete(make_entry(), QUESTION))
@@ -230,7 +237,7 @@ def test_messages_are_sent_as_they_are() -> None:
         core.open_suite(Path()).wording,
         Prompting.make_default(Mode.PROMPT),
     )
-    _, endpoint = ask(lambda _: message("[f()]"), request)
+    _, endpoint = ask(lambda _: make_message_reply("[f()]"), request)
     assert json.dumps(endpoint.requests[0]["messages"]) == json.dumps([dict(m) for m in request.messages])
 
 
@@ -246,6 +253,6 @@ def test_a_provider_that_changes_messages_changes_no_later_request(monkeypatch: 
         return await acompletion(**asked)
 
     monkeypatch.setattr(litellm, "acompletion", changing)
-    _, endpoint = ask(lambda _: message("ok"), request)
+    _, endpoint = ask(lambda _: make_message_reply("ok"), request)
     assert "changed" in json.dumps(endpoint.requests[0])
     assert "changed" not in json.dumps(request.messages)

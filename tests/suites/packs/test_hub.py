@@ -22,7 +22,7 @@ from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import Pack
 from pytest_fcbench.suites.packs.hub import HubSource
 from tests.conftest import ROOT
-from tests.hub import FILE, REPO, Hub, commit, connections, serving
+from tests.hub import FILE, REPO, Hub, hash_commit, serve_hub, watch_connections
 
 OLD = b'{"ride": "ferry"}\n' * 3000
 NEW = b'{"ride": "tram"}\n' * 5000
@@ -40,7 +40,7 @@ def _check(content: bytes) -> object:
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub with two commits; nothing but loopback is ever asked."""
     monkeypatch.setenv("HF_TOKEN", TOKEN)
-    with connections() as hosts, serving(Hub({commit(1): OLD, commit(2): NEW})) as hub:
+    with watch_connections() as hosts, serve_hub(Hub({hash_commit(1): OLD, hash_commit(2): NEW})) as hub:
         yield hub
     assert set(hosts) <= {"127.0.0.1", "::1", "localhost"}
     assert all(request.path.split("/")[1] in ("datasets", "cdn") for request in hub.requests)
@@ -59,7 +59,7 @@ def cache(tmp_path: Path) -> Path:
 @pytest.fixture
 def old(hub: Hub, source: HubSource, cache: Path) -> Pack:
     """A pack of the first commit, which is in the cache already."""
-    pack = packs.pull(source, cache, revision=commit(1))
+    pack = packs.pull(source, cache, revision=hash_commit(1))
     hub.requests.clear()
     return pack
 
@@ -88,27 +88,27 @@ def test_the_newest_commit_is_found_got_and_recorded(hub: Hub, source: HubSource
     pack = packs.pull(source, cache)
     sha256 = hashlib.sha256(NEW).hexdigest()
     assert pack.read(FILE) == NEW
-    assert (pack.version, pack.content_sha256) == (commit(2)[:12], sha256)
-    assert pack.provenance == f"revision {commit(2)} of {REPO}"
+    assert (pack.version, pack.content_sha256) == (hash_commit(2)[:12], sha256)
+    assert pack.provenance == f"revision {hash_commit(2)} of {REPO}"
     manifest = json.loads((pack.folder / "pack.json").read_text())
     assert {key: manifest[key] for key in ("repo", "revision", "size", "content_sha256", "files")} == {
         "repo": REPO,
-        "revision": commit(2),
+        "revision": hash_commit(2),
         "size": len(NEW),
         "content_sha256": sha256,
         "files": {FILE: sha256},
     }
     assert [(request.method, request.path.split("/")[5]) for request in hub.requests] == [
         ("HEAD", "main"),
-        ("GET", commit(2)),
+        ("GET", hash_commit(2)),
     ]
     assert _home(cache) == ["dataset"]
     assert packs.open_pack(source, cache) == pack
 
 
 def test_a_certain_revision_is_got(source: HubSource, cache: Path) -> None:
-    pack = packs.pull(source, cache, revision=commit(1))
-    assert (pack.version, pack.read(FILE)) == (commit(1)[:12], OLD)
+    pack = packs.pull(source, cache, revision=hash_commit(1))
+    assert (pack.version, pack.read(FILE)) == (hash_commit(1)[:12], OLD)
 
 
 def test_what_is_kept_is_a_plain_file(source: HubSource, cache: Path) -> None:
@@ -121,7 +121,7 @@ def test_content_on_another_host_comes_without_the_token(hub: Hub, source: HubSo
     assert packs.pull(source, cache).read(FILE) == NEW
     asked = [request for request in hub.requests if "authorization" in request.headers]
     assert [request.path.split("/")[1] for request in asked] == ["datasets", "datasets"]
-    assert hub.requests[-1].path == f"/cdn/{commit(2)}"
+    assert hub.requests[-1].path == f"/cdn/{hash_commit(2)}"
 
 
 def test_nothing_is_told_about_the_machine(hub: Hub, source: HubSource, cache: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_partial_file_of_another_revision_is_not_continued(
     hub: Hub, source: HubSource, cache: Path
 ) -> None:
     hub.cut = 20_000
-    _refused(source, cache, revision=commit(1))
+    _refused(source, cache, revision=hash_commit(1))
     hub.cut = None
     assert packs.pull(source, cache).read(FILE) == NEW
     assert [request.range for request in hub.gets] == [None, None]
@@ -254,16 +254,16 @@ def test_a_changed_dataset_replaces_the_old_pack(hub: Hub, source: HubSource, ca
 
 
 def test_the_same_content_is_not_got_twice(hub: Hub, source: HubSource, cache: Path, old: Pack) -> None:
-    hub.revisions[commit(3)] = OLD
+    hub.revisions[hash_commit(3)] = OLD
     pack = packs.pull(source, cache)
-    assert (pack.version, pack.content_sha256) == (commit(3)[:12], old.content_sha256)
+    assert (pack.version, pack.content_sha256) == (hash_commit(3)[:12], old.content_sha256)
     assert pack.read(FILE) == OLD
     assert hub.gets == []
 
 
 def test_a_damaged_pack_is_got_anew(hub: Hub, source: HubSource, cache: Path, old: Pack) -> None:
     (old.folder / FILE).write_bytes(b"{}")
-    pack = packs.pull(source, cache, revision=commit(1))
+    pack = packs.pull(source, cache, revision=hash_commit(1))
     assert pack.read(FILE) == OLD
 
 
@@ -318,7 +318,7 @@ def test_shorter_content_than_stated_is_not_complete(hub: Hub, source: HubSource
 def test_what_is_not_the_format_is_refused(
     hub: Hub, source: HubSource, cache: Path, old: Pack, tmp_path: Path
 ) -> None:
-    hub.revisions[commit(3)] = b"<html>"
+    hub.revisions[hash_commit(3)] = b"<html>"
     assert _refused(source, cache) == f"refused: {FILE}:1: not JSON"
     (tmp_path / "mine.html").write_bytes(b"<html>")
     with pytest.raises(PackError, match="not JSON"):
@@ -455,18 +455,18 @@ def test_the_command_says_what_was_got_and_what_changed(
         assert main.main(["pull", *arguments]) == 0
         return capsys.readouterr().out.splitlines()
 
-    assert said("rides", "--revision", commit(1)) == [
-        f"rides {commit(1)[:12]}: 1 file, content sha256 {first}",
-        f"from revision {commit(1)} of {REPO}",
+    assert said("rides", "--revision", hash_commit(1)) == [
+        f"rides {hash_commit(1)[:12]}: 1 file, content sha256 {first}",
+        f"from revision {hash_commit(1)} of {REPO}",
         f"in {cache / 'packs' / 'rides' / 'dataset'}",
         "run it with: pytest benchmarks --fcbench-suite=rides",
     ]
-    assert said("rides")[2] == f"CHANGED: it was {commit(1)[:12]}, content sha256 {first}"
+    assert said("rides")[2] == f"CHANGED: it was {hash_commit(1)[:12]}, content sha256 {first}"
     assert len(said("rides")) == 4
     assert said("rides", "--from", str(tmp_path / "mine.jsonl"))[:3] == [
         f"rides {second[:12]}: 1 file, content sha256 {second}",
         "from a file whose revision is not known",
-        f"changed in name only: it was {commit(2)[:12]}, the content is the same",
+        f"changed in name only: it was {hash_commit(2)[:12]}, the content is the same",
     ]
     assert said("--list") == [f"rides {REPO} {second[:12]}  in {cache / 'packs' / 'rides' / 'dataset'}"]
 

@@ -19,7 +19,7 @@ from pytest_fcbench.domain.errors import PackError, PackMissing
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.packs import Pack
 from pytest_fcbench.suites.packs.wheel import CONSTANTS, WheelSource
-from tests.factories import DEMO, PACKAGE, pinned, write_tree, write_wheel
+from tests.factories import DEMO, PACKAGE, pin_source, write_tree, write_wheel
 
 HOW = "run 'fcbench pull demo' (or 'fcbench pull demo --from PATH' without a network)"
 
@@ -32,7 +32,7 @@ def wheel(tmp_path: Path) -> Path:
 @pytest.fixture
 def source(wheel: Path, tmp_path: Path) -> WheelSource:
     """The demo source, pinned to the wheel."""
-    return pinned(DEMO, wheel, tmp_path / "scratch")
+    return pin_source(DEMO, wheel, tmp_path / "scratch")
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_source_with_a_side_effect_has_none(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     files = {**PACKAGE, "demo_eval/constants.py": f"open({str(trace)!r}, 'w').close()\nGREETING = 'hi'\n"}
     wheel = write_wheel(tmp_path / "demo.whl", files)
-    packs.pull(pinned(DEMO, wheel, tmp_path / "scratch"), tmp_path / "cache", wheel)
+    packs.pull(pin_source(DEMO, wheel, tmp_path / "scratch"), tmp_path / "cache", wheel)
     assert not trace.exists()
     assert not [name for name in sys.modules if name.startswith("demo_eval")]
 

@@ -18,7 +18,7 @@ from pytest_fcbench.suites.derived_entries import join_clusters
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
 from pytest_fcbench.tools.authoring.entry_writing import format_entries
-from tests.factories import answer_of, make_entry, make_transcript
+from tests.factories import ask_model, make_entry, make_transcript
 
 CORE = core.open_suite(Path())
 ENTRIES = [entry for category in CORE.categories if category.single_turn for entry in CORE.load(category)]
@@ -42,7 +42,7 @@ def _passes(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
     """Whether the right answer to an entry, or that ``of`` another, passes in each profile."""
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     transcript = make_transcript(
-        answer_of(OracleModel(Prompting.make_default(mode, names)), of or entry), mode=mode, names=names
+        ask_model(OracleModel(Prompting.make_default(mode, names)), of or entry), mode=mode, names=names
     )
     room = relevance if entry.rule.name == "irrelevance" else ast
     judgement = room.judge(entry, transcript)

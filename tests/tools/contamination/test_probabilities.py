@@ -16,7 +16,7 @@ from pytest_fcbench.models.providers import http
 from pytest_fcbench.tools.contamination.endpoint import Endpoint
 from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_for_logprobs
 from tests.factories import make_entry
-from tests.loopback import Answer, Body, Reply, error, serving
+from tests.loopback import Answer, Body, Reply, make_error_reply, serve_answers
 from tests.tools.contamination.probable import echoed, listed, vllm
 
 KEY = "sk-a-key-of-forty-characters-0123456789"
@@ -31,7 +31,7 @@ def asked(
 
 @pytest.mark.parametrize(("endpoint", "answer"), [("completions", echoed()), ("vllm", vllm())])
 def test_log_probabilities_come(endpoint: str, answer: Answer) -> None:
-    with serving(answer) as server:
+    with serve_answers(answer) as server:
         completion = asked(server.api_base, "a bc def", endpoint)
     expected = [-number * math.log(2) for number in ((2, 3) if endpoint == "completions" else (1, 2, 3))]
     first, *found = json.loads(completion.text or "")
@@ -45,7 +45,7 @@ def test_log_probabilities_come(endpoint: str, answer: Answer) -> None:
 
 
 def test_without_a_key_none_is_sent() -> None:
-    with serving(echoed()) as server:
+    with serve_answers(echoed()) as server:
         model = PromptModel("m", Endpoint.COMPLETIONS, f"{server.api_base}/")
         asyncio.run(model.complete(make_entry(), AskModel(({"role": "user", "content": "a b"},))))
     assert server.keys == [""]
@@ -64,20 +64,22 @@ def test_without_a_key_none_is_sent() -> None:
     ],
 )
 def test_the_name_is_the_one_the_endpoint_knows(name: str, sent: str) -> None:
-    with serving(echoed()) as server:
+    with serve_answers(echoed()) as server:
         asked(server.api_base, name=name)
     assert [request["model"] for request in server.requests] == [sent]
 
 
 @pytest.mark.parametrize("text", ["naïve 日本 👩‍🚀", "half \ud800 character", "\x00 \x1b[31m"])
 def test_any_text_arrives_as_it_is(text: str) -> None:
-    with serving(echoed()) as server:
+    with serve_answers(echoed()) as server:
         asked(server.api_base, text)
     assert [request["prompt"] for request in server.requests] == [text]
 
 
 def test_what_is_no_number_is_marked_so_that_it_is_not_kept() -> None:
-    with serving(lambda _: Reply('{"choices": [{"logprobs": {"token_logprobs": [null, NaN]}}]}')) as server:
+    with serve_answers(
+        lambda _: Reply('{"choices": [{"logprobs": {"token_logprobs": [null, NaN]}}]}')
+    ) as server:
         assert asked(server.api_base).fault is Fault.INFERENCE_ERROR
 
 
@@ -87,11 +89,26 @@ def test_what_is_no_number_is_marked_so_that_it_is_not_kept() -> None:
 @pytest.mark.parametrize(
     ("reply", "cause", "transient", "says"),
     [
-        (error(401, f"no such key {KEY}"), "authentication", False, "name the variable that holds the key"),
-        (error(404, "no model m"), "not_found", False, "check --model and --api-base (which usually ends in"),
-        (error(400, "echo is not supported with logprobs"), "bad_request", False, "echo is not supported"),
-        (error(500, "oh"), "endpoint", True, "HTTP 500"),
-        (error(429, "slow"), "rate_limit", True, "HTTP 429"),
+        (
+            make_error_reply(401, f"no such key {KEY}"),
+            "authentication",
+            False,
+            "name the variable that holds the key",
+        ),
+        (
+            make_error_reply(404, "no model m"),
+            "not_found",
+            False,
+            "check --model and --api-base (which usually ends in",
+        ),
+        (
+            make_error_reply(400, "echo is not supported with logprobs"),
+            "bad_request",
+            False,
+            "echo is not supported",
+        ),
+        (make_error_reply(500, "oh"), "endpoint", True, "HTTP 500"),
+        (make_error_reply(429, "slow"), "rate_limit", True, "HTTP 429"),
         (Reply("", 302, {"Location": "http://127.0.0.1:1/"}), "endpoint", False, "HTTP 302"),
         (Reply("no JSON"), "garbled", True, "the reply is no JSON"),
         (Reply("[" * 100_000), "garbled", True, "the reply is no JSON"),
@@ -101,7 +118,7 @@ def test_what_is_no_number_is_marked_so_that_it_is_not_kept() -> None:
     ids=["401", "404", "400", "500", "429", "302", "text", "nested", "none", "lengths"],
 )
 def test_what_goes_wrong_is_told(reply: Reply, cause: str, transient: bool, says: str) -> None:
-    with serving(lambda _: reply) as server, pytest.raises(CallError) as caught:
+    with serve_answers(lambda _: reply) as server, pytest.raises(CallError) as caught:
         asked(server.api_base)
     assert (caught.value.cause, caught.value.transient) == (cause, transient)
     assert says in caught.value.reason
@@ -109,15 +126,15 @@ def test_what_goes_wrong_is_told(reply: Reply, cause: str, transient: bool, says
 
 
 def test_how_long_the_endpoint_wants_to_be_left_alone() -> None:
-    reply = error(429, "slow")
+    reply = make_error_reply(429, "slow")
     busy = Reply(reply.body, 429, {"Retry-After": "7"})
-    with serving(lambda _: busy) as server, pytest.raises(CallError) as caught:
+    with serve_answers(lambda _: busy) as server, pytest.raises(CallError) as caught:
         asked(server.api_base)
     assert caught.value.retry_after_s == 7
 
 
 def test_nobody_is_there() -> None:
-    with serving(echoed()) as server:
+    with serve_answers(echoed()) as server:
         pass
     with pytest.raises(CallError, match="check --api-base, and whether the server is up") as caught:
         asked(server.api_base)
@@ -126,7 +143,7 @@ def test_nobody_is_there() -> None:
 
 def test_a_huge_reply_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "_MOST_BYTES", 2**20)
-    with serving(lambda _: Reply("x" * 2**22)) as server, pytest.raises(CallError) as caught:
+    with serve_answers(lambda _: Reply("x" * 2**22)) as server, pytest.raises(CallError) as caught:
         asked(server.api_base)
     assert (caught.value.cause, caught.value.reason) == ("garbled", "m: the reply is longer than 1 MiB")
 
@@ -167,7 +184,7 @@ def test_many_at_once_and_never_more() -> None:
         return echoed()(body)
 
     done: list[bool] = []
-    with serving(answer) as server:
+    with serve_answers(answer) as server:
         model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
         found = asyncio.run(ask_for_logprobs(model, texts, 4, done))
     assert list(found) == [text for text, _ in texts]
@@ -178,11 +195,11 @@ def test_many_at_once_and_never_more() -> None:
 
 def test_a_failure_is_that_of_one_text() -> None:
     def answer(body: Body) -> Reply:
-        return error(400, "no") if "bad" in str(body["prompt"]) else echoed()(body)
+        return make_error_reply(400, "no") if "bad" in str(body["prompt"]) else echoed()(body)
 
     texts = [(text, make_entry(entry_id=text)) for text in ("good one", "bad one", "another one")]
     done: list[bool] = []
-    with serving(answer) as server:
+    with serve_answers(answer) as server:
         model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
         found = asyncio.run(ask_for_logprobs(LimitedModel(model, Limits(retries=0)), texts, 1, done))
     assert isinstance(found["bad one"], NotScoredError)
