@@ -1,4 +1,4 @@
-"""Where the values of options come from: command line, model profile, the file's top level."""
+"""The layers that give options their values: command line, model profile, the file's top level."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def raise_usage_errors() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One value of an option, and where it was given."""
+    """A value of an option, and the place where it was given."""
 
     option: Option
     text: str
@@ -45,13 +45,13 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """Where values come from, strongest first."""
+    """The layers of values, strongest first."""
 
     command_line: Mapping[str, object]
     profile: Mapping[str, Field]
     top: Mapping[str, Field]
     pointed: Mapping[str, Path] = field(default_factory=dict)
-    """Suites that take the place of those that are named."""
+    """Suites that replace those that are named."""
     root: Path = Path()
     """The folder in which default paths lie."""
 
@@ -115,6 +115,7 @@ def read_file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[st
         top = Field({} if content is None else content, file).members((), _FILE_KEYS)
         named = top["models"].members() if "models" in top else {}
         profiles = {name: profile.members(("model",), _PROFILE_KEYS) for name, profile in named.items()}
+        # Read for its errors only: a wrong date is a wrong file, also in a run that needs no dates.
         for profile in profiles.values():
             read_release_date(profile)
     return top, profiles
@@ -144,15 +145,17 @@ def find_profile(
 ) -> Mapping[str, Field]:
     """Return the model profile that an option names, an empty one where it names none."""
     with raise_usage_errors():
+        # A name without a profile is the id of a model, so nothing is raised for it here.
         name = command_line.get(key) or (top[key].text() if key in top else None)
         profile = profiles.get(str(name), {})
+        # Read for its error only, which names the line in the file.
         if profile:
             profile["model"].text()
     return profile
 
 
 def read_release_date(profile: Mapping[str, Field]) -> date | None:
-    """Return the day on which a profile's model came out. Raises ``SuiteError`` for what is no date."""
+    """Return the release date of a profile's model. Raises ``SuiteError`` for a value that is not a date."""
     if (field := profile.get("released")) is None:
         return None
     # YAML makes a date of what looks like one, and a datetime of what also has a time.

@@ -55,6 +55,7 @@ def find_cache_folder() -> Path:
 
 def find_config_file(root: Path, given: str | None) -> Path | None:
     """Return the configuration file of a run. Raises ``UsageError`` if one was named and is not there."""
+    # A named file must exist; without the usual one there is simply no configuration.
     path = root / FILE if given is None else Path(given)
     if given is not None and not path.is_file():
         raise UsageError(f"--fcbench-config={given}: there is no such file")
@@ -75,6 +76,7 @@ def build_settings(
     """
     top, profiles = read_file_layers(file)
     profile = find_profile("model", command_line, top, profiles)
+    # The judge has settings of its own, so the model's options on the command line must not reach it.
     of_judge = {key: value for key, value in command_line.items() if BY_KEY[key].of_judge}
     judge = build_judge_settings(of_judge, file, root)
     return _read_settings(Layers(command_line, profile, top, pointed, root), judge=judge)
@@ -131,6 +133,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         each.name: values.read_value(layers, each) for each in OPTIONS if each.name not in derived
     }
     settings = Settings(**derived, **read)
+    # Checked here and not where each option is read: it is a rule about several of them.
     if settings.offline and (settings.refresh or settings.store is None):
         raise UsageError("offline judges stored answers: it goes neither with refresh nor without a store")
     return settings

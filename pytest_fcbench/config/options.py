@@ -38,25 +38,25 @@ class Option:
     metavar: str
     text: str
     key: str = ""
-    """Its name on the command line and in the file; that of its field unless another is given."""
+    """Its name on the command line and in the file; the name of its field unless another is given."""
     default: str | None = None
     """The default as a user would write it."""
     otherwise: str = ""
-    """What holds where there is neither a value nor a default."""
+    """The effect of giving no value where there is no default, for the help text."""
     note: str = ""
-    """What the help says after the default."""
+    """Text that the help adds after the default."""
     choices: tuple[str, ...] = ()
     """The words that are allowed; any text where there are none."""
     positive: bool = False
-    """Whether a number must be more than 0."""
+    """True where a number must be more than 0."""
     of_model: bool = False
-    """Whether a model profile may hold it."""
+    """True where a model profile may give it."""
     of_judge: bool = False
-    """Whether it holds for the judge of a run too when it is given on the command line."""
+    """True where it applies to the judge of a run too when it is given on the command line."""
     in_request: bool = False
-    """Whether it goes into every request under its key."""
+    """True where it goes into every request under its key."""
     in_file: bool = True
-    """Whether fcbench.yaml may hold it."""
+    """True where fcbench.yaml may give it."""
     group: str = ""
     """The title of the group of options in --help that begins with it."""
     name: str = ""
@@ -64,7 +64,7 @@ class Option:
     type: str = ""
     """The type of its value as the declaration writes it, without ``| None``."""
     optional: bool = False
-    """Whether its value may be None."""
+    """True where its value may be None."""
 
     @property
     def flag(self) -> str:
@@ -78,12 +78,12 @@ class Option:
 
     @property
     def switch(self) -> bool:
-        """Whether it is on or off instead of taking a value."""
+        """True where it is on or off instead of taking a value."""
         return self.type == "bool"
 
     @property
     def repeatable(self) -> bool:
-        """Whether it may be given several times."""
+        """True where it may be given several times."""
         return self.type.startswith(("tuple", "Mapping"))
 
     @property
@@ -105,7 +105,7 @@ option = _declare_with(Option)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings of a run: the options by group, then what follows from them and from the environment.
+    """The settings of a run: options by group, then values derived from them and from the environment.
 
     ``mode``, ``names`` and ``syntax`` are None where the model decides.
     """
@@ -274,31 +274,31 @@ class Settings:
     model_option: str
     """The option that named the model, for errors about it: the judge of a run is named by another."""
     own: Mapping[str, Path]
-    """Suites of a team's own, by name, where each is."""
+    """The paths of a team's own suites by name."""
     api_key: str | None = field(repr=False)
     similarity_api_key: str | None = field(repr=False)
     price: Price | None
-    """The one of fcbench.yaml, or None."""
+    """The price of the model in fcbench.yaml, or None."""
     annotate: bool
-    """Whether the run is a step of GitHub Actions, which shows annotations."""
+    """True where the run is a step of GitHub Actions, which shows annotations."""
     step_summary: Path | None
-    """The file whose end GitHub shows as the summary of the step."""
+    """The file to which a step of GitHub Actions appends its summary."""
     cache: Path
 
     @property
     def parameters(self) -> Mapping[str, object]:
-        """What goes into every request beside messages and tools."""
+        """The parameters that go into every request beside messages and tools."""
         named = {each.key: getattr(self, each.name) for each in OPTIONS if each.in_request}
         return {key: value for key, value in named.items() if value is not None} | dict(self.param)
 
     @property
     def live(self) -> bool:
-        """Whether web APIs are asked: for replies to calls off a golden path, and for executable entries."""
+        """True where web APIs are asked: for replies off a golden path, and for executable entries."""
         return self.responses == "live"
 
     @property
     def preflight(self) -> bool:
-        """Whether the first call must come back before others are made."""
+        """True where the first call must come back before others are made."""
         return not self.no_preflight
 
 
@@ -306,6 +306,7 @@ def read_declarations(settings: type[Settings]) -> Iterator[Option]:
     """Yield the options that the fields of a class declare."""
     for each in fields(settings):
         if declared := each.metadata.get("option"):
+            # Annotations are texts here (``from __future__ import annotations``): no type is imported.
             yield replace(
                 declared,
                 name=each.name,
@@ -326,11 +327,10 @@ class OptionGroup:
     options: tuple[Option, ...]
 
 
-def _group_options() -> Iterator[OptionGroup]:
-    starts = [place for place, each in enumerate(OPTIONS) if each.group]
-    for start, end in zip(starts, [*starts[1:], len(OPTIONS)], strict=True):
-        yield OptionGroup(OPTIONS[start].group, OPTIONS[start:end])
-
-
-GROUPS = tuple(_group_options())
+# Only the first option of a group carries the title.
+_STARTS = [place for place, each in enumerate(OPTIONS) if each.group]
+GROUPS = tuple(
+    OptionGroup(OPTIONS[start].group, OPTIONS[start:end])
+    for start, end in zip(_STARTS, [*_STARTS[1:], len(OPTIONS)], strict=True)
+)
 """All options by group; each is also a key of fcbench.yaml unless it says otherwise."""

@@ -1,4 +1,4 @@
-"""Read the value of each option from the layers, hold it to its rule, and return it in its type.
+"""Read the value of each option from the layers, check it against its rule, and convert it to its type.
 
 An option of a type that is known here needs no line in this file.
 """
@@ -56,10 +56,6 @@ def _is_none(text: str | None) -> bool:
     return text is not None and text.lower() == "none"
 
 
-def _read_switch(layers: Layers, option: Option) -> bool:
-    return layers.is_on(option.key)
-
-
 def _read_number(layers: Layers, option: Option) -> float | None:
     given = layers.find_first(option.key)
     if given is None:
@@ -68,6 +64,7 @@ def _read_number(layers: Layers, option: Option) -> float | None:
         number = float(given.text)
     except ValueError:
         raise given.error("must be a number") from None
+    # ``float`` reads "inf" and "nan" too.
     if not 0 <= number < float("inf"):
         raise given.error("must be a number from 0 on")
     if option.positive and not number and option.type == "float":
@@ -99,12 +96,8 @@ def _find_choice(layers: Layers, option: Option, valid: Sequence[str]) -> str | 
     return next(iter(layers.find_choices(option.key, valid)), None)
 
 
-def _read_syntax(layers: Layers, option: Option) -> str | None:
-    return _find_choice(layers, option, list_run_syntaxes())
-
-
 def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
-    """Read the names of the suites; those that are pointed at replace those that are named."""
+    """Read the names of the suites; suites given by path replace those that are named."""
     if layers.pointed:
         return tuple(layers.pointed)
     if not layers.find_first(option.key):
@@ -124,8 +117,8 @@ def read_secret(layers: Layers, option: str, shown_as: str) -> str | None:
 def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     """Read the selected categories in the order of the tables, by default all that are scored.
 
-    What a file says does not hold for suites that are pointed at. Where only a team's own suites run, the
-    default is all that they can have.
+    Suites given by path do not follow what the file says. Where only a team's own suites run, the default is
+    every category that they can have.
     """
     chosen: set[str] = set()
     given = Layers(layers.command_line, {}, {}) if layers.pointed else layers
@@ -195,6 +188,7 @@ def _parse_price(members: Mapping[str, Field], row: Field) -> Price:
     dollars = {}
     for name, member in members.items():
         value = member.value
+        # To Python ``true`` is the number 1.
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
             raise member.error("must be a number of dollars from 0 on")
         dollars[name] = float(value)
@@ -227,11 +221,12 @@ def _parse_parameter(text: str) -> tuple[str, object]:
     try:
         return name, json.loads(value)
     except ValueError:
+        # Words need no quotes, which a shell would take away.
         return name, value
 
 
 _BY_TYPE: Mapping[str, Reader] = {
-    "bool": _read_switch,
+    "bool": lambda layers, option: layers.is_on(option.key),
     "float": _read_number,
     "int": _read_whole_number,
     "str": _read_text,
@@ -244,7 +239,12 @@ _BY_TYPE: Mapping[str, Reader] = {
     "tuple[Category, ...]": _read_categories,
     "Mapping[str, object]": _read_parameters,
 }
-"""How a value is read, by its type as ``Settings`` writes it."""
+"""The reader of each type of value, by the type as ``Settings`` writes it."""
 
-_BY_KEY: Mapping[str, Reader] = {"suite": _read_suites, "syntax": _read_syntax, "search": _read_search}
-"""How texts are read that have a rule of their own."""
+_BY_KEY: Mapping[str, Reader] = {
+    "suite": _read_suites,
+    # Its words are not in the declaration: other distributions add decoders, which pytest must not look for.
+    "syntax": lambda layers, option: _find_choice(layers, option, list_run_syntaxes()),
+    "search": _read_search,
+}
+"""Readers of options whose text has a rule of its own, by key."""

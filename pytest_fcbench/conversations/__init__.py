@@ -1,1 +1,1 @@
-"""How an entry is put to a model: generators without I/O that yield requests and calls."""
+"""Conversations about entries: generators without I/O that yield requests and calls."""

@@ -14,7 +14,7 @@ from pytest_fcbench.matchers.judging import questions
 
 
 def converse(entry: Entry, setting: Setting) -> Conversation:
-    """Hold the conversation, then ask the judge, if it is a model, to rate a reply in words.
+    """Put the entry to the model, then ask the judge, if it is a model, to rate a reply in words.
 
     No rating is bought for an empty reply or an attempted call.
     """

@@ -21,6 +21,7 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
 
     Raises ``NotScoredError`` where the manner of the run cannot put this entry to a model.
     """
+    # A prompt format is a form of the system prompt, which function calling does not have.
     if entry.variation:
         if setting.manner.prompting.mode is not Mode.PROMPT:
             raise NotScoredError(

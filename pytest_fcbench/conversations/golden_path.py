@@ -34,7 +34,7 @@ from pytest_fcbench.matchers.golden_path.walk import Shown
 def converse(entry: Entry, setting: Setting) -> Conversation:
     """Hold the conversation by the rules of the profile that walks the path.
 
-    Other parties are asked the same question once only, so that their answers lead to the same verdict again.
+    Another party is asked each question only once: judged again, its answer must lead to the same verdict.
     """
     manner, driven = setting.manner, setting.driven
     opening = _open_conversation(entry, setting.suite.wording, manner.prompting.mode)
@@ -51,7 +51,15 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
             return asides[demand.digest].completion
         if steps:
             steps[-1] = replace(steps[-1], results=demand.texts)
-            messages.extend(_build_replies(steps[-1], syntax, len(steps) - 1))
+            calls = presenting.select_tool_calls(steps[-1].completion) if syntax == "tool_calls" else ()
+            if calls or steps[-1].calls:
+                messages.extend(
+                    presenting.build_result_messages(calls, steps[-1].calls, demand.texts, 0, len(steps) - 1)
+                )
+            else:
+                # There is no call that a result could belong to, so the reply comes from the user.
+                messages.extend({"role": "user", "content": text} for text in demand.texts)
+        # The whole walk is one turn: the user speaks only once.
         completion = yield AskModel(tuple(messages), opening.tools, 0, len(steps))
         calls = presenting.select_tool_calls(completion) if syntax == "tool_calls" else ()
         messages.append(presenting.build_assistant_message(completion, calls, 0, len(steps)))
@@ -79,11 +87,3 @@ def _open_conversation(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
         return AskModel(tuple(messages), tuple({"type": "function", "function": doc} for doc in docs))
     prompt = wording.system_prompt.replace("{functions}", json.dumps(docs, indent=4))
     return AskModel(({"role": "system", "content": prompt}, *messages))
-
-
-def _build_replies(step: Step, syntax: str, number: int) -> list[Mapping[str, object]]:
-    """Build the messages that answer a step; text without readable calls is answered as the user."""
-    calls = presenting.select_tool_calls(step.completion) if syntax == "tool_calls" else ()
-    if not step.calls and not calls:
-        return [{"role": "user", "content": text} for text in step.results]
-    return presenting.build_result_messages(calls, step.calls, step.results, 0, number)

@@ -5,7 +5,6 @@ A conversation that only stores facts is held once and not judged; later questio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_fcbench import environments
@@ -20,9 +19,11 @@ from pytest_fcbench.suites.suite import Suite
 DOMAINS = SELECTIONS["memory"]
 """The domains that are memories; each is named as its category is."""
 
+_UNKNOWN_RESULT = "(not known: it depends on an earlier conversation)"
+
 
 def converse(entry: Entry, setting: Setting) -> Conversation:
-    """Hold a conversation whose environments hold a memory.
+    """Put an entry to a model in environments that contain a memory.
 
     Where answers are replayed without the conversation before them, the results of calls are a fixed text.
     """
@@ -31,8 +32,9 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     conversation = put_turns(entry, setting.manner, setting.suite.wording, preamble)
     is_known = entry.after is None or entry.after.key in setting.memories
     transcript = yield from carry_out_calls(
-        conversation, opened.perform_calls if is_known else _return_unknown
+        conversation, opened.perform_calls if is_known else lambda calls: (_UNKNOWN_RESULT,) * len(calls)
     )
+    # Questions may change the memory too, but the next question starts from the same one.
     if isinstance(entry.expectation, Facts):
         setting.memories[entry.key] = opened.copy_state()
     return transcript
@@ -50,9 +52,6 @@ def describe_memory(entry: Entry, opened: Environments, wording: Wording) -> str
     """Return the system text that tells the model who it is and what its memory holds."""
     assert entry.scene, "an entry with a memory has a scene"
     domain = next(name for name in entry.scene.domains if name in DOMAINS)
-    held = opened.by_domain[domain].recall_memory() or wording.empty_memory[domain]
-    return wording.memory[domain].replace("{persona}", entry.scene.persona).replace("{memory}", held)
-
-
-def _return_unknown(calls: Sequence[str]) -> tuple[str, ...]:
-    return ("(not known: it depends on an earlier conversation)",) * len(calls)
+    content = opened.by_domain[domain].recall_memory() or wording.empty_memory[domain]
+    # The memory last: a model wrote it, and it may contain the other placeholder.
+    return wording.memory[domain].replace("{persona}", entry.scene.persona).replace("{memory}", content)

@@ -1,4 +1,4 @@
-"""What the conversations of a run have in common."""
+"""Settings that the conversations of a run share."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ Memories: TypeAlias = MutableMapping[str, Mapping[str, Mapping[str, object]]]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How the entries of one suite are put to one model."""
+    """The settings under which the entries of one suite are put to one model."""
 
     manner: Manner
     suite: Suite
     driven: PathSettings
-    """How golden paths are walked, and who rates replies in words."""
+    """The settings of golden paths, and the judge that rates replies in words."""
+    # Not stored on disk: it follows from the stored answers, which are replayed.
     memories: Memories = field(default_factory=dict)
-    """Earlier conversations, which later ones continue."""
+    """The memories that later conversations continue."""
 
     def use_format(self, chosen: PromptFormat) -> Setting:
         """Return the setting of an entry that brings a prompt format of its own."""

@@ -30,7 +30,7 @@ from pytest_fcbench.domain.transcript import (
 )
 
 MOST_STEPS = 20
-"""A conversation is ended by force after more steps than this in one turn (official)."""
+"""A conversation ends after more steps than this in one turn (official)."""
 
 _UNREADABLE_CALLS = "Error: the calls of this message cannot be read, so none was carried out."
 """Interfaces want an answer to each tool call before anything else is said."""
@@ -57,6 +57,7 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
     for number, said in enumerate(entry.turns):
         if number:
             messages += map(to_wire_message, said)
+        # Officially a turn that brings functions has no message of its own; a team's suite may give one.
         if late := entry.scene.withheld.get(number) if entry.scene else None:
             shown = presenting.build_late_functions_request(late, wording, prompting)
             messages += shown.messages
@@ -64,7 +65,8 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
         steps: list[Step] = []
         turns.append(())
         while True:
-            completion = yield from _ask_model(AskModel(tuple(messages), tuple(tools), number, len(steps)))
+            completion = yield AskModel(tuple(messages), tuple(tools), number, len(steps))
+            assert isinstance(completion, Completion), "a driver answers a question with a completion"
             tool_calls = presenting.select_tool_calls(completion) if prompting.syntax == "tool_calls" else ()
             messages.append(presenting.build_assistant_message(completion, tool_calls, number, len(steps)))
             calls = (
@@ -72,13 +74,19 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
                 if entry.scene and not completion.fault
                 else ()
             )
-            results = yield from _call_functions(calls)
+            results: tuple[str, ...] = ()
+            if calls:
+                reply = yield CallFunctions(calls)
+                assert isinstance(reply, Results), "a driver answers calls with results"
+                results = reply.texts
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
             texts = results or (_UNREADABLE_CALLS,) * len(tool_calls)
             messages += presenting.build_result_messages(tool_calls, calls, texts, number, len(steps) - 1)
             if not calls:
                 break
+            # As officially: the count is compared after the step, so that 21 steps are made, and the turns
+            # that would follow are dropped.
             if len(steps) > MOST_STEPS:
                 return Transcript(entry.key, manner.model, prompting, tuple(turns))
         if completion.fault:
@@ -86,26 +94,10 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
     return Transcript(entry.key, manner.model, prompting, tuple(turns))
 
 
-def _ask_model(request: AskModel) -> Generator[AskModel, Completion | Results, Completion]:
-    reply = yield request
-    assert isinstance(reply, Completion), "a driver answers a question with a completion"
-    return reply
-
-
-def _call_functions(
-    calls: tuple[str, ...],
-) -> Generator[CallFunctions, Completion | Results, tuple[str, ...]]:
-    if not calls:
-        return ()
-    reply = yield CallFunctions(calls)
-    assert isinstance(reply, Results), "a driver answers calls with results"
-    return reply.texts
-
-
 def carry_out_calls(
     conversation: CallingConversation, perform: Callable[[Sequence[str]], tuple[str, ...]]
 ) -> Conversation:
-    """Hold a conversation whose calls ``perform`` carries out, so that only questions to models are left."""
+    """Run a conversation and let ``perform`` carry out its calls, so that only model requests are left."""
 
     def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
         return Results(perform(demand.calls)) if isinstance(demand, CallFunctions) else (yield demand)

@@ -69,7 +69,7 @@ class AnsweredWeb:
 
 
 def converse(entry: Entry, setting: Setting) -> Conversation:
-    """Hold a conversation and ask the suite's own web, or the open one, what its calls search for."""
+    """Put an entry to a model; its calls search the suite's own web, or else the open one."""
     suite = setting.suite
     web = AnsweredWeb(Party.OWN_WEB if suite.web else Party.WEB)
     opened = environments.open_environments(entry, replace(suite.world, web=web))

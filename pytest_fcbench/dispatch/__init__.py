@@ -1,1 +1,1 @@
-"""Running conversations: the only room that drives models."""
+"""Dispatch of conversations: the only room that calls models."""

@@ -1,4 +1,4 @@
-"""Answers on disk: nothing is paid for twice, and a run killed at any moment goes on where it was.
+"""A store of answers on disk: nothing is paid for twice, and a run that was killed continues where it was.
 
 One SQLite file in WAL mode, which several processes may use at once. An answer is keyed by a digest of
 everything that can change it, and is written before anybody sees it. Keys and secrets are not in it.
@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS answers (
 
 
 _PATIENCE_S = 30.0
-"""How long a statement waits for another process that writes."""
+"""Seconds that a statement waits while another process writes."""
 
 _WAY_OUT = "move it away, or name another file with --fcbench-store (none keeps no answers)"
 
@@ -56,7 +56,7 @@ class Kept:
 
 
 class AnswerStore:
-    """Completions by key; ``new`` says whether a missing file is made.
+    """A file of completions by key; a missing one is created unless ``new`` is False.
 
     Raises ``UsageError`` for a file that is not one of ours; it stays as it is.
     """
@@ -76,7 +76,7 @@ class AnswerStore:
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
 
     def _connect(self) -> sqlite3.Connection:
-        """Open a connection that one thread uses at a time, whichever it is."""
+        """Open a connection that any thread may use, one at a time."""
         return sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
 
     def _prepare(self, new: bool) -> None:
@@ -84,11 +84,13 @@ class AnswerStore:
         (found,) = self._database.execute("PRAGMA application_id").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        # Both are set before the table is made: a run killed in between leaves a file without tables.
         if (found, version) == (_APPLICATION_ID, _VERSION) and tables:
             return
         if tables or not new:
             self._database.close()
             raise UsageError(f"{self.path} is not a store of this version of fcbench; {_WAY_OUT}")
+        # In WAL mode readers and one writer do not wait for each other.
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         self._database.execute(f"PRAGMA user_version = {_VERSION}")
@@ -156,7 +158,7 @@ class AnswerStore:
         return sum(file.stat().st_size for file in (self.path, wal) if file.exists())
 
     def close(self) -> None:
-        """Close the file after what is still to be written."""
+        """Write what is still waiting, then close the file."""
         self._writer.shutdown()
         self._reads.close()
         self._database.close()
@@ -168,7 +170,7 @@ class Replies:
 
     store: AnswerStore
     offline: bool = False
-    """Whether nothing may be asked that is not kept."""
+    """True where only stored replies may be used."""
     refresh: bool = False
     """Ask everything again and keep the new replies."""
 
@@ -192,7 +194,7 @@ def _hash_key(key: str) -> str:
 
 @dataclass
 class StoredModel:
-    """A model whose answers are stored, and given again where the same is asked.
+    """A model whose answers are stored and reused for equal requests.
 
     ``identity`` is what can change an answer beside the request: id, endpoint, parameters.
     """
@@ -205,10 +207,10 @@ class StoredModel:
     refresh: bool = False
     """Ask everything again and keep the new answers."""
     immediate: bool = False
-    """Whether the model never waits; then nothing is waited for here either."""
+    """True where the model answers at once; then answers are written in place too, not by a thread."""
     reused: int = 0
     full: NotScoredError | None = None
-    """Why nothing is asked any more: an answer that is paid for could not be kept."""
+    """The error after which nothing is asked any more: an answer that is paid for could not be stored."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -234,6 +236,7 @@ class StoredModel:
         if self.full:
             raise NotScoredError(self.full.cause, self.full.reason)
         completion = await self.model.complete(entry, request)
+        # Failures are not kept, so that the next run asks again.
         if completion.fault is None:
             model = str(self.identity.get("model"))
             try:
@@ -243,6 +246,7 @@ class StoredModel:
                     await self.store.keep(key, entry.item_id, model, completion)
             except sqlite3.Error as error:
                 failed = NotScoredError("store", f"{self.store.path}: {error}")
+                # Every further answer would be paid for and lost; other errors may pass.
                 if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
                     self.full = failed
                 raise failed from None
@@ -253,10 +257,10 @@ _SECRET = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
 
 
 def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    """Return the key of an answer. Parameters that hold secrets do not change an answer and are left out.
+    """Return the key of an answer. Parameters that contain secrets change no answer and are left out.
 
-    Entry and trial are in it because each is a draw of its own, also where two entries ask the same. The
-    first of several trials has the key of a run with one.
+    Entry and trial are part of it because each is a sample of its own, even where two entries ask the same.
+    The first of several trials has the key of a run with one.
     """
     parameters = identity.get("parameters")
     if isinstance(parameters, Mapping):

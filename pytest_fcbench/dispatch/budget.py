@@ -1,4 +1,4 @@
-"""What a run has spent, and what it may still spend."""
+"""The money that a run has spent and may still spend."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ TYPICAL, SAFE = 6, 4
 official single-turn entries, and less than 4.7 on one in a hundred: 6 is for a forecast, 4 for a bound."""
 
 _OUTPUT_TOKENS = 1024
-"""Output tokens of a call, where no limit of tokens is set and no longer answer was seen."""
+"""Output tokens assumed for a call without a token limit, until a longer answer is seen."""
 
 _LATENCY_S = 60.0
-"""Seconds of a call that is paid by time, where none was slower."""
+"""Seconds assumed for a call that is paid by time, until a slower one is seen."""
 
 
 def estimated_tokens(request: AskModel, bytes_per_token: int) -> int:
@@ -27,10 +27,10 @@ def estimated_tokens(request: AskModel, bytes_per_token: int) -> int:
 
 
 class Ledger:
-    """Dollars of the calls that were made in this run, under a limit.
+    """The dollars that the calls of this run cost, under a limit.
 
-    Before a call its highest likely cost is promised; afterwards what it did cost is booked. A call that
-    could pass the limit waits for those in flight, and is refused if that does not help.
+    Before a call its highest likely cost is promised; afterwards its real cost is booked. A call that could
+    pass the limit waits for those in flight, and is refused if that does not help.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class Ledger:
                     self._promised += cost
                     self._in_flight += 1
                     return cost
+                # With nothing in flight no promise can become cheaper, so waiting would never end.
                 if self.stopped_at is not None or not self._in_flight:
                     break
                 await self._settled.wait()
@@ -83,9 +84,10 @@ class Ledger:
         )
 
     async def settle(self, promised: float, completion: Completion | None) -> None:
-        """Book what a call cost: nothing where no answer came, the promise where the answer does not say."""
+        """Book the cost of a call: nothing without an answer, the promise for an answer without usage."""
         async with self._settled:
             self._in_flight = max(0, self._in_flight - 1)
+            # Sums of dollars have rounding errors; with nothing in flight nothing is promised.
             self._promised = max(0.0, self._promised - promised) if self._in_flight else 0.0
             if completion is not None:
                 cost = self.cost(completion)

@@ -1,4 +1,4 @@
-"""Running many conversations at once, ahead of the test bodies that wait for them."""
+"""Many conversations at once, ahead of the test bodies that wait for them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation,
 from pytest_fcbench.models.protocol import Model, run_through
 
 _AHEAD = 8
-"""How many conversations, as a multiple of the cap, may be started and not yet asked for: enough to keep
-the cap busy behind a slow one, and what a run that stops early wastes at the most."""
+"""The number of conversations, as a multiple of the cap, that may be started before anybody asks for them:
+enough to keep the cap busy behind a slow one, and the most that a run wastes when it stops early."""
 
 
 NOT_HELD = "earlier_conversation"
-"""Cause of an entry that goes on from a conversation that could not be held."""
+"""Cause of an entry whose earlier conversation failed."""
 
 
 class Dispatcher:
-    """Drives conversations on one event loop in a thread of its own, ``concurrency`` at once at the most.
+    """Runs conversations on one event loop in a thread of its own, at most ``concurrency`` at once.
 
-    ``converse`` makes an entry's conversation. What ``expect`` names is started in that order;
-    ``transcript`` waits for one, and one that nobody expected goes to the front of the queue, under the
-    same cap. One loop serves all, because HTTP clients keep connections that belong to a loop. A model
-    that answers at once needs none of that: its conversations run where they are asked for. A whole
-    conversation may take ``entry_timeout_s`` seconds.
+    ``converse`` makes an entry's conversation. Expected entries are started in the order of ``expect``;
+    ``transcript`` waits for one, and an unexpected one goes to the front of the queue, under the same cap.
+    One loop serves all, because HTTP clients keep connections that belong to a loop. A model that answers at
+    once needs none of that: its conversations run in the thread that asks. A whole conversation may take
+    ``entry_timeout_s`` seconds.
 
-    A conversation that goes on from an earlier one waits until that has ended, and takes no place under the
-    cap meanwhile; the earlier one is held once, whoever waits for it. Where ``follows`` is off, nobody waits.
+    A conversation that continues an earlier one waits until that has ended, and takes no place under the cap
+    meanwhile; the earlier one runs once, however many continue it. Where ``follows`` is off, nothing waits.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class Dispatcher:
         self._expected: dict[str, Entry] = {}
         self._urgent: deque[Entry] = deque()
         self._freed: dict[str, Entry] = {}
-        """What was expected, and waited until an earlier conversation had ended."""
+        """Expected entries whose earlier conversation has ended since."""
         self._answers: dict[str, Future[Transcript]] = {}
         self._earlier: dict[str, Future[Transcript]] = {}
-        """Of conversations that others go on from and nobody asks for."""
+        """Outcomes of conversations that others continue and no test body asks for."""
         self._waiting: dict[str, list[Entry]] = {}
-        """By the conversation that has to end first."""
+        """Entries by the conversation that has to end first."""
         self._ahead: set[str] = set()
-        """What was started and not asked for yet."""
+        """Conversations that were started and not asked for yet."""
         self.waited_for: set[str] = set()
         """Keys of the entries whose transcript was asked for."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -107,7 +107,10 @@ class Dispatcher:
             answer = self._answers.get(entry.item_id)
             if answer is None or (entry.item_id in self.waited_for and _has_failed(answer)):
                 answer = self._answers[entry.item_id] = Future()
-                self._forget_failures(entry)
+                # A rerun repeats the earlier conversations that failed.
+                for before in entry.earlier:
+                    if before.item_id in self._earlier and _has_failed(self._earlier[before.item_id]):
+                        del self._earlier[before.item_id]
                 self._urgent.append(entry)
             elif self._expected.pop(entry.item_id, None) or self._freed.pop(entry.item_id, None):
                 self._urgent.append(entry)
@@ -117,7 +120,7 @@ class Dispatcher:
         return answer.result()
 
     def _converse_at_once(self, entry: Entry) -> Transcript:
-        """Hold the conversation with a model that never waits, and before it the earlier ones."""
+        """Run a conversation with a model that never waits, and before it the earlier ones."""
         for before in entry.earlier if self._follows else ():
             held = self._earlier.setdefault(before.item_id, Future())
             if not held.done():
@@ -129,14 +132,8 @@ class Dispatcher:
                 raise _make_not_held_error(before, failure)
         return run_through(self._converse_with_model(entry))
 
-    def _forget_failures(self, entry: Entry) -> None:
-        """Forget failed earlier conversations of an entry, so that a rerun repeats them."""
-        for before in entry.earlier:
-            if before.item_id in self._earlier and _has_failed(self._earlier[before.item_id]):
-                del self._earlier[before.item_id]
-
     def run_ahead_until(self, decided: threading.Event) -> None:
-        """Wait for ``decided``, or until nothing expected is left; meanwhile look ahead without a limit."""
+        """Start conversations without a limit until ``decided`` is set or nothing expected is left."""
         self._ahead_until = decided
         self._wake()
         decided.wait()
@@ -144,7 +141,7 @@ class Dispatcher:
 
     @property
     def in_flight(self) -> int:
-        """The number of conversations that are going on."""
+        """The number of conversations in progress."""
         return len(self._tasks)
 
     def finished(self) -> tuple[int, int]:
@@ -170,25 +167,24 @@ class Dispatcher:
                 decided.set()
 
     def _take_next(self) -> Entry | None:
-        """Take the entry to start next, and note whether it goes ahead of those who ask."""
-        while (entry := self._take_wanted()) is not None:
+        """Take the entry to start next: one that is waited for, else an expected one if not too far ahead."""
+        while True:
+            if self._urgent:
+                entry = self._urgent.popleft()
+            else:
+                is_too_far = len(self._ahead) >= _AHEAD * self._concurrency and not self._ahead_until
+                # Entries whose earlier conversation has ended come first: they were expected before the rest.
+                upcoming = self._freed or self._expected
+                if is_too_far or not upcoming:
+                    return None
+                entry = upcoming.pop(next(iter(upcoming)))
             if (found := self._find_startable(entry)) is not None:
                 if found.item_id in self._answers and found.item_id not in self.waited_for:
                     self._ahead.add(found.item_id)
                 return found
-        return None
-
-    def _take_wanted(self) -> Entry | None:
-        """Take an entry that is waited for, else an expected one if not too far ahead."""
-        if self._urgent:
-            return self._urgent.popleft()
-        if len(self._ahead) >= _AHEAD * self._concurrency and not self._ahead_until:
-            return None
-        upcoming = self._freed or self._expected
-        return upcoming.pop(next(iter(upcoming))) if upcoming else None
 
     def _find_startable(self, entry: Entry) -> Entry | None:
-        """Return the entry, or the first before it that nobody has started; None where it waits or fails."""
+        """Return the entry, or its first earlier one not yet started; None where it must wait or fails."""
         before = entry.after if self._follows else None
         if before is None:
             return entry
@@ -215,6 +211,7 @@ class Dispatcher:
             async with limit:
                 outcome = await self._converse_with_model(entry)
         except asyncio.CancelledError:
+            # Nobody here cancels a conversation before ``close``; a client library may cancel its own call.
             outcome = NotScoredError("model_error", "the call was cancelled within the model")
         except BaseException as raised:  # noqa: BLE001 - it is raised where the answer is waited for
             outcome = raised
@@ -226,7 +223,7 @@ class Dispatcher:
                 self._end(entry, outcome)
 
     def _end(self, entry: Entry, outcome: Transcript | BaseException) -> None:
-        """Deliver the outcome of a conversation, and free the conversations that go on from it."""
+        """Deliver the outcome of a conversation, and release the conversations that continue it."""
         earlier = self._earlier.get(entry.item_id)
         answer = self._answers[entry.item_id] if earlier is None else earlier
         if isinstance(outcome, BaseException):
@@ -240,21 +237,19 @@ class Dispatcher:
                 self._urgent.append(waiting)
 
     async def _converse_with_model(self, entry: Entry) -> Transcript:
-        return await drive_conversation_async(
-            self._converse(entry), lambda request: self._complete(entry, request)
-        )
+        async def answer(request: AskModel) -> Completion:
+            try:
+                return await self._model.complete(entry, request)
+            except NotScoredError:
+                raise
+            except Exception as error:
+                reason = redact_secrets(f"{type(error).__name__}: {error}")
+                raise NotScoredError("model_error", reason) from error
 
-    async def _complete(self, entry: Entry, request: AskModel) -> Completion:
-        try:
-            return await self._model.complete(entry, request)
-        except NotScoredError:
-            raise
-        except Exception as error:
-            reason = redact_secrets(f"{type(error).__name__}: {error}")
-            raise NotScoredError("model_error", reason) from error
+        return await drive_conversation_async(self._converse(entry), answer)
 
     def close(self) -> None:
-        """Start nothing more, cancel what is in flight and what was to come, end the loop."""
+        """Start nothing more, cancel what is in flight and what is still expected, end the loop."""
         with self._lock:
             if self._closed:
                 return
@@ -262,6 +257,7 @@ class Dispatcher:
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(_make_cancelled_error())
+        # Outside the lock: a conversation that ends now takes it to deliver its outcome.
         if self._thread is None:
             return
         asyncio.run_coroutine_threadsafe(self._cancel(), self._loop).result()
@@ -283,7 +279,7 @@ def _has_failed(answer: Future[Transcript]) -> bool:
 
 
 def _make_not_held_error(before: Entry, error: BaseException) -> NotScoredError:
-    """Return the error of what goes on from a failed conversation; of several in a row the first is named."""
+    """Return the error of an entry whose earlier conversation failed; of several the first one is named."""
     if not isinstance(error, NotScoredError):
         error = NotScoredError(type(error).__name__, redact_secrets(str(error)))
     if isinstance(error, RunStoppedError) or error.cause == NOT_HELD:

@@ -1,8 +1,9 @@
-"""A model asked within limits: rates, retries, time, money, and one call before all others."""
+"""A model behind limits: rates, retries, time, money, and one call before all others."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from dataclasses import dataclass, field
 from random import Random
@@ -15,18 +16,18 @@ from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.protocol import Model
 
 _PROBES = 3
-"""How many entries may be refused as malformed before the endpoint is held to be the wrong one."""
+"""Entries that may be refused as malformed before the endpoint itself counts as wrong."""
 
 # Seconds between two starts, about what litellm takes to make a call. Calls that start together come back
 # together and then wait for each other again: at 128 in flight a fifth of the speed.
 _APART_S = 0.005
 
-# The most that may be, as a part of the time that lies between two starts when all places are always taken:
-# calls that come back at once are spread, and never held back for that.
+# The largest distance, as a part of the time between two starts when all places are always taken: fast calls
+# are spread, but never slowed down by it.
 _APART = 0.5
 
 _MEMORY = 0.05
-"""How much the newest call counts in the mean of how long calls take."""
+"""The weight of the newest call in the mean duration of calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +37,19 @@ class Limits:
     rpm: float | None = None
     tpm: float | None = None
     retries: int = 8
-    """How often a call is tried again."""
+    """The number of times that a failed call is repeated."""
     timeout_s: float = 600.0
     """The longest wait for one answer."""
     concurrency: int | None = None
-    """How many calls are to be in flight: their starts are spread so that they do not move in step."""
+    """The number of calls meant to be in flight: their starts are spread so that they do not move in step."""
 
 
 @dataclass
 class LimitedModel:
-    """Asks a model within limits.
+    """A model that is asked within limits.
 
     Until the first call has come back, no second one is made; where it fails for good, none is made at
-    all and ``refusal`` says why (the preflight). It is an ordinary call, kept like any answer.
+    all and ``refusal`` says why (the preflight). It is an ordinary call, and its answer is stored.
     """
 
     model: Model
@@ -57,11 +58,11 @@ class LimitedModel:
     preflight: bool = False
     immediate: bool = False
     calls: int = 0
-    """Calls made, those that failed too."""
+    """Calls made, including those that failed."""
     retried: int = 0
-    """Calls that were made again after a failure."""
+    """Calls that repeated a failed one."""
     reused: int = 0
-    """Answers that came from a store, as of a ``StoredModel``: none."""
+    """Answers that came from a store, as in ``StoredModel``: none."""
 
     def __post_init__(self) -> None:
         self.decided = threading.Event()
@@ -92,7 +93,7 @@ class LimitedModel:
         return tuple(notes)
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
-        """Return the stored answer, as a ``StoredModel`` does: here there is none."""
+        """Return the stored answer, as in ``StoredModel``: there is none."""
         return None
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
@@ -135,7 +136,9 @@ class LimitedModel:
             except CallError as error:
                 last = attempt > self.limits.retries
                 self._down |= error.transient and last and self._signs_of_life == signs_of_life
+                # The preflight reports a wrong address early, so such a first call is not repeated.
                 unreachable = error.cause == "connection" and not self.decided.is_set()
+                # An endpoint that refuses a request for good has at least read it.
                 if not error.transient:
                     self._note_sign_of_life()
                 if not error.transient or last or self._down or unreachable:
@@ -163,26 +166,22 @@ class LimitedModel:
             await self.ledger.settle(promised, completion)
         return completion
 
-    def _measure_distance_s(self) -> float:
-        """Return the seconds from this start to the next one."""
-        if self.limits.concurrency is None:
-            return 0.0
-        if self._mean_s is None:
-            return _APART_S
-        return min(_APART_S, _APART * self._mean_s / self.limits.concurrency)
-
-    def _measure_wait_s(self) -> float:
-        """Return the seconds until the next call may start."""
-        now = _now()
-        return max(self._requests.turn(now), self._tokens.turn(now), self._held_until - now)
-
     async def _call_in_turn(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
         tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0
-        if (wait_s := self._starts.reserve(_now(), self._measure_distance_s())) > 0:
+        apart_s = 0.0
+        if self.limits.concurrency is not None:
+            mean_s = math.inf if self._mean_s is None else self._mean_s
+            apart_s = min(_APART_S, _APART * mean_s / self.limits.concurrency)
+        if (wait_s := self._starts.reserve(_now(), apart_s)) > 0:
             await asyncio.sleep(wait_s)
         # One waits for the next turn, the others for that one.
         async with self._line:
-            while (wait_s := self._measure_wait_s()) > 0:
+            # Measured again after each sleep: another call may have been told to wait longer.
+            while (
+                wait_s := max(
+                    self._requests.turn(_now()), self._tokens.turn(_now()), self._held_until - _now()
+                )
+            ) > 0:
                 await asyncio.sleep(wait_s)
             self._requests.reserve(_now())
             self._tokens.reserve(_now(), tokens)
@@ -194,6 +193,7 @@ class LimitedModel:
             async with limit:
                 completion = await self.model.complete(entry, request)
         except TimeoutError:
+            # Not ours: the model raised a TimeoutError itself.
             if not limit.expired():
                 raise
             reason = f"no answer within {self.limits.timeout_s:g} s"

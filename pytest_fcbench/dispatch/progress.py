@@ -1,4 +1,4 @@
-"""How far a run is, as one line."""
+"""The progress of a run as one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Progress:
     calls: int
     elapsed_s: float
     usd: float | None = None
-    """What this run has spent, None where no price is known."""
+    """Dollars that this run has spent, None where no price is known."""
 
     def line(self) -> str:
         """Write the counts as a line for a terminal or a log."""
@@ -46,7 +46,7 @@ class Progress:
 
 
 class Screen:
-    """Standard output as it is when this is made, so that lines come through while pytest captures.
+    """A copy of standard output, so that lines come through while pytest captures the original.
 
     On a terminal the line renews itself, twice a second; elsewhere each is a line of its own, every half
     minute.
@@ -58,8 +58,9 @@ class Screen:
         self.every_s = 0.5 if self._renews else 30.0
 
     def show(self, line: str) -> None:
-        """Write the line, over the one before where that can be."""
+        """Write a line, over the one before on a terminal."""
         if self._renews:
+            # One less than the terminal has: a full line would move the cursor to the next one.
             width = shutil.get_terminal_size().columns - 1
             line = f"\r{line[:width]:<{width}}"
         self._out.write(line if self._renews else f"{line}\n")

@@ -1,4 +1,4 @@
-"""Transcripts for xdist workers: the controller holds all conversations, a worker asks it for the results.
+"""Transcripts for xdist workers: the controller runs all conversations, a worker asks it for the results.
 
 The link is a local socket that only this user's processes can open, and only with the key of the run
 (``multiprocessing.connection`` proves it without sending it). Address and key travel with xdist's own
@@ -70,7 +70,7 @@ class LinkServer:
             threading.Thread(target=self._serve, args=(connection,), name="fcbench-link", daemon=True).start()
 
     def _serve(self, connection: Connection) -> None:
-        """Answer one worker until it ends.
+        """Answer a worker until its process ends.
 
         The key is asked for here and not where connections are accepted: a silent peer keeps nobody waiting.
         """
@@ -85,26 +85,25 @@ class LinkServer:
                     connection.send_bytes(self._pickle_outcome(asked))
 
     def _pickle_outcome(self, entry: Entry) -> bytes:
+        outcome: Transcript | NotScoredError
         try:
-            return pickle.dumps(self._find_outcome(entry))
+            outcome = self._transcript(entry)
+        except NotScoredError as error:
+            outcome = error
+        except BaseException as error:  # noqa: BLE001 - reported where the entry is judged
+            outcome = NotScoredError("internal_error", f"{type(error).__name__}: {error}")
+        try:
+            return pickle.dumps(outcome)
         except Exception as error:  # noqa: BLE001 - a model's arguments can be nested deeper than pickle goes
             reason = f"the answer cannot be sent: {type(error).__name__}: {error}"
             return pickle.dumps(NotScoredError("internal_error", reason))
-
-    def _find_outcome(self, entry: Entry) -> Transcript | NotScoredError:
-        try:
-            return self._transcript(entry)
-        except NotScoredError as error:
-            return error
-        except BaseException as error:  # noqa: BLE001 - told where the entry is judged
-            return NotScoredError("internal_error", f"{type(error).__name__}: {error}")
 
     def close(self) -> None:
         """Accept no more workers. Those that are connected end with their processes."""
         if self._closed:
             return
         self._closed = True
-        # accept() only wakes for somebody.
+        # accept() returns only when somebody connects.
         with suppress(OSError):
             Client(self._address).close()
         self._listener.close()
@@ -112,7 +111,7 @@ class LinkServer:
 
 
 def _listen(folder: Path) -> Listener:
-    """Listen on a socket in the folder, or on loopback where its path is too long or none can be."""
+    """Listen on a socket in the folder, or on loopback where such a socket cannot be made."""
     try:
         return Listener(str(folder / "link"), family="AF_UNIX", backlog=64)
     except (OSError, ValueError):
@@ -138,7 +137,7 @@ class Link:
     def expect(self, entries: Iterable[Entry]) -> None:
         """Announce the transcripts that will be asked for, in order."""
         if self._connection is not None:
-            # The next question tells that the controller is gone.
+            # If the controller is gone, the next request reports it.
             with suppress(OSError):
                 self._connection.send(list(entries))
 
@@ -155,7 +154,7 @@ class Link:
             reason = "the process that asks the model has ended or closed the link"
             raise RunStoppedError("controller_lost", reason) from None
         except BaseException:
-            # Interrupted: what comes later would be taken for the next entry's.
+            # Interrupted: the outcome that is still to come would be taken for the next entry's.
             self._drop()
             raise
         if isinstance(outcome, NotScoredError):

@@ -1,1 +1,1 @@
-"""What passes between the rooms: entries, transcripts, verdicts, prices, errors."""
+"""Types that all rooms share: entries, transcripts, verdicts, prices, errors."""

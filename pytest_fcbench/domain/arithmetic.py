@@ -11,6 +11,7 @@ def add_in_order(numbers: Iterable[float]) -> float:
     The built-in ``sum`` did so until Python 3.11; from 3.12 on it compensates for rounding, so that ten times
     0.1 is 1.0 and no longer 0.9999999999999999. The official figures were published before.
     """
+    # Not 0.0: a sum of whole numbers stays a whole number, as with the built-in.
     total: float = 0
     for number in numbers:
         total = total + number

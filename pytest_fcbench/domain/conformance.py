@@ -1,4 +1,4 @@
-"""The type words of function docs, and whether a value has the type its schema declares."""
+"""Type words of function docs, and the check that a value has the type its schema declares."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ TYPES: Mapping[Language, Mapping[str, type]] = {
         "float": float,
         "boolean": bool,
         "array": list,
+        # JSON has no tuples, so both words mean a list.
         "tuple": list,
         "dict": dict,
         "any": str,
@@ -132,7 +133,8 @@ def name_json_type(value: object) -> str:
 def _is_a(value: object, expected: type) -> bool:
     if expected is bool:
         return isinstance(value, bool)
-    if isinstance(value, bool):  # to Python a bool is an int, to a schema it is not
+    # To Python a bool is an int, to a schema it is not.
+    if isinstance(value, bool):
         return False
     if expected is float:
         return isinstance(value, (int, float))
@@ -143,7 +145,8 @@ def _is_a(value: object, expected: type) -> bool:
     return isinstance(value, Mapping if expected is dict else expected)
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+# A type checker would take any name for one of the module.
+if not TYPE_CHECKING:
     __getattr__ = find_former_names(
         __name__,
         {

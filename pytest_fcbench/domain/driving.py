@@ -1,4 +1,4 @@
-"""The ways to run a generator that demands things and is sent replies: plain, async, inside another one."""
+"""Ways to run a generator that yields demands and is sent replies: plain, async, inside another one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def relay_conversation(
     conversation: Generator[Inner, InnerReply, Result],
     respond: Callable[[Inner], Generator[Demand, Reply, InnerReply]],
 ) -> Generator[Demand, Reply, Result]:
-    """Hold a conversation inside another: what ``respond`` demands goes on to who drives the outer one."""
+    """Run a conversation inside another one, which passes on the demands of ``respond`` to its driver."""
     step = _advance(partial(next, conversation))
     while not isinstance(step, _Ended):
         step = _advance(partial(conversation.send, (yield from respond(step))))
@@ -50,8 +50,9 @@ def relay_conversation(
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """What a conversation returned."""
+    """The result of a conversation that has ended."""
 
+    # StopIteration does not carry the type of its value; each caller states it again.
     result: Any
 
 

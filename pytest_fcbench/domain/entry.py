@@ -30,12 +30,12 @@ class Group(StrEnum):
     V1 = "v1"
     """Parts of BFCL's first version that its scores leave out today."""
     FORMAT = "format_sensitivity"
-    """Entries of other categories, put in many formats."""
+    """Entries of other categories in many prompt formats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How a kind of entry is written and judged, and what follows from that for its entries.
+    """A kind of entry: its file format, its matcher, and the facts that follow from them.
 
     Other modules ask for the facts below, never which rule it is: a new rule is named nowhere else.
     """
@@ -48,29 +48,29 @@ class Rule:
     file_category: str = ""
     """The category that its files name, where one file holds entries for all categories of the rule."""
     expects_calls: bool = True
-    """Whether entries carry the calls of a right answer."""
+    """True where entries carry the calls of a right answer."""
     single_turn: bool = True
-    """Whether one question gets one answer."""
+    """True where one question gets one answer."""
     offers_functions: bool = True
-    """Whether an entry must offer a function."""
+    """True where an entry must offer a function."""
     one_function: bool = False
-    """Whether the right function is the only one that is offered."""
+    """True where only the right function is offered."""
     several_functions: bool = False
-    """Whether exactly one of several offered functions is to be called."""
+    """True where exactly one of several offered functions is to be called."""
     parallel: bool = False
-    """Whether several calls are expected, in any order."""
+    """True where several calls are expected, in any order."""
     writes_sql: bool = False
-    """Whether the arguments of a call are the parts of a statement of SQL."""
+    """True where the arguments of a call are the parts of an SQL statement."""
     asks_web_api: bool = False
-    """Whether a call is a request to a web API."""
+    """True where a call is a request to a web API."""
     asks_judge: bool = False
-    """Whether a judge, where one is named, rates the reply."""
+    """True where a judge, if one is named, rates the reply."""
     follows_path: bool = False
-    """Whether recorded replies lead along a golden path."""
+    """True where calls follow a golden path and get its recorded replies."""
     varies_others: bool = False
-    """Whether its entries are those of other categories, each in a prompt format of its own."""
+    """True where entries repeat those of other categories in other prompt formats."""
     in_score_files: bool = True
-    """Whether official score files hold verdicts on its answers that can be written from the result files."""
+    """True where official score files hold verdicts that can be computed from the result files."""
 
     def __str__(self) -> str:
         return self.name
@@ -122,25 +122,25 @@ _VARIATION = Rule("variation", "", "", varies_others=True)
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One category: the unit that is selected, marked, counted and reported."""
+    """A category: the unit that is selected, marked, counted and reported."""
 
     name: str
     group: Group
     rule: Rule
     language: Language = Language.PYTHON
     long_context: bool = False
-    """Whether its environments are filled up with material that no task needs."""
+    """True where its environments are filled with material that no task needs."""
     scored: bool = True
-    """Whether it belongs to the benchmark; others run only where they are named."""
+    """True where it belongs to the benchmark; other categories run only where they are named."""
 
     @property
     def expects_calls(self) -> bool:
-        """Whether entries of this category carry the calls of a right answer."""
+        """True where entries of this category carry the calls of a right answer."""
         return self.rule.expects_calls
 
     @property
     def single_turn(self) -> bool:
-        """Whether one question gets one answer."""
+        """True where one question gets one answer."""
         return self.rule.single_turn
 
 
@@ -162,6 +162,7 @@ _ALL = (
     Category("multi_turn_miss_func", Group.MULTI_TURN, _STATE),
     Category("multi_turn_miss_param", Group.MULTI_TURN, _STATE),
     Category("multi_turn_long_context", Group.MULTI_TURN, _STATE, long_context=True),
+    # The official package ships the entries of this category, but no longer evaluates them.
     Category("multi_turn_composite", Group.MULTI_TURN, _STATE, long_context=True, scored=False),
     Category("memory_kv", Group.AGENTIC, _MEMORY),
     Category("memory_vector", Group.AGENTIC, _MEMORY),
@@ -173,6 +174,7 @@ _ALL = (
     Category("car_rental", Group.COMPLEX, _PATH),
     Category("attraction", Group.COMPLEX, _PATH),
     Category("cross", Group.COMPLEX, _PATH),
+    # The official package keeps all of the following but the last in its folder ``unused_datasets``.
     Category("exec_simple", Group.EXECUTABLE, _EXECUTION, scored=False),
     Category("exec_multiple", Group.EXECUTABLE, _EXECUTION, scored=False),
     Category("exec_parallel", Group.EXECUTABLE, _EXECUTION, scored=False),
@@ -192,7 +194,7 @@ AS_WRITTEN: Mapping[str, str] = {
     "exec_parallel": "parallel",
     "exec_parallel_multiple": "parallel_multiple",
 }
-"""The categories whose calls are carried out, each with that of the same kind whose calls are read."""
+"""The executable categories, each with the category that judges the same calls as written."""
 
 SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "non_live": tuple(c.name for c in _ALL if c.group is Group.NON_LIVE),
@@ -205,6 +207,7 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "complex": tuple(c.name for c in _ALL if c.group is Group.COMPLEX),
     "executable": tuple(c.name for c in _ALL if c.group is Group.EXECUTABLE),
     "v1": tuple(c.name for c in _ALL if c.group is Group.V1),
+    # The official groups ``python`` and ``non_python`` split the single-turn categories.
     "python": tuple(c.name for c in _ALL if c.single_turn and c.scored and c.language is Language.PYTHON),
     "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
 }
@@ -213,7 +216,7 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the question."""
+    """A message of the question."""
 
     role: str
     content: str
@@ -221,7 +224,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """One call of a right answer (BFCL's *possible answer*).
+    """A call of a right answer (BFCL's *possible answer*).
 
     ``accepted`` maps a parameter to its acceptable values; ``""`` among them means it may be left out.
     A dict value is written ``{key: [acceptable, ...]}``, a list of dicts as a list of such.
@@ -232,7 +235,7 @@ class ExpectedCall:
 
 
 def list_alternatives(value: object) -> object:
-    """Write a value as ``ExpectedCall`` has it: a tuple as a list, in a dict lists of what is accepted."""
+    """Convert a value to the form of ``ExpectedCall``: members of a dict become lists of accepted values."""
     if isinstance(value, (list, tuple)):
         return list(map(list_alternatives, value))
     if isinstance(value, Mapping):
@@ -274,11 +277,11 @@ class PathCall:
     name: str
     arguments: Mapping[str, object]
     reply: str
-    """JSON, as a model is shown it. A suite keeps thousands of replies, which take much more room parsed."""
+    """JSON text, as a model is shown it; parsed, the thousands of replies of a suite take more memory."""
 
     @classmethod
     def with_reply(cls, name: str, arguments: Mapping[str, object], reply: object) -> PathCall:
-        """Make a call of a reply that is a JSON value. Raises RecursionError for one that is too deep."""
+        """Make a path call from a JSON value. Raises RecursionError where it is nested too deeply."""
         return cls(name, arguments, write_reply(reply))
 
     @property
@@ -290,21 +293,22 @@ class PathCall:
 
 def write_reply(reply: object) -> str:
     """Write a JSON value as the reply that a model is shown: lone surrogates escaped, other scripts not."""
+    # ComplexFuncBench leaves other scripts as they are in its replies (``ensure_ascii=False``).
     return escape_surrogates(json.dumps(reply, ensure_ascii=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Calls that find out an identifier (official: *free functions*).
+    """Calls that look up an identifier (official: *free functions*).
 
     They may be made at any time, also ahead of their step, and may be left out.
     """
 
     name: str
     where: Mapping[str, object] = field(default_factory=dict)
-    """Only calls with these arguments; such calls may not come ahead of their step."""
+    """Arguments that such a call must have; with any, it may not come ahead of its step."""
     forgiven: bool = True
-    """Whether the official code forgives that it was left out."""
+    """True where the official code forgives that it was left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,19 +327,19 @@ class GoldenPath:
 
     @property
     def calls(self) -> tuple[PathCall, ...]:
-        """All calls, step after step."""
+        """The calls of all steps in order."""
         return tuple(call for step in self.steps for call in step)
 
 
 class Comparison(StrEnum):
-    """How what a call returns is compared."""
+    """A rule for comparing what a call returns with what is expected."""
 
     EXACT = "exact_match"
-    """It is equal."""
+    """Both are equal."""
     REAL_TIME = "real_time_match"
-    """It is a number within 20 %: it changes from day to day."""
+    """Both are numbers, at most 20 % apart, because the value changes from day to day."""
     STRUCTURAL = "structural_match"
-    """It has the same type and, at the top, the same keys or as many elements."""
+    """Both have the same type and, at the top, the same keys or as many elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,9 +349,9 @@ class ExpectedResults:
     calls: tuple[str, ...]
     """As Python text (``math_gcd(a=12, b=18)``)."""
     kinds: tuple[Comparison, ...]
-    """For each call."""
+    """The comparison for each call."""
     recorded: tuple[PathCall, ...] = ()
-    """What web APIs answered."""
+    """Recorded replies of web APIs."""
     own: tuple[str, ...] = ()
     """Functions of a team (``module.function``) that calls may name."""
 
@@ -373,7 +377,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What of a conversation is asked for in later ones, turn by turn. The conversation is not judged."""
+    """Facts that later conversations ask for, turn by turn. This conversation is not judged."""
 
     turns: tuple[tuple[str, ...], ...]
 
@@ -393,16 +397,16 @@ Expectation: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the calls of an entry act on, and what it keeps back."""
+    """The environments that the calls of an entry act on, and the functions that it withholds."""
 
     domains: tuple[str, ...]
     """Names of ``environments.DOMAINS`` and of ``classes``."""
     config: Mapping[str, Mapping[str, object]]
-    """By domain, what differs from the default state."""
+    """The differences from the default state, by domain."""
     withheld: Mapping[int, tuple[FunctionDoc, ...]] = field(default_factory=dict)
     """Functions that are offered only from a turn on, by its index."""
     persona: str = ""
-    """Who the model is told to be, where what it remembers of earlier conversations is shown to it."""
+    """The role that the model is given, in entries that show it its memory of earlier conversations."""
     classes: Mapping[str, type] = field(default_factory=dict)
     """The classes that stand behind those of its domains that a team wrote (``module:Class``)."""
 
@@ -420,7 +424,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """What an entry is that puts one of another category in a format of its own."""
+    """The category and the prompt format of an entry that repeats another category's entry."""
 
     of: Category
     format: PromptFormat
@@ -428,7 +432,7 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One dataset entry: one test item."""
+    """A dataset entry, which becomes one test item."""
 
     suite: str
     id: str
@@ -437,28 +441,27 @@ class Entry:
     functions: tuple[FunctionDoc, ...]
     expectation: Expectation
     scene: Scene | None = None
-    """Where calls are carried out; None where they are only read."""
+    """The environments in which calls are carried out; None where calls are only read."""
     tables: tuple[Table, ...] = ()
-    """What a statement of SQL acts on; none where they follow from the expectation."""
+    """Tables that an SQL statement acts on; empty where they follow from the expectation."""
     set_aside: str | None = None
-    """Why the corrected profile does not count this entry (known-bad data), or None."""
+    """The reason why the corrected profile does not count this entry (known-bad data), or None."""
     trial: int | None = None
-    """Which of several times it is put to the model, from 1 on; None where it is put once."""
+    """The number of the trial, from 1 on; None where the entry is put to the model once."""
     cluster: str | None = None
-    """What it has in common with other entries of its category: a template of which they are paraphrases."""
+    """The template of which this entry and others of its category are paraphrases, or None."""
     parents: tuple[str, ...] = ()
     """Keys of the entries that it was made from by code."""
     after: Entry | None = None
-    """The conversation that comes before and whose memory this one begins with. It is held once, whatever
-    goes on from it and however often."""
+    """The earlier conversation whose memory this one begins with. It runs once, however many continue it."""
     variation: Variation | None = None
-    """Set in the categories whose rule varies others."""
+    """Set where the category's rule varies others."""
     matcher: str = ""
     """Name of the matcher that another distribution provides for it; empty for the matcher of its rule."""
 
     @property
     def rule(self) -> Rule:
-        """How its answers are judged."""
+        """The rule by which its answers are judged."""
         return self.variation.of.rule if self.variation else self.category.rule
 
     @property
@@ -473,7 +476,7 @@ class Entry:
 
     @property
     def earlier(self) -> tuple[Entry, ...]:
-        """All conversations that come before, the first first."""
+        """All earlier conversations, the first one first."""
         found: list[Entry] = []
         entry = self.after
         while entry:
@@ -488,7 +491,8 @@ class Entry:
     function = keep_former_name("Entry.function", find_function)
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+# A type checker would take any name for one of the module.
+if not TYPE_CHECKING:
     __getattr__ = find_former_names(
         __name__, {"alternatives": "list_alternatives", "reply_text": "write_reply"}
     )

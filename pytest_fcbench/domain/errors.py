@@ -5,7 +5,7 @@
     ├── SuiteError            a suite cannot be read: file, line, field
     ├── PackError             official data cannot be fetched or is not what it should be
     │   └── PackMissing       ... is not there; says which command gets it
-    └── NotScoredError        one answer could not be had or judged; other entries go on
+    └── NotScoredError        one answer could not be obtained or judged; other entries go on
         ├── CallError         ... because a call to the model failed; says whether trying again may help
         └── RunStoppedError   ... because the run has ended; the other entries do not go on
 
@@ -49,6 +49,8 @@ class NotScoredError(FcbenchError):
         self.cause = cause
         self.reason = reason
 
+    # An exception is pickled with its message alone, which is one argument too few for ``__init__``. It is
+    # pickled on its way to an xdist worker, where nobody needs to know whether trying again might help.
     def __reduce__(self) -> tuple[type[NotScoredError], tuple[str, str]]:
         return type(self), (self.cause, self.reason)
 

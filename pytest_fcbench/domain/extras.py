@@ -1,4 +1,4 @@
-"""Optional packages, by the extra of the installation that brings them."""
+"""Optional packages by the extra that installs them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 
 def list_missing_packages(extra: str) -> list[str]:
     """List the packages of an extra that are not installed."""
+    # Looked for and not imported: an import would run the package and take its time.
     return [package for package in EXTRAS[extra] if find_spec(package) is None]
 
 

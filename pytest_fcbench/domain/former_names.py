@@ -38,4 +38,5 @@ def keep_former_name(former: str, method: Callable[P, R]) -> Callable[P, R]:
 
 def warn_of_former_name(former: str, present: str) -> None:
     """Warn the caller's caller of a former name."""
+    # 3 is past this function and its caller, so that the warning names the line that uses the former name.
     warnings.warn(f"{former} is now {present}", DeprecationWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""Keeping Python's garbage collector out of the way where it finds no garbage and takes long."""
+"""Control of Python's garbage collector where it takes long and finds no garbage."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# Python's own are (700, 10, 10): a collection after every 700 objects that are created and not yet freed.
 _THRESHOLDS = (50_000, 20, 1_000)
 
 
@@ -23,6 +24,7 @@ class CalmCollector:
         """Freeze all objects that there are and collect rarely; a second call does nothing."""
         if self._before is None:
             self._before = gc.get_threshold()
+            # Garbage that is frozen with the rest would never be freed.
             gc.collect()
             gc.freeze()
             gc.set_threshold(*_THRESHOLDS)

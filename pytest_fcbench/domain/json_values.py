@@ -31,7 +31,8 @@ class Unwalked:
     """The value's JSON Schema."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
-        unwritten = core_schema.to_string_ser_schema(when_used="json")  # in Python mode the value stays
+        # In Python mode the value stays as it is.
+        unwritten = core_schema.to_string_ser_schema(when_used="json")
         return core_schema.is_instance_schema(self.kind, serialization=unwritten)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> dict[str, Any]:
@@ -56,7 +57,8 @@ def read_json(adapter: TypeAdapter[Read], value: object) -> Read:
         place = ".".join(map(str, first["loc"]))
         if first["type"] == "missing":
             raise KeyError(place) from None
-        rule = first["msg"].replace("tuple", "list")  # JSON has lists only
+        # JSON has lists only.
+        rule = first["msg"].replace("tuple", "list")
         raise TypeError(f"{place}: {rule}, found {reprlib.repr(first['input'])}") from None
 
 
@@ -68,12 +70,12 @@ class StrictSchema(GenerateJsonSchema):
     """
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        """Write that of a dataclass."""
+        """Write the schema of a dataclass."""
         strict = super().dataclass_schema(schema) | {"additionalProperties": False}
         return _describe_properties(strict, schema["cls"])
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Write that of a model."""
+        """Write the schema of a model."""
         return _describe_properties(super().model_schema(schema), schema["cls"])
 
     def field_title_should_be_set(self, schema: object) -> bool:
@@ -83,7 +85,8 @@ class StrictSchema(GenerateJsonSchema):
 
 def _describe_properties(schema: JsonSchemaValue, owner: type) -> JsonSchemaValue:
     """Add the docstrings behind the fields of a class and its bases to the JSON Schema of the class."""
-    from docstring_parser import parse_from_object  # not needed in a run
+    # Imported here because no run needs it.
+    from docstring_parser import parse_from_object
 
     properties = schema.get("properties", {})
     for base in owner.__mro__:

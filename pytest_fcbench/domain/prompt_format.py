@@ -14,7 +14,7 @@ from enum import StrEnum
 
 
 class Returned(StrEnum):
-    """How calls are to be written."""
+    """The notation of calls in an answer."""
 
     PYTHON = "python"
     JSON = "json"
@@ -25,7 +25,7 @@ class Returned(StrEnum):
 
 
 class Docs(StrEnum):
-    """How function docs are written."""
+    """The notation of function docs."""
 
     PYTHON = "python"
     XML = "xml"
@@ -33,14 +33,14 @@ class Docs(StrEnum):
 
 
 class Layout(StrEnum):
-    """How the parts of the prompt are put together."""
+    """The layout of the parts of the prompt."""
 
     PLAINTEXT = "plaintext"
     MARKDOWN = "markdown"
 
 
 class Style(StrEnum):
-    """In which words the prompt is."""
+    """The wording of the prompt."""
 
     CLASSIC = "classic"
     EXPERIMENTAL = "experimental"
@@ -48,11 +48,11 @@ class Style(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PromptFormat:
-    """One way to show functions and to ask for calls in a system prompt; the fields are its *dimensions*."""
+    """A way to show functions and ask for calls in a system prompt; the fields are its *dimensions*."""
 
     returned: Returned = Returned.PYTHON
     tagged: bool = False
-    """Whether the calls are to stand between ``<TOOLCALL>`` and ``</TOOLCALL>``."""
+    """True where the calls are to stand between ``<TOOLCALL>`` and ``</TOOLCALL>``."""
     docs: Docs = Docs.JSON
     layout: Layout = Layout.PLAINTEXT
     style: Style = Style.CLASSIC
@@ -67,12 +67,12 @@ class PromptFormat:
 
     @property
     def syntax(self) -> str:
-        """How calls are written in its answers, a name of ``codecs.decoders.registry.SYNTAXES``."""
+        """The notation of calls in its answers, a name of ``codecs.decoders.registry.SYNTAXES``."""
         return f"{self.returned}_tagged" if self.tagged else str(self.returned)
 
     @property
     def short(self) -> str:
-        """A name for tables: what differs from plain text in classic words is named."""
+        """A name for tables, which leaves out plain text and classic wording."""
         words = [self.returned, f"{self.docs} docs", *(["tag"] if self.tagged else [])]
         words += [word for word in (self.layout, self.style) if word not in (PLAIN.layout, PLAIN.style)]
         return (
@@ -81,7 +81,7 @@ class PromptFormat:
 
 
 PLAIN = PromptFormat()
-"""The one in which entries of all other categories are put."""
+"""The format of the entries of all other categories."""
 
 FORMATS: tuple[PromptFormat, ...] = (
     *(
@@ -99,6 +99,7 @@ BY_NAME: Mapping[str, PromptFormat] = {each.name: each for each in FORMATS}
 
 DIMENSIONS = tuple(field.name for field in fields(PromptFormat))
 
+# Official ids are ``format_sensitivity_N:<name of the format>:<id of the original entry>``.
 _ID = re.compile(r"(?:^|:)format_sensitivity_\d+:([^:]+):(.+)", re.DOTALL)
 
 
@@ -111,5 +112,5 @@ def parse_format_id(entry: str) -> tuple[PromptFormat, str] | None:
 
 def shorten_format_id(entry: str) -> str:
     """Replace the format in an entry id or key by an ellipsis; the number in the id names it, too."""
-    told = parse_format_id(entry)
-    return entry.replace(told[0].name, "…") if told else entry
+    parsed = parse_format_id(entry)
+    return entry.replace(parsed[0].name, "…") if parsed else entry

@@ -1,4 +1,4 @@
-"""How functions are shown to a model and how its calls are written."""
+"""The presentation of functions to a model, and the notation of its calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_fcbench.domain.prompt_format import PLAIN, PromptFormat
 
 
 class Mode(StrEnum):
-    """How functions are shown and calls are asked for."""
+    """The way functions are shown and calls are asked for."""
 
     FC = "fc"
     """Function calling: tool schemas in the request, tool calls in the reply."""
@@ -19,7 +19,7 @@ class Mode(StrEnum):
 
 
 class Names(StrEnum):
-    """How dotted function names are shown to a model.
+    """The form in which dotted function names are shown to a model.
 
     Most function-calling interfaces refuse dots, so ``math.factorial`` is shown as ``math_factorial``.
     """
@@ -29,23 +29,24 @@ class Names(StrEnum):
 
     def show_name(self, name: str) -> str:
         """Return a function name as the model sees it."""
+        # Official handlers do so for OpenAI, Anthropic, Google and Mistral, not for Fireworks or Gorilla.
         return name.replace(".", "_") if self is Names.UNDERSCORED else name
 
 
 DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python"}
-"""How calls are written where nothing else is asked for."""
+"""The notation of calls in each mode where no other is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompting:
-    """How functions are shown to a model, and how its calls are written."""
+    """The presentation of functions to a model, and the notation of its calls."""
 
     mode: Mode
     names: Names
     syntax: str
-    """How calls are written in its answers, a name of ``codecs.decoders.registry.SYNTAXES``."""
+    """The notation of calls in its answers, a name of ``codecs.decoders.registry.SYNTAXES``."""
     format: PromptFormat = PLAIN
-    """How functions are shown and calls are asked for in a system prompt."""
+    """The format of the system prompt in prompting mode."""
 
     @classmethod
     def make_default(cls, mode: Mode, names: Names | None = None) -> Prompting:
@@ -60,7 +61,7 @@ class Prompting:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a model is talked to, the same for all entries of a run."""
+    """The label of a model and its prompting, the same for all entries of a run."""
 
     model: str
     """Its label."""

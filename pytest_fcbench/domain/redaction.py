@@ -6,6 +6,7 @@ import os
 import re
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
+# A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
 _SECRET_TEXT = re.compile(
     r"(?i)\b(bearer\s+(?=\S*\d)|api[-_ ]?key[\"']?\s*[:=]\s*[\"']?)[\w.~+/=-]{8,}|\bsk-[\w-]{8,}",
 )
@@ -17,6 +18,7 @@ _LONG = 16
 def list_secrets(*secrets: str) -> list[str]:
     """List the given secrets and the values of secret-looking environment variables, longest first."""
     named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
+    # Longest first: a secret can be the beginning of another one, whose rest would stay readable.
     return sorted({*named, *secrets}, key=len, reverse=True)
 
 

@@ -60,6 +60,7 @@ class Registry(Mapping[str, T]):
             ) from error
         return found
 
+    # The one of ``Mapping`` looks the name up, which would import its entry point.
     def __contains__(self, name: object) -> bool:
         return name in self._own or name in self._loaded or name in self._added()
 
@@ -70,7 +71,7 @@ class Registry(Mapping[str, T]):
         return len(self._own) + len(self._added())
 
     def find(self, name: str) -> T:
-        """Return what has that name. Raises ``UsageError`` with the names there are."""
+        """Return the thing of that name. Raises ``UsageError`` with the valid names."""
         if name not in self:
             raise UsageError(describe_unknown_name(self._kind, name, self))
         return self[name]

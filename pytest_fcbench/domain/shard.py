@@ -11,7 +11,7 @@ from pytest_fcbench.domain.entry import Entry
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of ``of`` parts of about the same size; ``number`` begins with 1."""
+    """A part of a run that has ``of`` parts of about the same size; ``number`` begins with 1."""
 
     number: int
     of: int
@@ -34,5 +34,6 @@ class Shard:
         conversations that filled it are held once by whoever asks.
         """
         first = (*entry.earlier, entry)[0].key
+        # Python's own ``hash`` of a text differs from process to process.
         digest = sha256(first.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8], "big") % self.of == self.number - 1

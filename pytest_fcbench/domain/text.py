@@ -1,4 +1,4 @@
-"""Make texts of others safe to show, to send and to store: printable, encodable, bounded."""
+"""Make foreign texts safe to show, send and store: printable, encodable, of limited length."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ _LONGEST = 600
 
 
 def make_printable(text: str) -> str:
-    """Make a text fit for any terminal and file: no control characters, no lone surrogates, not endless.
+    """Make a text fit for any terminal and file: no control characters, no lone surrogates, limited length.
 
-    What is printable stays as it is, so that a reason that was kept is the same when it is read.
+    A printable text stays as it is, so that a stored reason reads the same when it is loaded again.
     """
+    # Before the characters are looked at, because a model can write megabytes; one more than the limit, so
+    # that ``cut_text`` sees that there were more.
     text = text[: _LONGEST + 1]
     if not text.isprintable():
         text = "".join(
@@ -25,15 +27,15 @@ def escape_surrogates(text: str) -> str:
 
 
 def cut_text(text: str, longest: int) -> str:
-    """Keep so many characters of a text; an ellipsis after them tells that there were more."""
+    """Cut a text after a number of characters and append an ellipsis where some were cut."""
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def shorten_text(text: str, longest: int) -> str:
-    """Fit a text into so many characters; the last of them tells that there were more."""
+    """Cut a text to a number of characters; an ellipsis is the last of them where some were cut."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def cut_counting(text: str, longest: int) -> str:
-    """Keep so many characters of a text, and tell how many more there were."""
+    """Cut a text after a number of characters and append how many were cut."""
     return text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest:,} more characters)"

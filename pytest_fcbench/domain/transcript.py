@@ -31,7 +31,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One tool call as the interface returned it; ``arguments`` is usually JSON text, unparsed."""
+    """A tool call as the interface returned it; ``arguments`` is usually JSON text, unparsed."""
 
     name: str
     arguments: object
@@ -39,7 +39,7 @@ class ToolCall:
 
 
 class Fault(StrEnum):
-    """Why a completion is not an answer like others."""
+    """The reason why a completion is not an ordinary answer."""
 
     OVERFLOW = "context_overflow"
     """The request did not fit into the model's context: the model's own failure."""
@@ -49,7 +49,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One reply of a model.
+    """A reply of a model.
 
     ``tool_calls`` is None where the reply had no such field, ``()`` where it was there and empty; a
     text among them is a text part, which some vendors' replies put into the same list.
@@ -70,14 +70,14 @@ Turns: TypeAlias = tuple[tuple[Completion, ...], ...]
 
 
 class Party(StrEnum):
-    """Who is asked in a conversation."""
+    """A party that is asked in a conversation."""
 
     MODEL = "model"
     """The model under test."""
     JUDGE = "judge"
     """A model that judges what rules cannot."""
     SIMILARITY = "similarity"
-    """What measures how alike texts are."""
+    """A measure of how alike texts are."""
     PROVIDER = "provider"
     """The API that the functions belong to."""
     WEB = "web"
@@ -87,7 +87,7 @@ class Party(StrEnum):
 
 
 WEBS = (Party.WEB, Party.OWN_WEB)
-"""Who is asked what is on the web."""
+"""The parties that answer questions about the web."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,7 @@ class AskModel:
     def digest(self) -> str:
         """Hash of party, messages and tools; equal for equal requests."""
         asked = json.dumps([self.party, self.messages, self.tools], sort_keys=True)
+        # A lone surrogate, which JSON escapes can bring in, has no form in UTF-8.
         return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()
 
 
@@ -119,7 +120,7 @@ class Aside:
 
 
 NOT_ASKED = Completion(text="nobody was asked this", fault=Fault.INFERENCE_ERROR)
-"""Stands in for what another party did not answer."""
+"""A stand-in for an answer that another party did not give."""
 
 
 BUILTIN = "builtin"
@@ -128,19 +129,19 @@ BUILTIN = "builtin"
 
 @dataclass(frozen=True, slots=True)
 class PathSettings:
-    """How a golden path was walked, which decides what the model was shown, and who rates replies."""
+    """The settings under which a golden path is walked, which decide what the model is shown."""
 
     __pydantic_config__ = DESCRIBED
 
     profile: Profile
-    """Whose rules."""
+    """The profile whose rules hold."""
     judge: str = BUILTIN
-    """Who compares arguments that no rule can, and rates replies in words: rules of ours (which rate none),
+    """The judge of arguments that no rule can compare, and of replies in words: our rules (which rate none),
     or a model by its label."""
     similarity: str = "structured"
-    """What pairs calls with expected ones."""
+    """The measure by which calls are paired with expected ones."""
     live: bool = False
-    """Whether the API itself is asked what a call returns."""
+    """True where the API itself is asked what a call returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One completion within a turn, its calls and their results."""
+    """A completion within a turn, its calls and their results."""
 
     completion: Completion
     calls: tuple[str, ...] = ()
@@ -168,7 +169,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A finished conversation: turns of steps, and how it was held."""
+    """A finished conversation: its turns of steps, its model and its settings."""
 
     entry: str
     model: str
@@ -177,7 +178,7 @@ class Transcript:
     asides: tuple[Aside, ...] = ()
     """Completions of other parties, in the order of their requests."""
     driven: PathSettings | None = None
-    """How the golden path was walked; None where there is none."""
+    """The settings of the golden path; None where there is none."""
 
     @property
     def last(self) -> Completion:
@@ -186,7 +187,7 @@ class Transcript:
 
     @property
     def completions(self) -> tuple[Completion, ...]:
-        """All completions in order."""
+        """The completions of all turns in order."""
         return tuple(completion for turn in self.answers for completion in turn)
 
     @property
@@ -238,7 +239,8 @@ Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
 """A conversation whose calls somebody else carries out."""
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+# A type checker would take any name for one of the module.
+if not TYPE_CHECKING:
     __getattr__ = find_former_names(
         __name__, {"Asking": "Conversation", "as_wire": "to_wire_message", "Driven": "PathSettings"}
     )

@@ -23,7 +23,7 @@ from pytest_fcbench.domain.text import make_printable
 
 
 class Profile(StrEnum):
-    """Whose rules a verdict follows; both are computed for every entry."""
+    """The rules that a verdict follows; the verdicts of both profiles are computed for every entry."""
 
     OFFICIAL = "official"
     """The verdict that the benchmark's own code gives, quirks included."""
@@ -41,6 +41,7 @@ class Passed:
     code: None = field(default=None, init=False, repr=False)
     reason: None = field(default=None, init=False, repr=False)
 
+    # Without an annotation it is no field and is not written to JSON, where ``status`` says the same.
     passed = True
 
 
@@ -78,6 +79,7 @@ class NotScored:
     __pydantic_config__ = DESCRIBED
 
     status: Literal["not_scored"] = field(default="not_scored", init=False, repr=False)
+    # In JSON all verdicts have the same keys: what ``Failed`` calls its code is here the cause.
     cause: Annotated[str, Field(alias="code")]
     reason: str
 
@@ -126,6 +128,7 @@ CallJson: TypeAlias = Annotated[
     ),
 ]
 """A call along a golden path."""
+# For the JSON Schema only: a reader takes others, which newer versions may write.
 _STAGES = ["format", "exact", "lookup", "repeat", "rule", "value", "response", "builtin", "judge", "unpaired"]
 _ERRORS = ["func_error", "param_missing", "value_error", "param_hallucination", "format_error", "unpaired"]
 
@@ -140,12 +143,12 @@ class CallVerdict:
     __pydantic_config__ = DESCRIBED
 
     step: Annotated[int, Strict(), Field(ge=1)]
-    """Of the model, from 1 on."""
+    """The number of the model's step, from 1 on."""
     made: CallJson
     expected: CallJson | None
     """The golden call that it was paired with, or None."""
     stage: Annotated[str, one_of(*_STAGES)]
-    """What decided."""
+    """The stage of the comparison that decided."""
     right: Flag
     code: Annotated[str, one_of(*_ERRORS)] | None = None
     """The error of a wrong call."""
@@ -155,25 +158,25 @@ class CallVerdict:
 
 @dataclass(frozen=True, slots=True)
 class PathScore:
-    """How far a model came along a golden path, beside whether it came to the end."""
+    """The progress of a model along a golden path, beside whether it reached the end."""
 
     __pydantic_config__ = DESCRIBED
 
     calls: Count
-    """Of the golden path."""
+    """Calls of the golden path."""
     right: Count
     """Calls that were right. Officially a lookup counts each time that it is made."""
     steps: Count
-    """Of the golden path."""
+    """Steps of the golden path."""
     right_steps: Count
     """Steps of the golden path before the first that was not finished."""
     taken: Count
     """Steps of the model that made calls."""
     verdicts: tuple[CallVerdict, ...] = ()
     completeness: Annotated[Count, Field(le=2)] | None = None
-    """Whether the final answer covers the request, 0 to 2, where a judge said so."""
+    """A judge's score from 0 to 2: does the final answer cover the request?"""
     correctness: Annotated[Count, Field(le=2)] | None = None
-    """Whether the final answer agrees with the replies, 0 to 2, where a judge said so."""
+    """A judge's score from 0 to 2: does the final answer agree with the replies?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +225,9 @@ class Judgement(Verdicts):
     official_path: PathScore | None = None
     corrected_path: PathScore | None = None
     as_written: Verdicts | None = None
-    """Where calls are judged by what they return: the verdicts on the same calls as they are written."""
+    """The verdicts on the same calls as written, where calls are judged by what they return."""
     rating: JudgeRating | NotScored | None = None
-    """Of a reply in words, or why the judge gave none; None where none was asked for. No verdict follows."""
+    """The rating of a reply in words, or why there is none; None where no judge was asked."""
 
     def select_path_score(self, profile: Profile) -> PathScore | None:
         """Return the path score of one profile, or None without a golden path."""
@@ -233,5 +236,6 @@ class Judgement(Verdicts):
     path_under = keep_former_name("Judgement.path_under", select_path_score)
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+# A type checker would take any name for one of the module.
+if not TYPE_CHECKING:
     __getattr__ = find_former_names(__name__, {"Rated": "JudgeRating"})

@@ -1,1 +1,1 @@
-"""Who answers."""
+"""Models that answer requests: providers, baselines, judges, embeddings."""

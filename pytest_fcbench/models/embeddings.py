@@ -1,11 +1,11 @@
-"""How alike texts are, measured by an embedding model behind litellm."""
+"""Similarity of texts, measured by an embedding model behind litellm."""
 
 from __future__ import annotations
 
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.entry import Entry
@@ -19,7 +19,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """Answers with a JSON matrix: cosines of the texts ``made`` (rows) and ``expected`` (columns).
+    """A model whose answer is a JSON matrix: cosines of the texts ``made`` (rows) and ``expected`` (columns).
 
     The texts are the messages of the request, in order; their role says to which side they belong.
     Officially it is bge-large-en-v1.5, whose vectors are normalised, so that a dot product is a cosine.
@@ -30,44 +30,48 @@ class EmbeddingModel:
     api_key: str | None = field(default=None, repr=False)
     timeout_s: float = 600.0
     parameters: Mapping[str, object] = field(default_factory=dict)
-    """Go into every request (``encoding_format`` ...)."""
+    """Parameters that go into every request (``encoding_format`` ...)."""
     immediate: bool = False
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no vectors come."""
         texts = [escape_surrogates(str(message["content"])) for message in request.messages]
-        started = time.perf_counter()
-        reply = await self._request_vectors(texts)
-        sides: dict[object, list[list[float]]] = {"made": [], "expected": []}
-        for vector, message in zip(self._read_vectors(reply, len(texts)), request.messages, strict=True):
-            sides[message["role"]].append(vector)
-        cosines = [[_multiply(made, other) for other in sides["expected"]] for made in sides["made"]]
-        return Completion(
-            text=json.dumps(cosines),
-            input_tokens=getattr(getattr(reply, "usage", None), "prompt_tokens", None),
-            output_tokens=0,
-            latency_s=time.perf_counter() - started,
-        )
-
-    async def _request_vectors(self, texts: Sequence[str]) -> object:
         asked: dict[str, object] = {
             **self.parameters,
             "model": self.id,
             "input": texts,
             "timeout": self.timeout_s,
-            # Trying again is the dispatcher's: only it knows the limits of the whole run.
+            # Only the dispatcher repeats calls: it knows the limits of the whole run.
             "max_retries": 0,
         }
         if self.api_base:
             asked["api_base"] = self.api_base
         if self.api_key:
             asked["api_key"] = self.api_key
+        started = time.perf_counter()
         try:
             reply: object = await import_litellm().aembedding(**asked)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             raise describe_failure(self.id, error, self.api_key) from None
-        return reply
+        sides: dict[object, list[list[float]]] = {"made": [], "expected": []}
+        for vector, message in zip(self._read_vectors(reply, len(texts)), request.messages, strict=True):
+            sides[message["role"]].append(vector)
+        cosines = [
+            [
+                # ``fsum`` gives the same digits on every Python. Adding 0.0 makes 0.0 of -0.0, which JSON
+                # would write differently.
+                round(math.fsum(a * b for a, b in zip(made, other, strict=True)), _DIGITS) + 0.0
+                for other in sides["expected"]
+            ]
+            for made in sides["made"]
+        ]
+        return Completion(
+            text=json.dumps(cosines),
+            input_tokens=getattr(getattr(reply, "usage", None), "prompt_tokens", None),
+            output_tokens=0,
+            latency_s=time.perf_counter() - started,
+        )
 
     def _read_vectors(self, reply: object, count: int) -> list[list[float]]:
         """Return the vectors in order, each of length 1. Raises ``CallError`` unless all are usable."""
@@ -87,7 +91,7 @@ def _read_member(row: object, name: str) -> object:
 
 
 def _normalise(vector: object) -> list[float] | None:
-    """Scale a vector to length 1, or to zeros; return None for what is no vector."""
+    """Scale a vector to length 1, or to zeros; return None for a value that is not a vector."""
     if not isinstance(vector, list) or not vector:
         return None
     if not all(isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x) for x in vector):
@@ -97,9 +101,3 @@ def _normalise(vector: object) -> list[float] | None:
     scaled = [x / largest for x in vector]
     length = math.hypot(*scaled) or 1.0
     return [x / length for x in scaled]
-
-
-def _multiply(one: Sequence[float], other: Sequence[float]) -> float:
-    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
-    # Adding 0.0 makes 0.0 of -0.0, which JSON would write differently.
-    return round(product, _DIGITS) + 0.0

@@ -1,4 +1,4 @@
-"""Prices of models from the table that litellm brings."""
+"""Prices of models from litellm's table."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def known_price(model: str) -> Price | None:
     """
     models = litellm_models()
     provider, _, name = model.partition("/")
+    # ``openai/gpt-4o`` stands in the table without its prefix, ``hosted_vllm/gpt-4o`` must not find it there.
     found = models.get(model, models.get(name))
     if found is None or (model not in models and found.get("litellm_provider") != provider):
         return None
@@ -32,7 +33,7 @@ def known_price(model: str) -> Price | None:
 
 @cache
 def litellm_models() -> Mapping[str, Mapping[str, object]]:
-    """Return what litellm knows of each model by id, read without importing litellm (two seconds)."""
+    """Return litellm's facts about each model by id, read without importing litellm (two seconds)."""
     spec = find_spec("litellm")
     if spec is None or spec.origin is None:
         return {}

@@ -12,15 +12,15 @@ T = TypeVar("T")
 
 
 class Model(Protocol):
-    """Gives completions. One object serves a whole run; ``complete`` may run many times at once."""
+    """A source of completions. One object serves a whole run; ``complete`` may run many times at once."""
 
     @property
     def immediate(self) -> bool:
-        """Whether ``complete`` never waits for anything."""
+        """True where ``complete`` never waits for anything."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the scorecard must know, for example parameters that were dropped."""
+        """Remarks for readers of the scorecard, for example parameters that were dropped."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Answer one request. Only models that need no network may look at the entry.

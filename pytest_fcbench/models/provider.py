@@ -1,4 +1,4 @@
-"""What stands behind the name of a model: a provider makes the model, and says how it is to be asked.
+"""Providers, which make the model of a name and say how it is to be asked.
 
 ``--fcbench-model=NAME:ARGUMENT`` calls the provider ``NAME``. Another distribution adds one by an entry point
 of the group ``fcbench.models`` in its ``pyproject.toml``::
@@ -30,18 +30,18 @@ from pytest_fcbench.models.protocol import Model
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """How recorded answers were asked for; None where their file does not say it."""
+    """The settings under which recorded answers were given; None where their file does not say."""
 
     answered: Set[str]
     """The item ids that have answers; the first of several trials goes by the plain key."""
     mode: Mode | None
     syntax: str | None
     names: Names | None = None
-    """How function names were shown."""
+    """The form in which function names were shown."""
     driven: PathSettings | None = None
-    """How conversations along golden paths were held."""
+    """The settings of golden paths."""
     rated_by: str | None = None
-    """Who rated replies in words."""
+    """The judge that rated replies in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +51,32 @@ class Chosen:
     model: Model
     manner: Manner
     recorded: Recorded | None = None
-    """What is known of its answers if it gives those of an earlier run, from all parties."""
+    """The settings of an earlier run if the model repeats its answers, of all parties."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Makes the models of one name."""
+    """A maker of the models of one name."""
 
     open: Callable[[str, Settings], Chosen]
-    """Makes the model of an argument. Raises ``UsageError`` for an argument or a manner that cannot be."""
+    """Makes the model of an argument. Raises ``UsageError`` for an invalid argument or manner."""
     argument: str = ""
-    """What stands behind the colon, as a user is told it; a provider without it is named alone."""
+    """The word for the part after the colon, for help texts; empty where nothing follows the name."""
     about: str = ""
     """A line for users."""
     needs_network: bool = True
     answers_questions: bool = True
-    """Whether it answers what is not an entry of a suite, so that it may be a judge."""
+    """True where it can answer requests that are not about an entry, and so may be a judge."""
     identify: Callable[[str, Settings], Mapping[str, object]] = lambda argument, settings: {}
-    """Returns what of the argument can change an answer, beside the model's name. Raises ``UsageError``."""
+    """Returns the facts beside the model's name that can change an answer. Raises ``UsageError``."""
 
     def format_name(self, name: str) -> str:
-        """Return what a user types for it under that name, such as ``replay:PATH``."""
+        """Return the text that a user types for this provider, such as ``replay:PATH``."""
         return f"{name}:{self.argument}" if self.argument else name
 
 
 def refuse_model(settings: Settings, rule: str) -> UsageError:
-    """Return the error that the model of these settings breaks a rule, by the option that named it."""
+    """Return an error about the model of these settings, which names the option that chose it."""
     return UsageError(f"{settings.model_option}={settings.model}: {rule}")
 
 
@@ -90,7 +90,7 @@ def find_file(path: str, settings: Settings) -> Path:
 
 
 def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manner:
-    """Return how a model is asked: what the settings say, else what is recorded, else what goes together.
+    """Choose how a model is asked: by the settings, else as recorded, else by the defaults of the mode.
 
     The mode follows from the syntax, else it is function calling; names and syntax follow from the mode.
     Raises ``UsageError`` where mode and syntax do not go together.
@@ -100,6 +100,7 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
         names = names or recorded.names
         if mode is None and syntax is None:
             mode, syntax = recorded.mode, recorded.syntax
+    # ``tool_calls`` has no reader: the interface returns calls and not text.
     reader = SYNTAXES[syntax] if syntax else None
     own = reader.mode if reader else Mode.FC if syntax else None
     if mode and own and mode is not own:

@@ -1,4 +1,4 @@
-"""From a model's name to the model, and to the manner it is talked to."""
+"""Registry of model providers, and the models that settings name."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
     is more likely a slip.
     """
     name, colon, argument = settings.model.partition(":")
+    # An id of litellm with its provider; a colon in it belongs to the model (``ollama/llama3:8b``).
     if "/" in name:
         return litellm.PROVIDER, settings.model
     found = PROVIDERS.get(name)
@@ -56,13 +57,13 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
 
 
 def choose_model(settings: Settings) -> Chosen:
-    """Return the model of a run. Raises ``UsageError`` for a name or an argument that cannot be."""
+    """Return the model of a run. Raises ``UsageError`` for an invalid name or argument."""
     provider, argument = find_provider(settings)
     return provider.open(argument, settings)
 
 
 Identity: TypeAlias = Mapping[str, object]
-"""What can change an answer beside the request: stored answers are found by it."""
+"""The facts beside the request that can change an answer; part of the key of stored answers."""
 
 
 def describe_identity(settings: Settings) -> Identity:
@@ -93,30 +94,24 @@ def open_auxiliary_models(
 
     Raises ``UsageError``.
     """
-    openers = {Party.JUDGE: _open_judge, Party.SIMILARITY: _open_similarity, Party.PROVIDER: _open_api}
     parties = find_named_parties(settings).intersection(among)
-    return {party: open_party(settings) for party, open_party in openers.items() if party in parties}
-
-
-def _open_judge(settings: Settings) -> tuple[Model, Identity]:
-    assert settings.judge
-    check_judge(settings.judge)
-    return choose_model(settings.judge).model, describe_identity(settings.judge)
-
-
-def _open_similarity(settings: Settings) -> tuple[Model, Identity]:
-    name, base = settings.similarity, settings.similarity_api_base
-    if "/" not in name and get_close_matches(name, MEASURES, cutoff=0.75):
-        raise UsageError(
-            f"--fcbench-similarity={name}: {describe_unknown_name('similarity', name, MEASURES)} "
-            "Any embedding model of litellm works too."
-        )
-    model = EmbeddingModel(name, base, settings.similarity_api_key, settings.timeout_s, {})
-    return model, {"model": name, "api_base": base}
-
-
-def _open_api(settings: Settings) -> tuple[Model, Identity]:
-    return booking.from_environment(), {"model": "booking"}
+    opened: dict[Party, tuple[Model, Identity]] = {}
+    if Party.JUDGE in parties and settings.judge:
+        check_judge(settings.judge)
+        opened[Party.JUDGE] = choose_model(settings.judge).model, describe_identity(settings.judge)
+    if Party.SIMILARITY in parties:
+        name, base = settings.similarity, settings.similarity_api_base
+        # litellm takes any name, and one that nearly is one of ours is more likely a slip.
+        if "/" not in name and get_close_matches(name, MEASURES, cutoff=0.75):
+            raise UsageError(
+                f"--fcbench-similarity={name}: {describe_unknown_name('similarity', name, MEASURES)} "
+                "Any embedding model of litellm works too."
+            )
+        model = EmbeddingModel(name, base, settings.similarity_api_key, settings.timeout_s, {})
+        opened[Party.SIMILARITY] = model, {"model": name, "api_base": base}
+    if Party.PROVIDER in parties:
+        opened[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
+    return opened
 
 
 ENGINES: Mapping[str, Callable[[], search.Search]] = {
@@ -138,7 +133,7 @@ def open_web_model(settings: Settings) -> Model:
 
 
 def check_judge(settings: Settings) -> None:
-    """Raise ``UsageError`` for a model that can judge nothing."""
+    """Raise ``UsageError`` for a model that cannot be a judge."""
     provider, _ = find_provider(settings)
     if not provider.answers_questions:
         raise refuse_model(

@@ -1,4 +1,4 @@
-"""Several parties behind one model: each request goes to the one that it is meant for."""
+"""One model in front of several parties: each request goes to the party that it names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Parties:
 
     @property
     def immediate(self) -> bool:
-        """Whether all models answer at once."""
+        """True where all models answer at once."""
         return self.model.immediate and all(other.immediate for other in self.others.values())
 
     @property
@@ -44,6 +44,7 @@ class Parties:
             if party not in self.others:
                 raise NotScoredError("no_party", f"nobody is there to be asked as {party}")
             return await self.others[party].complete(entry, request)
+        # The run has ended, so nothing is left for the conversation to decide.
         except RunStoppedError:
             raise
         except NotScoredError as error:

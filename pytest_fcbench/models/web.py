@@ -31,12 +31,12 @@ from pytest_fcbench.web.small_web import SmallWeb
 Answer: TypeAlias = Mapping[str, object]
 
 _AT_ONCE = 16
-"""Questions that are out at the same time."""
+"""Requests that are open at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Who answers what."""
+    """The search engine and the client for pages."""
 
     search: Search
     pages: Client
@@ -48,6 +48,7 @@ class Sources:
             assert isinstance(most, int)
             found = self.search.search(str(arguments["keywords"]), most, str(arguments["region"]))
             return {"results": [{k: v for k, v in asdict(hit).items() if v is not None} for hit in found]}
+        # Imported here: the parsers of HTML take their time, and few runs read a page.
         from pytest_fcbench.web.page_content import Unreadable, render_content
 
         try:
@@ -60,15 +61,16 @@ class Sources:
 
 def open_web() -> Client:
     """Return a client that fetches pages from any public host."""
+    # No retries here: ``LimitedModel`` repeats calls of all parties.
     return Client(Bounds(redirects=5, retries=0))
 
 
 @dataclass
 class WebModel:
-    """A model that searches and fetches in threads, or in place where nobody else would be held up."""
+    """A model that searches and fetches in threads, or in place where nothing else waits for the loop."""
 
     make: Callable[[], Sources]
-    """Makes the sources when the first question comes."""
+    """Makes the sources when the first request comes."""
     immediate: bool = False
     notes: tuple[str, ...] = ()
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -124,7 +126,7 @@ class OwnWeb:
 
 @dataclass(frozen=True, slots=True)
 class NoWebModel:
-    """A model that stands where nobody searches the web."""
+    """A model for runs in which nobody searches the web."""
 
     immediate: bool = True
     notes: tuple[str, ...] = ()
@@ -135,7 +137,7 @@ class NoWebModel:
 
 
 def refuse_search() -> CallError:
-    """Return the error of entries about the web where nobody searches it."""
+    """Return the error of entries about the web in runs without a search engine."""
     return CallError(
         "no_search",
         "this entry asks about the web, and nobody searches it; name who does with --fcbench-search="
@@ -145,7 +147,7 @@ def refuse_search() -> CallError:
 
 @dataclass(frozen=True, slots=True)
 class RecordedWeb:
-    """Answers from a recording."""
+    """A model that answers from a recording of the web."""
 
     path: Path
     answers: Mapping[str, Answer]
@@ -171,7 +173,7 @@ class RecordingModel:
 
     @property
     def immediate(self) -> bool:
-        """Whether the recorded model never waits."""
+        """True where the recorded model never waits."""
         return self.model.immediate
 
     @property
@@ -180,7 +182,7 @@ class RecordingModel:
         return self.model.notes
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Ask and record the answer before it is used: one that cannot be recorded does not count."""
+        """Ask, and record the answer before it is used; one that cannot be recorded does not count."""
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
             try:
@@ -191,7 +193,7 @@ class RecordingModel:
 
 
 def _read_call(request: AskModel) -> tuple[str, Mapping[str, object]]:
-    """Return name and arguments of the call that a request holds."""
+    """Return name and arguments of the call in a request."""
     (message,) = request.messages
     call = json.loads(str(message["content"]))
     return call["name"], call["arguments"]

@@ -30,6 +30,7 @@ from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner
 
 T = TypeVar("T")
 
+# One word in common with a function's description is enough; one with a parameter alone is not.
 _THRESHOLD = 1.0
 _STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
 _NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -37,6 +38,7 @@ _WHOLE_NUMBERS = ("integer", "long", "bigint", "byte", "short")
 _FRACTIONS = ("float", "double", "number")
 _LISTS = ("array", "tuple", "arraylist")
 _WORD = re.compile(r"[^\W\d_]+")
+# Bounded, because ``int`` refuses texts of more than 4,300 digits.
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d{1,200}(?:,\d{3}){0,9}(?:\.\d{1,200})?(?!\d)")
 _QUOTED = re.compile(r"\"([^\"]+)\"|(?<!\w)'([^']{2,}?)'(?!\w)|`([^`]+)`|“([^”]+)”|«([^»]+)»")
 _CAPITALISED = re.compile(r"(?<=[\s(])(?:[A-Z][\w&-]*)(?:\s+[A-Z][\w&-]*)*")
@@ -79,6 +81,7 @@ def _guess_calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:
             arguments = _fill_parameters(part, doc, leave_out=True)
             if arguments and set(doc.required) <= arguments.keys():
                 partial.append(Call(doc.name, arguments))
+    # Compared as texts, because arguments can be lists, which have no hash.
     if len(partial) > 1 and len({repr(call) for call in partial}) == len(partial):
         yield from partial
     else:
@@ -87,18 +90,16 @@ def _guess_calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:
 
 def _find_best(text: str, functions: Sequence[FunctionDoc]) -> FunctionDoc | None:
     words = _find_stems(text)
-    scores = [_score_function(words, doc) for doc in functions]
+    scores = []
+    for doc in functions:
+        in_name = words & _find_stems(re.sub(r"([a-z])([A-Z])", r"\1 \2", doc.name))
+        in_description = words & _find_stems(doc.description) - in_name
+        texts = [f"{name} {each.get('description', '')}" for name, each in doc.properties.items()]
+        in_parameters = words & _find_stems(" ".join(texts)) - in_name - in_description
+        scores.append(2.0 * len(in_name) + len(in_description) + 0.25 * len(in_parameters))
     if max(scores, default=0.0) < _THRESHOLD:
         return None
     return functions[scores.index(max(scores))]
-
-
-def _score_function(words: frozenset[str], doc: FunctionDoc) -> float:
-    in_name = words & _find_stems(re.sub(r"([a-z])([A-Z])", r"\1 \2", doc.name))
-    in_description = words & _find_stems(doc.description) - in_name
-    parameters = " ".join(f"{name} {each.get('description', '')}" for name, each in doc.properties.items())
-    in_parameters = words & _find_stems(parameters) - in_name - in_description
-    return 2.0 * len(in_name) + len(in_description) + 0.25 * len(in_parameters)
 
 
 # Most are of function docs, which many entries share.
@@ -120,8 +121,12 @@ class _Clues:
     @classmethod
     def of(cls, text: str) -> _Clues:
         quoted = [(m.start(), next(filter(None, m.groups()))) for m in _QUOTED.finditer(text)]
+        # Spaces of the same length, so that the places in the text stay the same.
         plain = _QUOTED.sub(lambda found: " " * len(found.group()), text)
-        numbers = [(m.start(), _parse_number(m.group())) for m in _NUMBER.finditer(plain)]
+        numbers = [
+            (m.start(), float(digits) if "." in (digits := m.group().replace(",", "")) else int(digits))
+            for m in _NUMBER.finditer(plain)
+        ]
         words = [(m.start(), m.group().lower()) for m in _WORD.finditer(plain)]
         numbers += [(at, _NUMBER_WORDS.index(word)) for at, word in words if word in _NUMBER_WORDS]
         capitalised = [(m.start(), m.group()) for m in _CAPITALISED.finditer(plain)]
@@ -142,15 +147,11 @@ class _Clues:
         return best[1]
 
 
-def _parse_number(text: str) -> int | float:
-    text = text.replace(",", "")
-    return float(text) if "." in text else int(text)
-
-
 def _fill_parameters(text: str, doc: FunctionDoc, *, leave_out: bool) -> dict[str, object]:
     """Find values for the parameters; required ones get a stand-in where needed, unless ``leave_out``."""
     clues = _Clues.of(text)
     arguments: dict[str, object] = {}
+    # Required parameters choose first, because each clue is used once.
     ordered = sorted(doc.properties.items(), key=lambda item: item[0] not in doc.required)
     for name, schema in ordered:
         required = name in doc.required
@@ -175,12 +176,8 @@ def _find_value(name: str, schema: Schema, clues: _Clues, *, required: bool) -> 
         return not _NO.search(clues.text) if mentioned or required else None
     if kind in ("string", "any", "char") and required:
         return clues.take(clues.names, name)
-    if kind in _LISTS and required:
-        return _take_all(schema, clues)
-    return None
-
-
-def _take_all(schema: Schema, clues: _Clues) -> list[object] | None:
+    if kind not in _LISTS or not required:
+        return None
     items = schema.get("items")
     kind = str(items.get("type")).lower() if isinstance(items, dict) else "string"
     if kind in ("integer", "long", *_FRACTIONS):

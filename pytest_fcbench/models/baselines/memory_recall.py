@@ -1,6 +1,6 @@
-"""How the oracle uses a memory: it keeps what later conversations ask for, and answers from what it finds.
+"""The oracle's use of a memory: store what later conversations ask for, answer from what is found.
 
-It really goes through the tools, so an entry whose memory does not work is one that it misses.
+It really calls the tools, so it fails an entry whose memory does not work.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from pytest_fcbench.domain.entry import SELECTIONS, Answers, Entry, Facts
 from pytest_fcbench.domain.transcript import AskModel, Call
 
 UNKNOWN = "I do not know"
-"""The answer that is asked for where there is none."""
+"""The answer that entries ask for where nothing is known."""
 
 
 def store_facts(entry: Entry, facts: Facts, turn: int) -> Sequence[Call]:
     """Return the calls that store the facts of a turn."""
-    told = facts.turns[turn]
+    texts = facts.turns[turn]
     match entry.category.name:
         case "memory_kv":
             key = f"fact_{len(entry.earlier)}_{turn}"
             return [
                 Call("archival_memory_add", {"key": f"{key}_{number}", "value": fact})
-                for number, fact in enumerate(told)
+                for number, fact in enumerate(texts)
             ]
         case "memory_vector":
-            return [Call("archival_memory_add", {"text": fact}) for fact in told]
-    return [Call("memory_append", {"text": f"{fact}\n"}) for fact in told]
+            return [Call("archival_memory_add", {"text": fact}) for fact in texts]
+    return [Call("memory_append", {"text": f"{fact}\n"}) for fact in texts]
 
 
 def search_memory(entry: Entry, request: AskModel) -> Sequence[Call]:
-    """Return the calls that find stored facts, none as soon as all were looked at."""
+    """Return the calls that find stored facts, and no call once all were read."""
     match entry.category.name, request.step:
         case "memory_kv", 0:
             return [Call("archival_memory_list_keys", {})]
@@ -49,7 +49,7 @@ def search_memory(entry: Entry, request: AskModel) -> Sequence[Call]:
 
 
 def write_answer(entry: Entry, right: Answers, request: AskModel) -> str:
-    """Write the final answer in the form that is asked for: a right one that was found, or that none was.
+    """Write the final answer in the form that entries ask for: a right answer that was found, or ``UNKNOWN``.
 
     Where the entry does not say where on the web the answer stands, it counts as found.
     """
@@ -66,6 +66,7 @@ def collect_results(messages: Sequence[Mapping[str, object]]) -> list[str]:
     for message in messages:
         if message["role"] == "tool":
             contents.append(message["content"])
+        # In prompting mode results come as a Python list in the text of a user message, as officially.
         elif message["role"] == "user" and str(message["content"]).startswith("[{'role': 'tool'"):
             results = read_literal(str(message["content"]))
             contents += [result["content"] for result in results] if isinstance(results, list) else []

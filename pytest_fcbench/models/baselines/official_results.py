@@ -24,6 +24,7 @@ from pytest_fcbench.domain.transcript import (
     part_from_json,
 )
 
+# The official generator writes it as the result of an entry for which a call failed.
 _ERROR = "Error during inference:"
 _OVERFLOW = re.compile(
     r"context length|context ?window|maximum context|context_length_exceeded", re.IGNORECASE
@@ -31,7 +32,8 @@ _OVERFLOW = re.compile(
 
 
 def find_result_path(category: Category, kind: str = "result") -> Path:
-    """Return where a category's results, or its scores (``kind``), lie in the folder of a model."""
+    """Return the path of a category's results, or of its scores (``kind``), within a model's folder."""
+    # Officially each kind of memory has a folder of its own.
     in_memory = category.name in SELECTIONS["memory"]
     folders = ("memory", category.name.removeprefix("memory_")) if in_memory else ()
     return Path(category.group, *folders, f"BFCL_v4_{category.name}_{kind}.json")
@@ -83,7 +85,7 @@ def _read_step(row: Mapping[str, object]) -> Completion:
 
 
 def select_judged_text(transcript: Transcript) -> Turns:
-    """Return completions as rows hold them: without tool calls where calls are written in the text."""
+    """Return completions as rows store them: without tool calls where calls are written as text."""
     if transcript.prompting.syntax == "tool_calls":
         return transcript.answers
     return tuple(tuple(replace(answer, tool_calls=None) for answer in turn) for turn in transcript.answers)
@@ -131,6 +133,7 @@ def _read_number(value: object) -> float | None:
     try:
         number = float(value)
     except OverflowError:
+        # JSON can hold a whole number that is too large for a float.
         return None
     return number if isfinite(number) else None
 

@@ -49,7 +49,7 @@ class OracleModel:
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Give the right answer."""
+        """Return the right answer."""
         if not entry.category.single_turn:
             calls, words = _answer_step(entry, request)
             return render_completion(calls, entry, self.prompting) if calls else Completion(text=words)
@@ -69,7 +69,7 @@ class OracleModel:
 
 
 def _answer_step(entry: Entry, request: AskModel) -> tuple[Sequence[Call], str]:
-    """Return the calls of a step of a conversation, and what to say where there are none."""
+    """Return the calls of a step of a conversation, and the words to say where there are none."""
     match entry.expectation:
         case Trajectory(turns=turns) if not request.step:
             return _parse_calls(entry, turns[request.turn]), ABSTENTION
@@ -105,6 +105,7 @@ def _choose_call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:
     arguments = {}
     for name, accepted in wanted.accepted.items():
         options = accepted if isinstance(accepted, list) else [accepted]
+        # "" among the accepted values means that the parameter may be left out.
         if "" in options and name not in required:
             continue
         first = next((option for option in options if option != ""), "" if options else [])
@@ -115,8 +116,8 @@ def _choose_call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:
 def _simplify(option: object) -> object:
     """Return an accepted value in plain form: the first of a dict's alternatives for each key.
 
-    Keys that may be left out are. What lies deeper inside a dict is plain already: officially it is compared
-    as it stands.
+    Keys that may be left out are left out. Values deeper inside a dict are plain already: officially they are
+    compared as they are.
     """
     if isinstance(option, list):
         return [_simplify(item) for item in option]
@@ -132,6 +133,7 @@ def _simplify(option: object) -> object:
 def _make_value(schema: Schema) -> object:
     """Return some value of a declared type."""
     options = schema.get("enum")
+    # The enum of a list is meant for its elements, as in ``conforms_to_schema``.
     if isinstance(options, list) and options and schema.get("type") not in ("array", "tuple"):
         return options[0]
     values: Mapping[str, object] = {

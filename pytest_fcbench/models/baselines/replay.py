@@ -1,13 +1,13 @@
-"""Answers that were given before: a folder in the official result layout, or a scorecard of ours.
+"""Recorded answers: a folder in the official result layout, or a scorecard of ours.
 
 Official files (``BFCL_v4_<category>_result.json``, JSON lines) answer entries of the suite ``bfcl``.
-Whether they hold tool calls or text, and in which syntax, is seen from the results as a whole.
+Their mode and syntax are guessed from the results as a whole.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -45,6 +45,7 @@ class ReplayModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the recorded completion. Raises ``NotScoredError`` where there is none."""
+        # A recording of a single run also serves as the first of several trials.
         name = entry.key if entry.trial == 1 else entry.item_id
         if request.party is not Party.MODEL:
             if answer := self.asides.get(name, {}).get(request.digest):
@@ -65,7 +66,7 @@ class ReplayModel:
 
 
 _NOT_KEPT = Completion(text='{"error": "the answer was not kept"}')
-"""Stands for an answer of the web, which official files leave out; no verdict depends on it."""
+"""A stand-in for answers of the web, which official files leave out; no verdict depends on it."""
 
 
 def load(path: Path) -> ReplayModel:
@@ -85,7 +86,14 @@ def load(path: Path) -> ReplayModel:
             if key in answers:
                 raise UsageError(f"{key} has results in {origin[key]} and in {file}; give one model's folder")
             answers[key], origin[key] = turns, file
-    mode, syntax = _find_form([step for turns in answers.values() for turn in turns for step in turn])
+    steps = [step for turns in answers.values() for turn in turns for step in turn]
+    mode, syntax = Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT]
+    # A single tool call settles it: a row of prompting mode holds text only.
+    if any(completion.tool_calls for completion in steps):
+        mode, syntax = Mode.FC, "tool_calls"
+    elif guess := guess_syntax([completion.text for completion in steps if completion.text]):
+        reader = SYNTAXES[guess]
+        mode, syntax = reader.mode if reader else Mode.FC, guess
     return ReplayModel(path, answers, Recorded(answers.keys(), mode, syntax))
 
 
@@ -100,17 +108,6 @@ def _read_rows(file: Path) -> Iterator[tuple[str, Turns]]:
         if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
             raise UsageError(f"{file}:{number}: a result needs 'id' and 'result'")
         yield f"bfcl:{row['id']}", read_turns(row)
-
-
-def _find_form(completions: Sequence[Completion]) -> tuple[Mode, str]:
-    """Return the mode and the syntax that fit the results as a whole."""
-    if any(completion.tool_calls for completion in completions):
-        return Mode.FC, "tool_calls"
-    syntax = guess_syntax([completion.text for completion in completions if completion.text])
-    if syntax is None:
-        return Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT]
-    reader = SYNTAXES[syntax]
-    return (reader.mode if reader else Mode.FC), syntax
 
 
 def _load_scorecard(path: Path) -> ReplayModel:

@@ -1,4 +1,4 @@
-"""Answers from a file written by hand, for tests and for trying things without a model.
+"""Answers from a file written by hand, for tests and for trials without a model.
 
     answers:
       core:simple_python_0: "[weather.forecast(city='Bergen', days=3)]"
@@ -52,6 +52,7 @@ class ScriptedModel:
         if not isinstance(answer.value, list):
             return Completion(text=answer.text())
         calls = [next(iter(element.members().items())) for element in answer.elements()]
+        # Arguments given as text are sent as they are: they can be broken on purpose.
         if any(isinstance(arguments.value, str) for _, arguments in calls):
             texts = [(find_shown_name(name, entry, self.prompting), field.value) for name, field in calls]
             if self.prompting.mode is Mode.PROMPT:
@@ -78,6 +79,7 @@ def load(path: Path, prompting: Prompting) -> ScriptedModel:
     try:
         top = Field(read_yaml(path), path).members(("answers",), ("default",))
         answers = top["answers"].members()
+        # All answers are checked here, so that a mistake in the file is found before the first entry runs.
         for answer in answers.values():
             if isinstance(answer.value, Mapping):
                 turns = answer.members(("turns",))["turns"].elements()

@@ -1,1 +1,1 @@
-"""Models that are asked: litellm, a Python function, the recorded APIs of bookings."""
+"""Models outside this package: behind litellm, in a Python function, the API for bookings."""

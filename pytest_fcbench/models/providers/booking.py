@@ -2,7 +2,7 @@
 
 Each function is a GET; lists and objects among the arguments are sent as JSON, as officially (``legs``).
 The paths are those of the official ``tool_info.json``; none has a part that an argument fills. Unlike
-officially no redirect is followed, and what is not plain is sent as JSON has it (``true``).
+officially no redirect is followed, and values other than text are sent as JSON (``true``).
 """
 
 from __future__ import annotations
@@ -48,25 +48,16 @@ class BookingModel:
     notes: tuple[str, ...] = ()
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Ask the API once. Raises ``CallError`` where it gives no reply to such a call."""
+        """Ask the API once. Raises ``CallError`` where it has no reply to the call."""
         (message,) = request.messages
         call = json.loads(str(message["content"]))
-        started = time.perf_counter()
-        reply = await self._request_reply(call["name"], _write_query(call["arguments"]))
-        if isinstance(reply, dict):
-            all_well = reply.get("status") is True and "data" in reply
-            reply = reply["data"] if all_well else {k: v for k, v in reply.items() if k != "timestamp"}
-        text = json.dumps(reply, ensure_ascii=False)
-        for secret in list_long_secrets(self.key):
-            text = text.replace(secret, "***")
-        return Completion(text=text, latency_s=time.perf_counter() - started)
-
-    async def _request_reply(self, name: str, query: Mapping[str, str]) -> object:
+        name, query = call["name"], _write_query(call["arguments"])
         if name not in PATHS:
             raise CallError("not_found", f"the API has no function {name[:100]}")
         if sum(map(len, (*query, *query.values()))) > _LONGEST_QUERY:
             raise CallError("bad_request", f"{name}: more than {_LONGEST_QUERY:,} characters of arguments")
-        return await http.request_json(
+        started = time.perf_counter()
+        reply = await http.request_json(
             "GET",
             f"{self.base.rstrip('/')}/api/v1/{PATHS[name]}",
             about=name,
@@ -75,6 +66,13 @@ class BookingModel:
             query=query,
             timeout_s=self.timeout_s,
         )
+        if isinstance(reply, dict):
+            all_well = reply.get("status") is True and "data" in reply
+            reply = reply["data"] if all_well else {k: v for k, v in reply.items() if k != "timestamp"}
+        text = json.dumps(reply, ensure_ascii=False)
+        for secret in list_long_secrets(self.key):
+            text = text.replace(secret, "***")
+        return Completion(text=text, latency_s=time.perf_counter() - started)
 
 
 def from_environment(base: str = API) -> BookingModel:
@@ -89,7 +87,7 @@ def from_environment(base: str = API) -> BookingModel:
 
 
 def _write_query(arguments: Mapping[str, object]) -> Mapping[str, str]:
-    """Write arguments as they stand in an address; one that is null is left out."""
+    """Write arguments as query parameters; null ones are left out."""
     written = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in arguments.items()

@@ -1,4 +1,4 @@
-"""Reading the status and the headers of a call that failed."""
+"""The cause of a failed call, read from its status and headers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _CAUSES = {
 """Causes by HTTP status; that of every other one is ``endpoint``."""
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
-"""Statuses that may pass although they say that the request is to blame."""
+"""Statuses that may pass although they blame the request."""
 
 
 def diagnose_status(status: int) -> tuple[str, bool]:
-    """Return the cause that an HTTP status tells, and whether trying again may help."""
+    """Return the cause that an HTTP status stands for, and whether trying again may help."""
     return _CAUSES.get(status, "endpoint"), status >= 500 or status < 400 or status in _TRANSIENT
 
 
@@ -31,6 +31,7 @@ def parse_retry_after(value: str, sent: str | None = None) -> float | None:
 
     A date is by the endpoint's clock, whose time its ``Date`` header says (``sent``): ours may be wrong.
     """
+    # Bounded: a longer number would be a wait of decades.
     if re.fullmatch(r"-?\d{1,9}(\.\d*)?", value.strip()):
         return max(0.0, float(value))
     until, now = _parse_date(value), None if sent is None else _parse_date(sent)

@@ -1,8 +1,8 @@
-"""One request over HTTP whose reply is JSON, for endpoints that litellm does not know.
+"""HTTP requests whose reply is JSON, for endpoints that litellm does not know.
 
-Not through ``web.client``, which asks what a model names: these endpoints are named by the user, so they may
-stand in a private network or behind a proxy of the environment, and the dispatcher asks many at once from its
-event loop. aiohttp, which litellm brings, does all three.
+They do not go through ``web.client``, which fetches what a model names: these endpoints are named by the
+user, so they may be in a private network or behind a proxy of the environment, and the dispatcher asks many
+at once from its event loop. aiohttp, which litellm depends on, does all three.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ async def request_json(
     """Send one request and return its JSON reply; no redirect is followed.
 
     Raises ``CallError``: its reason begins with ``about``, ends with the hint for its cause, and does not
-    hold the secret.
+    contain the secret.
     """
     import aiohttp
 
@@ -59,6 +59,7 @@ async def request_json(
                         "garbled", f"the reply is longer than {_MOST_BYTES >> 20} MiB", transient=False
                     )
             status, answered = response.status, response.headers
+    # In this order: each of the first two is also an OSError.
     except aiohttp.ClientConnectorError as error:
         raise fail("connection", str(error), transient=True) from None
     except TimeoutError:
@@ -73,6 +74,7 @@ async def request_json(
             else None
         )
         reason = f"HTTP {status}: {read[:1000].decode('utf-8', 'replace')}"
+        # A redirect, which is not followed, would only come again.
         raise fail(cause, reason, transient=transient and status >= 400, wait_s=wait_s)
     try:
         reply: object = json.loads(read)

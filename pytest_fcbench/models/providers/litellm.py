@@ -49,7 +49,7 @@ class LitellmModel:
     api_key: str | None = field(default=None, repr=False)
     timeout_s: float = 600.0
     tag: bool = False
-    """Whether each request names its entry in a header."""
+    """True where each request names its entry in a header."""
     immediate: bool = False
     dropped: dict[str, str] = field(default_factory=dict)
 
@@ -66,6 +66,7 @@ class LitellmModel:
             started = time.perf_counter()
             try:
                 reply = await litellm.acompletion(**{**sent, **self._build_request(entry, request)})
+            # Before BadRequestError, of which it is a kind.
             except litellm.exceptions.ContextWindowExceededError as error:
                 return Completion(text=_shorten(error, self.api_key), fault=Fault.OVERFLOW)
             except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
@@ -76,7 +77,7 @@ class LitellmModel:
                 continue
             except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
                 raise describe_failure(self.id, error, self.api_key) from None
-            # Only a request that worked without a parameter shows that this was the trouble.
+            # Only a request that works without a parameter shows that the parameter was refused.
             for name in self.parameters.keys() - sent.keys():
                 self.parameters.pop(name, None)
                 self.dropped.setdefault(name, f"{self.id} refused it")
@@ -94,7 +95,7 @@ class LitellmModel:
             # litellm may change what it is given, and the next request begins with the same messages.
             "messages": [deepcopy(dict(message)) for message in request.messages],
             "timeout": self.timeout_s,
-            # Trying again is the dispatcher's: only it knows the limits of the whole run.
+            # Only the dispatcher repeats calls: it knows the limits of the whole run.
             "max_retries": 0,
         }
         # As officially, empty ``tools`` are left out.

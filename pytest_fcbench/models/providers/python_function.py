@@ -49,6 +49,7 @@ class PythonModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Call the function. Raises ``CallError`` where it raises, or returns no answer."""
+        # The function may change its arguments, and the next request begins with the same messages.
         messages: list[object] = [deepcopy(dict(message)) for message in request.messages]
         tools: list[object] = [deepcopy(dict(tool)) for tool in request.tools]
         started = time.perf_counter()
@@ -57,6 +58,7 @@ class PythonModel:
                 value = await self.function(messages, tools)
             else:
                 value = await asyncio.wrap_future(_run_in_thread(self.function, messages, tools))
+                # A lambda or an object can return a coroutine without being a coroutine function.
                 value = await value if inspect.isawaitable(value) else value
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a program of the user may fail in any way
             failed = error.error if isinstance(error, _FailedError) else error
@@ -69,7 +71,7 @@ class PythonModel:
 
 
 class _FailedError(Exception):
-    """What a function raised in a thread; a loop does not take every error from another thread."""
+    """The error of a function in a thread, wrapped because asyncio refuses some (StopIteration)."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)
@@ -77,14 +79,14 @@ class _FailedError(Exception):
 
 
 def _run_in_thread(function: Function, messages: list[object], tools: list[object]) -> Future[object]:
-    """Call the function in a new thread, which nobody waits for at the end of a run that was given up."""
+    """Call the function in a new thread, which does not hold up the end of an aborted run."""
     done: Future[object] = Future()
     done.set_running_or_notify_cancel()
 
     def work() -> None:
         try:
             done.set_result(function(messages, tools))
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the conversation waits to be told
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the conversation waits for it
             done.set_exception(_FailedError(error))
 
     Thread(target=work, name="fcbench-function", daemon=True).start()
@@ -92,7 +94,7 @@ def _run_in_thread(function: Function, messages: list[object], tools: list[objec
 
 
 def read_completion(value: object, latency_s: float | None = None) -> Completion:
-    """Read a returned value as a completion. Raises ValueError, which says what was returned instead."""
+    """Convert a returned value to a completion. Raises ValueError that describes any other value."""
     if callable(dump := getattr(value, "model_dump", None)):
         value = dump()
     if isinstance(value, str):
@@ -143,8 +145,10 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
 
 
 def _identify_code(argument: str, settings: Settings) -> Mapping[str, object]:
-    """Return the sha256 of the file that the function stands in, so that another function's answers are not
-    taken for its own. What the file imports is not in it. Raises ``UsageError``."""
+    """Return the sha256 of the function's file, so that answers of another version are not reused.
+
+    Files that it imports do not count. Raises ``UsageError``.
+    """
     try:
         source = inspect.getsourcefile(inspect.unwrap(_find_function(argument, settings)))
     except TypeError:
