@@ -128,12 +128,14 @@ def read_own_suites(top: Mapping[str, Field]) -> Mapping[str, Path]:
     with raise_usage_errors():
         if not isinstance(top["suites"].value, Mapping):
             raise top["suites"].error(
-                "must give paths by name; the names of those to run stand under 'suite'"
+                "must map names to paths; list the names of suites to run under 'suite'"
             )
         members = top["suites"].members()
         for name, path in members.items():
             if not can_name_a_suite(name):
-                raise path.error(f"{name!r} cannot be the name of a suite: a word, and none that is taken")
+                raise path.error(
+                    f"{name!r} cannot name a suite; use one word that names no category, mark or other suite"
+                )
         return {name: path.path.parent / path.text() for name, path in members.items()}
 
 

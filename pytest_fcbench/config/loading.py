@@ -58,7 +58,9 @@ def find_config_file(root: Path, given: str | None) -> Path | None:
     # A named file must exist; without the usual one there is simply no configuration.
     path = root / FILE if given is None else Path(given)
     if given is not None and not path.is_file():
-        raise UsageError(f"--fcbench-config={given}: there is no such file")
+        raise UsageError(
+            f"--fcbench-config={given}: no such file; name a configuration file, or leave the option out"
+        )
     return path if path.is_file() else None
 
 
@@ -135,7 +137,9 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
     settings = Settings(**derived, **read)
     # Checked here and not where each option is read: it is a rule about several of them.
     if settings.offline and (settings.refresh or settings.store is None):
-        raise UsageError("offline judges stored answers: it goes neither with refresh nor without a store")
+        raise UsageError(
+            "--fcbench-offline judges stored answers, so it needs a store and excludes --fcbench-refresh"
+        )
     return settings
 
 

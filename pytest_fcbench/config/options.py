@@ -112,128 +112,145 @@ class Settings:
 
     model: str = option(
         "MODEL",
-        "oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile, any litellm id",
+        "oracle, lexical, scripted:FILE, replay:PATH, python:MODULE:NAME, a profile or a litellm id",
         default="lexical",
         of_model=True,
-        group="who answers",
+        group="model under test",
     )
-    api_base: str | None = option("URL", "endpoint of the model", of_model=True)
+    api_base: str | None = option("URL", "base URL of the model's endpoint", of_model=True)
     api_key_env: str | None = option(
-        "NAME", "environment variable that holds the endpoint's key", of_model=True
+        "NAME", "environment variable that holds the API key of the model", of_model=True
     )
     mode: Mode | None = option(
-        "MODE", "fc (function calling) or prompt", otherwise="what fits the model", of_model=True
+        "MODE",
+        "how functions are offered: fc (function calling) or prompt",
+        otherwise="chosen to fit the model",
+        of_model=True,
     )
     names: Names | None = option(
         "STYLE",
         "how dotted function names are shown: dotted or underscored",
-        otherwise="by mode",
+        otherwise="depends on the mode",
         of_model=True,
     )
     syntax: str | None = option(
         "SYNTAX",
         "how calls are written: tool_calls, python, hermes, xlam, glm",
-        otherwise="by mode or replay",
+        otherwise="depends on mode or replayed answers",
         of_model=True,
     )
     temperature: float = option(
-        "T", "sampling temperature", default="0.001", note=", as officially", of_model=True, in_request=True
+        "T",
+        "sampling temperature",
+        default="0.001",
+        note=", the official value",
+        of_model=True,
+        in_request=True,
     )
     max_tokens: int | None = option(
-        "N", "limit of tokens in an answer", otherwise="none", of_model=True, in_request=True
+        "N", "maximum number of tokens in an answer", otherwise="none", of_model=True, in_request=True
     )
     seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
-    param: Mapping[str, object] = option("NAME=JSON", "any other litellm parameter", of_model=True)
-    tag: bool = option("", "name the entry in a header of each request (for logs)")
+    param: Mapping[str, object] = option("NAME=JSON", "further parameter of litellm", of_model=True)
+    tag: bool = option("", "send the entry's id in a header of each request, for logs")
 
     suites: tuple[str, ...] = option(
         "NAME",
-        "core, bfcl, complexfuncbench or one of your own",
+        "suite to run: core, bfcl, complexfuncbench or one of your own",
         key="suite",
         default="core",
-        group="what is asked",
+        group="entries",
     )
     categories: tuple[Category, ...] = option(
-        "NAME", "category or group to run, exactly", key="category", otherwise="all"
+        "NAME", "run only this category or group of categories", key="category", otherwise="all"
     )
-    smoke: bool = option("", "run every tenth entry of each category only")
+    smoke: bool = option("", "run only every tenth entry of each category")
     shard: Shard | None = option(
-        "K/N", "run the Kth of N parts, the same on every machine; fcbench merge joins the scorecards"
+        "K/N", "run part K of N of the entries; 'fcbench merge' joins the scorecards"
     )
-    trials: int = option("N", "how often each entry is put to the model", default="1", positive=True)
-    plan: bool = option("", "ask nothing: print entries, calls, tokens and cost of the run", in_file=False)
+    trials: int = option("N", "how many times to send each entry to the model", default="1", positive=True)
+    plan: bool = option(
+        "", "send no requests; print the entries, calls, tokens and cost of the run", in_file=False
+    )
 
     profile: Profile = option(
         "PROFILE",
-        "official or corrected decides",
+        "rules that decide what passes: official or corrected",
         default="official",
-        note="; both are shown",
-        group="how it is judged",
+        note="; reports show both",
+        group="judging",
     )
     gate: tuple[Rule, ...] = option(
-        "RULE", "decides the exit code: 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s'"
+        "RULE",
+        "rule that decides the exit code, such as 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s'",
     )
     baseline: Path | None = option("FILE", "scorecard or saved baseline that gate rules compare with")
     judge: Settings | None = option(
         "MODEL",
-        "judges what rules cannot: a profile of fcbench.yaml or any litellm id",
+        "model that judges what rules cannot: a model profile or any litellm id",
         otherwise="none",
         of_judge=True,
     )
-    judge_api_base: str | None = option("URL", "endpoint of the judge", of_judge=True)
+    judge_api_base: str | None = option("URL", "base URL of the judge's endpoint", of_judge=True)
     judge_api_key_env: str | None = option(
-        "NAME", "environment variable that holds the judge's key", of_judge=True
+        "NAME", "environment variable that holds the API key of the judge", of_judge=True
     )
     similarity: str = option(
         "NAME",
-        "pairs calls along golden paths: structured, rapidfuzz or an embedding model",
+        "how calls are paired with golden paths: structured, rapidfuzz or an embedding model",
         default="structured",
     )
-    similarity_api_base: str | None = option("URL", "endpoint of the embedding model")
+    similarity_api_base: str | None = option("URL", "base URL of the embedding model's endpoint")
     similarity_api_key_env: str | None = option(
-        "NAME", "environment variable that holds the key of that endpoint"
+        "NAME", "environment variable that holds the API key of the embedding model"
     )
 
     responses: str = option(
         "WHERE",
-        "replies of web APIs: recorded or live",
+        "where replies of web APIs come from: recorded or live",
         default="recorded",
         choices=("recorded", "live"),
-        group="what calls reach",
+        group="web APIs, search and embeddings",
     )
     search: str = option(
         "WHO",
-        "answers searches of the web: duckduckgo, serpapi, recorded:FILE or core",
+        "search engine for web searches: duckduckgo, serpapi, recorded:FILE or core",
         default="core",
         choices=("core", "duckduckgo", "serpapi"),
     )
     search_record: Path | None = option(
-        "FILE", "add searches, pages and what came back to a file for recorded:FILE"
+        "FILE", "append searches, pages and their replies to this file, to replay with recorded:FILE"
     )
     embedding: str = option(
-        "NAME", "finds texts in memory_vector: lexical, minilm or its folder", default="lexical"
+        "NAME",
+        "embedding for memory_vector: lexical, minilm or the folder of such a model",
+        default="lexical",
     )
 
     concurrency: int = option(
         "N",
-        "conversations at once, in all processes together",
+        "maximum number of conversations at once, over all processes",
         default="8",
         positive=True,
         of_model=True,
-        group="pace and cost",
+        group="speed and cost",
     )
     rpm: float | None = option(
-        "N", "calls a minute at the most", otherwise="no limit", positive=True, of_model=True
+        "N", "maximum number of calls per minute", otherwise="no limit", positive=True, of_model=True
     )
     tpm: float | None = option(
-        "N", "tokens a minute at the most", otherwise="no limit", positive=True, of_model=True
+        "N", "maximum number of tokens per minute", otherwise="no limit", positive=True, of_model=True
     )
     retries: int = option(
-        "N", "how often a call is repeated that may work then", default="8", of_model=True, of_judge=True
+        "N",
+        "how many times to retry a call after a transient failure",
+        default="8",
+        of_model=True,
+        of_judge=True,
     )
     timeout_s: float = option(
         "SECONDS",
-        "longest wait for one answer",
+        "time limit for one answer",
         key="timeout",
         default="600",
         positive=True,
@@ -242,28 +259,33 @@ class Settings:
     )
     entry_timeout_s: float = option(
         "SECONDS",
-        "longest time for one entry",
+        "time limit for one entry",
         key="entry_timeout",
         default="3600",
         positive=True,
         of_model=True,
     )
     max_usd: float | None = option(
-        "DOLLARS", "stop asking before this run has cost more", otherwise="no limit", positive=True
+        "DOLLARS",
+        "stop sending requests before the run costs more than this",
+        otherwise="no limit",
+        positive=True,
     )
-    no_preflight: bool = option("", "do not wait for the first call before making others")
+    no_preflight: bool = option("", "do not wait for the first call to succeed before making others")
 
     store: Path | None = option(
         "FILE",
-        "where answers are kept, or none",
+        "file that stores answers, or none",
         default=".fcbench/answers.sqlite",
         of_judge=True,
-        group="what is kept and shown",
+        group="files and output",
     )
-    offline: bool = option("", "ask nothing: judge stored answers, the rest is not scored", of_judge=True)
-    refresh: bool = option("", "ask everything again, though answers are stored", of_judge=True)
-    scorecard: str | None = option("FILE", "where the JSON report goes, or none", default="scorecard.json")
-    failures: int = option("N", "how many failed entries the terminal lists", default="60")
+    offline: bool = option(
+        "", "send no requests; judge stored answers, and score nothing else", of_judge=True
+    )
+    refresh: bool = option("", "send every request again, even if its answer is stored", of_judge=True)
+    scorecard: str | None = option("FILE", "file for the JSON report, or none", default="scorecard.json")
+    failures: int = option("N", "maximum number of failed entries that the terminal lists", default="60")
     config: Path | None = option(
         "FILE", "configuration file", otherwise=f"{FILE} in the root directory", in_file=False
     )

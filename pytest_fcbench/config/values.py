@@ -66,7 +66,7 @@ def _read_number(layers: Layers, option: Option) -> float | None:
         raise given.error("must be a number") from None
     # ``float`` reads "inf" and "nan" too.
     if not 0 <= number < float("inf"):
-        raise given.error("must be a number from 0 on")
+        raise given.error("must be a number, 0 or more")
     if option.positive and not number and option.type == "float":
         raise given.error("must be more than 0")
     return number
@@ -110,7 +110,7 @@ def read_secret(layers: Layers, option: str, shown_as: str) -> str | None:
     """Return the key in the environment variable that an option names; errors show the option by a name."""
     name = layers.find_text(option)
     if name and name not in os.environ:
-        raise UsageError(f"{shown_as}: the environment variable {name!r} is not set")
+        raise UsageError(f"{shown_as}: the environment variable {name!r} is not set; set it to the API key")
     return os.environ.get(name) if name else None
 
 
@@ -143,8 +143,8 @@ def _read_gate(layers: Layers, option: Option) -> tuple[Rule, ...]:
     comparing = next((rule for rule in gate if rule.needs_baseline), None)
     if comparing and not layers.find_first("baseline"):
         raise UsageError(
-            f"gate rule {comparing.text!r} compares with a baseline; name one with --fcbench-baseline=FILE: "
-            "a scorecard, or what 'fcbench baseline save' makes of one"
+            f"gate rule {comparing.text!r} compares with a baseline; give one with --fcbench-baseline=FILE: "
+            "a scorecard, or a file that 'fcbench baseline save' has written"
         )
     return tuple(gate)
 
@@ -184,13 +184,15 @@ def read_price(layers: Layers, model: str) -> Price | None:
 
 def _parse_price(members: Mapping[str, Field], row: Field) -> Price:
     if set(members) not in ({"input", "output"}, {"hour"}):
-        raise row.error("must give input and output (dollars per million tokens), or hour (of a server)")
+        raise row.error(
+            "must have either 'input' and 'output' (dollars per million tokens) or 'hour' (dollars per hour)"
+        )
     dollars = {}
     for name, member in members.items():
         value = member.value
         # To Python ``true`` is the number 1.
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-            raise member.error("must be a number of dollars from 0 on")
+            raise member.error("must be a number of dollars, 0 or more")
         dollars[name] = float(value)
     return Price(**dollars)
 

@@ -25,7 +25,7 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     if entry.variation:
         if setting.manner.prompting.mode is not Mode.PROMPT:
             raise NotScoredError(
-                "prompting_only", "prompt formats are for models that are asked by prompting"
+                "prompting_only", "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
             )
         setting = setting.use_format(entry.variation.format)
     return choose_conversation(entry)(entry, setting)

@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS answers (
 _PATIENCE_S = 30.0
 """Seconds that a statement waits while another process writes."""
 
-_WAY_OUT = "move it away, or name another file with --fcbench-store (none keeps no answers)"
+_WAY_OUT = "move it away, or name another file with --fcbench-store ('none' stores no answers)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class AnswerStore:
     def __init__(self, path: Path, *, new: bool = True) -> None:
         self.path = path
         if not new and not path.is_file():
-            raise UsageError(f"{path}: there is no such file; name the store with --fcbench-store")
+            raise UsageError(f"{path}: no such file; name the file that stores answers with --fcbench-store")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = self._connect()
@@ -89,7 +89,7 @@ class AnswerStore:
             return
         if tables or not new:
             self._database.close()
-            raise UsageError(f"{self.path} is not a store of this version of fcbench; {_WAY_OUT}")
+            raise UsageError(f"{self.path} was not written as a store by this version of fcbench; {_WAY_OUT}")
         # In WAL mode readers and one writer do not wait for each other.
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
@@ -215,7 +215,7 @@ class StoredModel:
     @property
     def notes(self) -> tuple[str, ...]:
         """The model's notes, and how many answers came from the store."""
-        reused = f"{self.reused} answers came from {self.store.path.name}"
+        reused = f"{self.reused} answers were reused from {self.store.path.name}"
         return (*self.model.notes, reused) if self.reused else self.model.notes
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
@@ -232,7 +232,11 @@ class StoredModel:
             self.reused += 1
             return stored
         if self.offline:
-            raise NotScoredError("offline", f"{self.store.path.name} has no answer for {entry.item_id}")
+            raise NotScoredError(
+                "offline",
+                f"{self.store.path.name} has no answer for {entry.item_id}, "
+                "and an offline run sends no requests",
+            )
         if self.full:
             raise NotScoredError(self.full.cause, self.full.reason)
         completion = await self.model.complete(entry, request)

@@ -80,7 +80,8 @@ class Ledger:
             if self.stopped_at is None:
                 self.stopped_at = self.spent
         raise NotScoredError(
-            "budget", f"${self.spent:.4f} are spent, another call could pass the limit of ${self._max_usd:g}"
+            "budget",
+            f"${self.spent:.4f} are spent, and another call could exceed the limit of ${self._max_usd:g}",
         )
 
     async def settle(self, promised: float, completion: Completion | None) -> None:

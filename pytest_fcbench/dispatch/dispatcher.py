@@ -212,11 +212,11 @@ class Dispatcher:
                 outcome = await self._converse_with_model(entry)
         except asyncio.CancelledError:
             # Nobody here cancels a conversation before ``close``; a client library may cancel its own call.
-            outcome = NotScoredError("model_error", "the call was cancelled within the model")
+            outcome = NotScoredError("model_error", "the model's own code cancelled the call")
         except BaseException as raised:  # noqa: BLE001 - it is raised where the answer is waited for
             outcome = raised
             if isinstance(raised, TimeoutError) and limit.expired():
-                reason = f"the conversation was not at its end after {self._entry_timeout_s:g} s"
+                reason = f"the conversation did not end within {self._entry_timeout_s:g} s"
                 outcome = NotScoredError("entry_timeout", reason)
         with self._lock:
             if not self._closed:
@@ -284,8 +284,10 @@ def _make_not_held_error(before: Entry, error: BaseException) -> NotScoredError:
         error = NotScoredError(type(error).__name__, redact_secrets(str(error)))
     if isinstance(error, RunStoppedError) or error.cause == NOT_HELD:
         return error
-    return NotScoredError(NOT_HELD, f"{error.cause}: {error.reason} (in {before.key}, which comes before)")
+    return NotScoredError(
+        NOT_HELD, f"{error.cause}: {error.reason} (in {before.key}, which has to be answered first)"
+    )
 
 
 def _make_cancelled_error() -> RunStoppedError:
-    return RunStoppedError("cancelled", "the run ended before the answer came")
+    return RunStoppedError("cancelled", "the run ended before the answer arrived")

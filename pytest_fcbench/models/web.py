@@ -140,7 +140,7 @@ def refuse_search() -> CallError:
     """Return the error of entries about the web in runs without a search engine."""
     return CallError(
         "no_search",
-        "this entry asks about the web, and nobody searches it; name who does with --fcbench-search="
+        "this entry needs a web search; choose a search engine with --fcbench-search="
         "duckduckgo, serpapi or recorded:FILE",
     )
 

@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the benchmark where it is wanted."""
-    config.addinivalue_line("markers", "fcbench(category): puts every entry of the category to the model")
+    config.addinivalue_line("markers", "fcbench(category): run the test once for each entry of the category")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     if any(value is not None for value in given.values()) or (config.rootpath / FILE).is_file():
         from pytest_fcbench.plugin.registration import register_benchmark

@@ -36,7 +36,7 @@ def find_pointed_suites(
         root = _find_root(place, item, roots)
         name = roots.get(root) or name_suite(root)
         if found.setdefault(name, root) != root:
-            raise UsageError(f"{found[name]} and {root}: two suites of the same name; rename one of them")
+            raise UsageError(f"{found[name]} and {root}: two suites have the same name; rename one of them")
         files |= dict.fromkeys(find_entry_files(place), name)
     return found, files
 

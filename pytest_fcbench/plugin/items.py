@@ -227,7 +227,7 @@ class Benchmark:
                 self.foreign_failures += 1
             else:
                 self.item_ids[report.nodeid] = entry.item_id
-                reason = report.longreprtext or "no report came"
+                reason = report.longreprtext or "pytest reported no result of the test"
                 self.session.records[entry.item_id] = self.session.not_scored(entry, "worker_crashed", reason)
 
     def _find_lost_entry(self, report: pytest.TestReport) -> Entry | None:

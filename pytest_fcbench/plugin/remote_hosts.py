@@ -76,10 +76,10 @@ def go_on_without(session: DSession) -> None:
             what = f"{lost.gateway.spec} is lost ({error})"
         others = [node for node in session._active_nodes if node is not lost and not node.shutting_down]
         if others and session.sched and session.sched.collection_is_completed:
-            session.report_line(f"\n{what}; the others go on")
+            session.report_line(f"\n{what}; the other processes take its tests")
         else:
             session.shouldstop = (
-                f"{what} with tests that nobody else takes; what was answered is stored, run again"
+                f"{what} and no other process can take its tests; run again, answers so far are stored"
             )
         return None
 

@@ -172,7 +172,7 @@ class RunReporting:
             self._replace_failures(terminalreporter)
         elif self._is_empty_shard:
             terminalreporter.write_line(
-                f"shard {self._settings.shard} holds none of these entries, and its scorecard says so"
+                f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
             )
         elif self._owns_report:
             _set_report_message(self._config, "", 99)
@@ -202,8 +202,8 @@ class RunReporting:
             terminalreporter.write_line(line)
         if self._unsaved:
             terminalreporter.write_line(
-                f"the scorecard is not saved: {self._unsaved}; run again with room for it, or with another "
-                "--fcbench-scorecard: stored answers are not asked for again",
+                f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
+                "--fcbench-scorecard, and run again: stored answers are reused",
                 red=True,
             )
         if settings.step_summary:
@@ -215,9 +215,10 @@ class RunReporting:
         """Say why the gate of the file decides nothing here; None if it does."""
         if not self._settings.gate or not self._narrowed_by:
             return None
-        then = "; fcbench merge applies it to all" if self._narrowed_by == _SHARD else ""
+        then = "; 'fcbench merge' applies it to the whole run" if self._narrowed_by == _SHARD else ""
         return (
-            f"the gate of fcbench.yaml was not applied: {self._narrowed_by} makes this a part of a run{then}"
+            f"the gate of fcbench.yaml was not applied: {self._narrowed_by} selects a part of the "
+            f"entries{then}"
         )
 
     def pytest_unconfigure(self) -> None:

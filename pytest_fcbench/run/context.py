@@ -162,7 +162,7 @@ class RunContext:
         for category in self.settings.categories:
             if category.rule.varies_others and manner.prompting.mode is not Mode.PROMPT:
                 raise UsageError(
-                    f"{category.name} is about system prompts, so the model has to be asked by prompting: "
-                    "add --fcbench-mode=prompt, or run it apart from what is asked by function calling"
+                    f"{category.name} varies the system prompt, which only prompt mode uses: add "
+                    f"--fcbench-mode=prompt, and run categories for function calling separately"
                 )
             self.selection.entries(category.name)

@@ -22,13 +22,13 @@ from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.recording import Recording
 
 HINTS: Mapping[str, str] = {
-    "authentication": "name the variable that holds the right key with --fcbench-api-key-env",
-    "bad_request": "check the model's name, and whether it takes tools (--fcbench-mode=prompt sends none)",
-    "connection": "check --fcbench-api-base, and whether the server is up",
-    "function_error": "correct the function",
-    "function_result": "return text, a message or a list of tool calls",
+    "authentication": "name the variable that holds a valid API key with --fcbench-api-key-env",
+    "bad_request": "check the model's name, and whether it accepts tools (--fcbench-mode=prompt sends none)",
+    "connection": "check --fcbench-api-base, and whether the server is running",
+    "function_error": "fix the function",
+    "function_result": "let the function return text, a message or a list of tool calls",
     "not_found": "check the model's name and --fcbench-api-base",
-    "quota": "the account has no money left",
+    "quota": "add credit to the account, or use another API key",
     "budget": "raise --fcbench-max-usd",
 }
 """The way out, by the cause of a call that failed."""
@@ -99,8 +99,8 @@ class ModelStack:
         settings, price = self._context.settings, self._context.price
         if settings.max_usd is not None and price is None:
             raise UsageError(
-                f"--fcbench-max-usd={settings.max_usd:g}: no price is known for {settings.label}; "
-                "give it one under 'prices' in fcbench.yaml"
+                f"--fcbench-max-usd={settings.max_usd:g}: the price of {settings.label} is not known; "
+                f"give it under 'prices' in fcbench.yaml"
             )
         # Processes that share a budget know nothing of what the others spend, so each has its part.
         max_usd = settings.max_usd and settings.max_usd * self._share

@@ -28,7 +28,7 @@ def write_file(path: Path, text: str) -> None:
         with suppress(OSError):
             if not special:
                 part.unlink()
-        raise FcbenchError(f"{path} cannot be written: {error.strerror}") from None
+        raise FcbenchError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def write_new_files(files: Mapping[Path, str], *, force: bool) -> None:
@@ -38,6 +38,6 @@ def write_new_files(files: Mapping[Path, str], *, force: bool) -> None:
     """
     there = next((path for path in files if path.exists()), None)
     if there and not force:
-        raise UsageError(f"{there} is already there; name another folder, or replace it with --force")
+        raise UsageError(f"{there} already exists; name another folder, or replace it with --force")
     for path, text in files.items():
         write_file(path, text)

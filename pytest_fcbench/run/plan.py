@@ -84,8 +84,8 @@ def render_plans(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
             f"{row.name:<24}{row.entries:>8}{row.stored:>8}{row.calls:>8}"
             f"{row.input_tokens:>12}{row.output_tokens:>12}{'-' if usd is None else f'{usd:.4f}':>10}"
         )
-    estimate = f"in from the size of requests, out as {_OUTPUT_TOKENS} an answer"
-    yield f"tokens are estimated: {estimate}; nothing was asked"
+    estimate = f"input from the size of the requests, output as {_OUTPUT_TOKENS} per answer"
+    yield f"tokens are estimated: {estimate}; no request was sent"
 
 
 def describe_plan(
@@ -96,15 +96,18 @@ def describe_plan(
     ``stored`` is the model under test with its stored answers, None if it needs no network.
     """
     if stored is None:
-        yield f"{len(entries)} entries; {context.settings.label} needs no network: no call, no cost"
+        yield (
+            f"{len(entries)} entries; {context.settings.label} needs no network, so the run makes "
+            f"no calls and costs nothing"
+        )
     else:
         memories: Memories = {}
         plans = make_plans(entries, lambda entry: _find_calls(context, stored, entry, memories))
         yield from render_plans(plans, context.price)
         if context.asks_web:
-            yield "not counted: what the web answers, which stands in later requests"
+            yield "not counted: results of web searches and pages, which later requests contain"
     if context.parties:
-        yield f"not counted: what is asked of the {' and the '.join(sorted(context.parties))}"
+        yield f"not counted: calls of the {' and the '.join(sorted(context.parties))}"
 
 
 def _find_calls(

@@ -121,9 +121,9 @@ class Session:
             self.dispatcher.run_ahead_until(limited.decided)
         if refusal := limited.refusal:
             raise UsageError(
-                f"the first call failed, so no other was made: {refusal.cause}: {refusal.reason}\n"
-                f"{find_hint(refusal)}; --fcbench-no-preflight goes on all the "
-                "same, and each entry is then not scored"
+                f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}\n"
+                f"{find_hint(refusal)}; use --fcbench-no-preflight to continue anyway; those entries "
+                f"will not be scored"
             )
         self._collector.calm()
         self._asking.callback(self._collector.restore)
@@ -236,9 +236,9 @@ class Session:
     def _notes_on_records(self) -> Iterator[str]:
         found = self.records.values()
         if self.context.settings.live and any(r.group == Group.EXECUTABLE for r in found):
-            yield "web APIs were asked live, so scores depend on what they answered that day"
+            yield "web APIs were called live, so scores depend on their replies of that day"
         if any(r.category == "memory_vector" for r in found):
-            by = self.context.sentence_model or "words and parts of words that they share, without a model"
+            by = self.context.sentence_model or "shared words and parts of words, without a model"
             yield f"memory_vector finds texts by {by}"
 
     @property

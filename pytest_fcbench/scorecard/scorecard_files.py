@@ -105,7 +105,7 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
     # Any file can be given by mistake. What broken ones raise was found by fuzzing.
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise UsageError(f"{path}: a broken scorecard: {what}") from None
+        raise UsageError(f"{path}: invalid scorecard: {what}") from None
 
 
 def parse_file(path: Path) -> object:

@@ -92,7 +92,7 @@ class ChatServer:
             body = read_body(await request.read())
             if body.stream:
                 raise RefusedRequestError(
-                    400, "unsupported", "this server does not stream; leave 'stream' out"
+                    400, "unsupported", "this server does not support streaming; leave 'stream' out"
                 )
             name = request.headers.get(ENTRY_HEADER)
             asked = self._lookup.find_request(body, name)

@@ -50,15 +50,15 @@ def read_shares(texts: Sequence[str]) -> Mapping[Kind, float]:
         kind, _, share = text.partition(":")
         if kind not in tuple(Kind):
             error = describe_unknown_name("fault", kind, Kind)
-            raise UsageError(f"--fault={text}: {error} Write KIND:SHARE, as in 429:0.1.")
+            raise UsageError(f"--fault={text}: {error} Use KIND:SHARE, e.g. 429:0.1.")
         if not re.fullmatch(_NUMBER, share, re.ASCII) or float(share) > 1:
-            raise UsageError(f"--fault={text}: the share must be a number from 0 to 1, as in {kind}:0.1")
+            raise UsageError(f"--fault={text}: the share must be a number from 0 to 1, e.g. {kind}:0.1")
         if kind in found:
-            raise UsageError(f"--fault={text}: {kind} is given twice")
+            raise UsageError(f"--fault={text}: {kind} is given twice; give each kind once")
         found[Kind(kind)] = float(share)
     if (total := math.fsum(found.values())) > 1 + 1e-9:
         given = " ".join(texts)
-        raise UsageError(f"--fault={given}: the shares add up to {total:g}; they must not exceed 1 together")
+        raise UsageError(f"--fault={given}: the shares add up to {total:g}; their sum must not exceed 1")
     return found
 
 
@@ -74,7 +74,10 @@ def read_latency(text: str) -> Latency:
         low, high = float(between[1]), float(between[2] or between[1])
         if low <= high:
             return lambda chance: low + (high - low) * chance
-    raise UsageError(f"--latency={text}: must be seconds (1), low to high (0.5-2) or a mean (exp:0.8)")
+    raise UsageError(
+        f"--latency={text}: must be a number of seconds (1), a range (0.5-2) or an "
+        f"exponential distribution with a mean (exp:0.8)"
+    )
 
 
 def draw_faults(given: Mapping[Kind, float], wait: Latency, seed: int) -> Iterator[Draw]:

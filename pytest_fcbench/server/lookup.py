@@ -170,10 +170,13 @@ class Lookup:
             self._index_manner(self._to_index.pop(0))
         if key is not None:
             raise RefusedRequestError(
-                400, "other_request", f"{key} does not ask these messages with these tools"
+                400,
+                "other_request",
+                f"{key} does not have these messages and tools; use the same suite version and "
+                f"options as the server",
             )
         raise RefusedRequestError(
-            404, "unknown_request", f"no entry of these suites asks this: {self._suites}"
+            404, "unknown_request", f"no entry of these suites has these messages: {self._suites}"
         )
 
     def _index_manner(self, prompting: Prompting) -> None:

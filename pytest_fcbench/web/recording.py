@@ -36,7 +36,7 @@ def read_recording(path: Path) -> Mapping[str, Mapping[str, object]]:
             answer = None
         if not isinstance(answer, dict):
             raise UsageError(
-                f"{path}:{number}: not a line of a recording; --fcbench-search-record makes them"
+                f"{path}:{number}: not a line of a recording; make a recording with --fcbench-search-record"
             )
         answers[make_key(name, arguments)] = answer
     return answers
@@ -53,7 +53,7 @@ class Recording:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         except OSError as error:
-            raise UsageError(f"--fcbench-search-record={path}: {error.strerror}") from None
+            raise UsageError(f"--fcbench-search-record={path}: cannot be written: {error.strerror}") from None
         self._last: dict[str, str] = {}
         """The last line of each call."""
         self._lock = threading.Lock()

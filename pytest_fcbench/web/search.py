@@ -103,7 +103,7 @@ def open_serpapi() -> SerpApi:
     """Return SerpAPI. Raises ``UsageError`` without a key."""
     if not os.environ.get(KEY_ENV, "").strip():
         raise UsageError(
-            f"--fcbench-search=serpapi: put your key for serpapi.com into the environment variable {KEY_ENV}"
+            f"--fcbench-search=serpapi: set the environment variable {KEY_ENV} to your API key of serpapi.com"
         )
     return SerpApi()
 

@@ -262,11 +262,11 @@ def test_a_price_goes_by_profile_or_id(load: Load, prices: str, model: str, pric
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("{input: 1}", "fcbench.yaml:1: prices.m: must give input and output"),
-        ("{input: 1, output: 2, hour: 3}", "must give input and output"),
-        ("{hour: cheap}", "prices.m.hour: must be a number of dollars from 0 on"),
-        ("{hour: -1}", "must be a number of dollars from 0 on"),
-        ("{hour: true}", "must be a number of dollars from 0 on"),
+        ("{input: 1}", "fcbench.yaml:1: prices.m: must have either 'input' and 'output'"),
+        ("{input: 1, output: 2, hour: 3}", "must have either 'input' and 'output'"),
+        ("{hour: cheap}", "prices.m.hour: must be a number of dollars, 0 or more"),
+        ("{hour: -1}", "must be a number of dollars, 0 or more"),
+        ("{hour: true}", "must be a number of dollars, 0 or more"),
         ("{minute: 1}", "minute"),
         ("3", "prices.m"),
     ],
@@ -407,7 +407,7 @@ def test_a_repeated_option_replaces_the_files(load: Load) -> None:
 
 @pytest.mark.parametrize("rule", ["parallel>=baseline-2%", "not-worse(95%)"])
 def test_a_rule_that_compares_needs_a_baseline(load: Load, rule: str) -> None:
-    with pytest.raises(UsageError, match="compares with a baseline; name one with --fcbench-baseline=FILE"):
+    with pytest.raises(UsageError, match="compares with a baseline; give one with --fcbench-baseline=FILE"):
         load(None, gate=[rule])
     assert load(None, gate=[rule], baseline="b.json").baseline == Path("b.json")
     assert load(f"gate: ['{rule}']\nbaseline: kept.json\n").baseline == Path("kept.json")
@@ -461,7 +461,10 @@ def test_a_variable_that_is_not_set_is_told(
     monkeypatch.delenv("NOT_SET_ANYWHERE", raising=False)
     with pytest.raises(UsageError) as caught:
         load(text, **({} if text else {"api_key_env": "NOT_SET_ANYWHERE"}))
-    assert str(caught.value) == "api_key_env: the environment variable 'NOT_SET_ANYWHERE' is not set"
+    assert (
+        str(caught.value)
+        == "api_key_env: the environment variable 'NOT_SET_ANYWHERE' is not set; set it to the API key"
+    )
 
 
 # Wrong values, on the command line and in the file
@@ -484,11 +487,11 @@ WRONG = [
         "unknown syntax 'hermis'. Did you mean 'hermes'? Valid: tool_calls, python, hermes, xlam, glm.",
     ),
     ("temperature", "warm", "must be a number"),
-    ("temperature", "nan", "must be a number from 0 on"),
-    ("temperature", "inf", "must be a number from 0 on"),
-    ("temperature", "-1", "must be a number from 0 on"),
+    ("temperature", "nan", "must be a number, 0 or more"),
+    ("temperature", "inf", "must be a number, 0 or more"),
+    ("temperature", "-1", "must be a number, 0 or more"),
     ("max_tokens", "many", "must be a number"),
-    ("seed", "-3", "must be a number from 0 on"),
+    ("seed", "-3", "must be a number, 0 or more"),
     ("timeout", "10s", "must be a number"),
     ("failures", "all", "must be a number"),
 ]
@@ -553,10 +556,15 @@ def test_a_free_parameter_without_name_or_value(load: Load, text: str) -> None:
     [
         (
             "overal>=0.2",
-            "gate rule 'overal>=0.2': unknown metric 'overal'. Did you mean 'overall'? Valid: overall, ",
+            "invalid gate rule 'overal>=0.2': unknown metric 'overal'. Did you mean 'overall'? "
+            "Valid: overall, ",
         ),
-        ("overall=0.2", "gate rule 'overall=0.2': is none; write 'metric >= number'"),
-        ("overall>=20", "gate rule 'overall>=20': 20 is more than 1; write a fraction or a percentage"),
+        ("overall=0.2", "invalid gate rule 'overall=0.2': expected METRIC OPERATOR VALUE"),
+        (
+            "overall>=20",
+            "invalid gate rule 'overall>=20': 20 is more than 1; use a fraction or a percentage, "
+            "e.g. 0.8 or 80%",
+        ),
     ],
 )
 def test_a_wrong_gate_rule(load: Load, path: Path, rule: str, says: str) -> None:
@@ -685,7 +693,11 @@ def test_a_named_file_must_be_there(tmp_path: Path, name: str) -> None:
     given = str(tmp_path / name)
     with pytest.raises(UsageError) as caught:
         loading.find_config_file(tmp_path, given)
-    assert str(caught.value) == f"--fcbench-config={given}: there is no such file"
+    assert (
+        str(caught.value)
+        == f"--fcbench-config={given}: no such file; name a configuration file, or leave the "
+        f"option out"
+    )
 
 
 # The judge
@@ -773,13 +785,16 @@ def test_suites_of_a_team_lie_beside_the_file(load: Load, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("suites: {core: x}\n", "fcbench.yaml:1: suites.core: 'core' cannot be the name of a suite"),
-        ("suites:\n  parallel: x\n", "fcbench.yaml:2: suites.parallel: 'parallel' cannot be the name"),
-        ("suites: {a b: x}\n", "'a b' cannot be the name of a suite: a word, and none that is taken"),
+        ("suites: {core: x}\n", "fcbench.yaml:1: suites.core: 'core' cannot name a suite"),
+        ("suites:\n  parallel: x\n", "fcbench.yaml:2: suites.parallel: 'parallel' cannot name a suite"),
+        (
+            "suites: {a b: x}\n",
+            "'a b' cannot name a suite; use one word that names no category, mark or other suite",
+        ),
         ("suites: {mine: 3}\n", "suites.mine: must be text"),
         (
             "suites: [mine]\n",
-            "suites: must give paths by name; the names of those to run stand under 'suite'",
+            "suites: must map names to paths; list the names of suites to run under 'suite'",
         ),
         ("suites: {mine: x}\nsuite: [min]\n", "Did you mean 'mine'?"),
     ],

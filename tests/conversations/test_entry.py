@@ -49,7 +49,9 @@ def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
 
 def test_prompt_formats_need_a_prompt() -> None:
     entry = CORE.load(CATEGORIES["format_sensitivity"])[0]
-    with pytest.raises(NotScoredError, match=r"^prompt formats are for models that are asked by prompting$"):
+    with pytest.raises(
+        NotScoredError, match=r"^prompt formats apply to prompt mode only; use --fcbench-mode=prompt$"
+    ):
         converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL)))
 
 

@@ -93,7 +93,7 @@ def test_the_same_is_asked_once(store: AnswerStore) -> None:
         stored = StoredModel(model, store, IDENTITY)
         assert ask(stored) == Completion(text="a")
     assert len(model.asked) == 1
-    assert stored.notes == ("a note", "1 answers came from answers.sqlite")
+    assert stored.notes == ("a note", "1 answers were reused from answers.sqlite")
 
 
 TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
@@ -230,7 +230,7 @@ def test_somebody_elses_database_is_refused_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE diary (day TEXT)")
-    with pytest.raises(UsageError, match="is not a store of this version of fcbench"):
+    with pytest.raises(UsageError, match="was not written as a store by this version of fcbench"):
         AnswerStore(path)
     with sqlite3.connect(path) as database:
         assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("diary",)]
@@ -243,7 +243,7 @@ def test_a_place_where_no_file_can_be(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_not_made_unasked(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no such file"):
+    with pytest.raises(UsageError, match="no such file"):
         AnswerStore(tmp_path / "deep" / "answers.sqlite", new=False)
     assert list(tmp_path.iterdir()) == []
 
@@ -251,7 +251,7 @@ def test_a_missing_file_is_not_made_unasked(tmp_path: Path) -> None:
 def test_an_empty_file_is_no_store(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     path.write_bytes(b"")
-    with pytest.raises(UsageError, match="is not a store"):
+    with pytest.raises(UsageError, match="was not written as a store"):
         AnswerStore(path, new=False)
     assert path.read_bytes() == b""
 

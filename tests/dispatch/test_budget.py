@@ -237,7 +237,7 @@ def test_once_refused_all_later_ones_are() -> None:
         error = await refused(ledger)
         assert (error.cause, error.reason) == (
             "budget",
-            "$0.0000 are spent, another call could pass the limit of $25",
+            "$0.0000 are spent, and another call could exceed the limit of $25",
         )
 
     clock.run_coroutine(main())

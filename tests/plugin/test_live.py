@@ -123,7 +123,7 @@ def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project, workers
             *workers,
         )
     report = json.dumps(project.scorecard()["fcbench"])
-    assert "temperature was dropped: openai/loopback refused it" in report
+    assert "temperature was dropped: openai/loopback rejected it" in report
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
@@ -182,7 +182,7 @@ def test_answers_are_not_bought_twice(project: Project) -> None:
     again.assert_outcomes(passed=6)
     offline = project.run(*live(endpoint, "--fcbench-offline"))  # nothing listens there any more
     offline.assert_outcomes(passed=6)
-    offline.stdout.fnmatch_lines(["note: 6 answers came from answers.sqlite"])
+    offline.stdout.fnmatch_lines(["note: 6 answers were reused from answers.sqlite"])
     other = project.run(*live(endpoint, "--fcbench-offline", "--fcbench-temperature=1"))
     other.assert_outcomes(errors=6)
     other.stdout.fnmatch_lines(["  offline: 6"])

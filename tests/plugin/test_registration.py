@@ -10,7 +10,11 @@ from tests.plugin.conftest import Project
 @pytest.mark.parametrize(
     ("option", "told"),
     [
-        ("--fcbench-config=nope.yaml", "ERROR: --fcbench-config=nope.yaml: there is no such file"),
+        (
+            "--fcbench-config=nope.yaml",
+            "ERROR: --fcbench-config=nope.yaml: no such file; name a configuration file, or "
+            "leave the option out",
+        ),
         ("--fcbench-concurrency=0", "ERROR: *concurrency*"),
     ],
 )

@@ -67,7 +67,9 @@ def test_a_lost_host_takes_one_entry_with_it(project: Project) -> None:
     (folders[1] / "dies").write_text("core:")
     result = _run(project, folders, "multiple")
     result.assert_outcomes(passed=count - 1, failed=1)
-    result.stdout.fnmatch_lines(["*is lost (*refused*); the others go on", f"not scored (1 of {count}, *"])
+    result.stdout.fnmatch_lines(
+        ["*is lost (*refused*); the other processes take its tests", f"not scored (1 of {count}, *"]
+    )
 
 
 def test_a_run_without_hosts_ends_in_order(project: Project) -> None:
@@ -76,7 +78,7 @@ def test_a_run_without_hosts_ends_in_order(project: Project) -> None:
     result = _run(project, folders)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(
-        ["*is lost (*) with tests that nobody else takes; what was answered is stored*"]
+        ["*is lost (*) and no other process can take its tests; run again, answers so far are stored*"]
     )
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
     assert len(project.records()) < 13

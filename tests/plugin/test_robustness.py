@@ -54,7 +54,7 @@ def test_a_scorecard_that_cannot_be_written_is_told_and_none(
         assert list(place.iterdir()) == []
     assert result.ret == 1
     result.assert_outcomes(passed=15)
-    told = f"the scorecard is not saved: {place}/card.json cannot be written: {why}; run again"
+    told = f"the scorecard was not saved: {place}/card.json: cannot be written: {why}; free some space"
     assert any(line.startswith(told) for line in result.outlines)
     assert "INTERNALERROR" not in result.stdout.str()
 
@@ -144,7 +144,7 @@ def test_what_commands_cannot_write_is_told_and_nothing_is_left(
             if done.returncode == 2:
                 continue  # the command has no such option
             assert done.returncode == 1
-            assert f"fcbench: {command[-1]} cannot be written: " in done.stderr
+            assert f"fcbench: {command[-1]}: cannot be written: " in done.stderr
             assert "Traceback" not in done.stderr
         assert list(place.iterdir()) == []
 

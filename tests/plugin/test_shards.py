@@ -50,7 +50,7 @@ def test_the_gate_of_the_file_speaks_of_the_whole_only(project: Project, rule: s
         result.stdout.fnmatch_lines(
             [
                 f"shard {shard}: a part of the entries only",
-                "*--fcbench-shard makes this a part*merge applies*",
+                "*--fcbench-shard selects a part*merge applies*",
             ]
         )
     done = project.fcbench("merge", "s1.json", "s2.json")
@@ -80,7 +80,7 @@ def test_a_shard_without_entries_says_so_in_a_scorecard(project: Project) -> Non
     chosen = ("--fcbench-model=lexical", "--fcbench-category=parallel")
     result = project.run(*chosen, "--fcbench-shard=1/1000")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["shard 1/1000 holds none of these entries, and its scorecard says so"])
+    result.stdout.fnmatch_lines(["shard 1/1000 contains none of these entries; its scorecard is empty"])
     assert _told(project, "scorecard.json")["shard"] == "1/1000"
     assert not project.records()
 

@@ -65,6 +65,6 @@ def test_a_model_without_a_network_opens_no_store(tmp_path: Path) -> None:
 def test_a_cause_has_its_hint() -> None:
     assert (
         find_hint(NotScoredError("connection", "x"))
-        == "check --fcbench-api-base, and whether the server is up"
+        == "check --fcbench-api-base, and whether the server is running"
     )
     assert find_hint(NotScoredError("other", "x")) == "try again later"

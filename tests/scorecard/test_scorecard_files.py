@@ -121,7 +121,7 @@ def test_what_became_of_the_gate_comes_back(tmp_path: Path) -> None:
     )
     assert found.gate == (Outcome("overall>=0.2", "held", "overall is 60.00%"),)
     cut = _saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [{"rule": "x"}]}})
-    with pytest.raises(UsageError, match="a broken scorecard: 'outcome' is missing"):
+    with pytest.raises(UsageError, match="invalid scorecard: 'outcome' is missing"):
         load_scorecard(cut)
 
 
@@ -223,33 +223,33 @@ def _with(**changes: object) -> dict[str, object]:
         ('{"fcbench": []}', "not a scorecard: it has no section 'fcbench'"),
         (_with(schema="fcbench-scorecard/9"), "its schema is 'fcbench-scorecard/9'; this version reads"),
         ({"schema": "fcbench-baseline/9", "fcbench": {}}, "its schema is 'fcbench-baseline/9'"),
-        ({"fcbench": _SECTION}, "a broken scorecard: 'tests' is missing"),
+        ({"fcbench": _SECTION}, "invalid scorecard: 'tests' is missing"),
         (
             _with(profile="mine"),
-            "a broken scorecard: profile: Input should be 'official' or 'corrected', found 'mine'",
+            "invalid scorecard: profile: Input should be 'official' or 'corrected', found 'mine'",
         ),
-        (_with(notes="x"), "a broken scorecard: notes: Input should be a valid list, found 'x'"),
-        (_with(sizes={"cross": None}), "a broken scorecard: 'sizes' is an object of numbers of tests"),
-        (_with(sizes=[]), "a broken scorecard: "),
-        (_GOOD | {"created": 10**400}, "a broken scorecard: int too large to convert to float"),
-        (_with(suites=[]), "a broken scorecard: suites: Input should be a valid dictionary, found []"),
+        (_with(notes="x"), "invalid scorecard: notes: Input should be a valid list, found 'x'"),
+        (_with(sizes={"cross": None}), "invalid scorecard: 'sizes' is an object of numbers of tests"),
+        (_with(sizes=[]), "invalid scorecard: "),
+        (_GOOD | {"created": 10**400}, "invalid scorecard: int too large to convert to float"),
+        (_with(suites=[]), "invalid scorecard: suites: Input should be a valid dictionary, found []"),
         (
             _with(suites={"core": "1"}),
-            "a broken scorecard: suites.core: Input should be a valid dictionary, found '1'",
+            "invalid scorecard: suites.core: Input should be a valid dictionary, found '1'",
         ),
         (
             _GOOD | {"tests": [{"nodeid": "x", "metadata": {"fcbench": {}}}]},
-            "a broken scorecard: 'entry' is missing",
+            "invalid scorecard: 'entry' is missing",
         ),
-        (_GOOD | {"tests": 3}, "a broken scorecard: 'int' object is not iterable"),
-        (_GOOD | {"tests": ["x"]}, "a broken scorecard: "),
+        (_GOOD | {"tests": 3}, "invalid scorecard: 'int' object is not iterable"),
+        (_GOOD | {"tests": ["x"]}, "invalid scorecard: "),
         (
             {
                 "schema": scorecard_files.BASELINE,
                 "fcbench": _SECTION,
                 "entries": {"parallel": {"a:b": "lost"}},
             },
-            "a broken scorecard: unknown verdict 'lost'",
+            "invalid scorecard: unknown verdict 'lost'",
         ),
     ],
 )

@@ -134,7 +134,7 @@ def test_a_script_is_followed_and_its_gaps_are_told(tmp_path: Path) -> None:
         answer = _ask(api_base, body_of(CALLING))
         gap = _ask(api_base, body_of(ABSTAINING))
     assert answer.message["tool_calls"][0]["function"] == {"name": "a_b", "arguments": '{"c": '}
-    says = f"{path} has no answer for {ABSTAINING.key} and no default"
+    says = f"{path} has no answer for {ABSTAINING.key} and no 'default'; add one of them"
     assert (gap.status, gap.body["error"]["code"], gap.body["error"]["message"]) == (404, "no_result", says)
 
 
@@ -148,14 +148,23 @@ def test_models_are_listed(oracle: str) -> None:
 # Errors
 
 
-OTHER = f"{ABSTAINING.key} does not ask these messages with these tools"
+OTHER = (
+    f"{ABSTAINING.key} does not have these messages and tools; use the same suite version "
+    f"and options as the server"
+)
 
 
 @pytest.mark.parametrize(
     ("change", "entry", "status", "code", "says"),
     [
-        ({"stream": True}, None, 400, "unsupported", "this server does not stream; leave 'stream' out"),
-        ({"messages": []}, None, 404, "unknown_request", "no entry of these suites asks this: core"),
+        (
+            {"stream": True},
+            None,
+            400,
+            "unsupported",
+            "this server does not support streaming; leave 'stream' out",
+        ),
+        ({"messages": []}, None, 404, "unknown_request", "no entry of these suites has these messages: core"),
         ({}, "core:x", 404, "unknown_entry", "these suites have no entry 'core:x': core"),
         ({}, ABSTAINING.key, 400, "other_request", OTHER),
     ],
@@ -370,5 +379,8 @@ def test_litellm_gets_the_text_of_the_oracle(litellm: Any, oracle: str) -> None:
 
 
 def test_litellm_tells_that_another_entry_was_named(litellm: Any, oracle: str) -> None:
-    with pytest.raises(litellm.BadRequestError, match="does not ask these messages with these tools"):
+    with pytest.raises(
+        litellm.BadRequestError,
+        match="does not have these messages and tools; use the same suite version and options as the server",
+    ):
         _complete(litellm, oracle, body_of(ABSTAINING))

@@ -45,17 +45,17 @@ def test_shares(texts: Sequence[str], read: dict[Kind, float]) -> None:
             ["rest:0.1"],
             "--fault=rest:0.1: unknown fault 'rest'. Did you mean 'reset'? Valid: 429, 500, hang,",
         ),
-        (["0.1"], "Write KIND:SHARE, as in 429:0.1."),
-        (["cut"], "--fault=cut: the share must be a number from 0 to 1, as in cut:0.1"),
+        (["0.1"], "Use KIND:SHARE, e.g. 429:0.1."),
+        (["cut"], "--fault=cut: the share must be a number from 0 to 1, e.g. cut:0.1"),
         (["cut:1.01"], "must be a number from 0 to 1"),
         (["cut:-0.1"], "must be a number from 0 to 1"),
         (["cut:nan"], "must be a number from 0 to 1"),
         (["cut:10%"], "must be a number from 0 to 1"),
         (["cut:٠.١"], "must be a number from 0 to 1"),
-        (["cut:0.1", "cut:0.2"], "--fault=cut:0.2: cut is given twice"),
+        (["cut:0.1", "cut:0.2"], "--fault=cut:0.2: cut is given twice; give each kind once"),
         (
             ["cut:0.6", "500:0.5"],
-            "--fault=cut:0.6 500:0.5: the shares add up to 1.1; they must not exceed 1 together",
+            "--fault=cut:0.6 500:0.5: the shares add up to 1.1; their sum must not exceed 1",
         ),
     ],
 )
@@ -88,7 +88,10 @@ def test_latency(text: str, chance: float, seconds: float) -> None:
 def test_wrong_latency(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_latency(text)
-    says = f"--latency={text}: must be seconds (1), low to high (0.5-2) or a mean (exp:0.8)"
+    says = (
+        f"--latency={text}: must be a number of seconds (1), a range (0.5-2) or an "
+        f"exponential distribution with a mean (exp:0.8)"
+    )
     assert str(caught.value) == says
 
 

@@ -278,12 +278,15 @@ def test_letters_beyond_ascii_count_as_their_bytes() -> None:
     [{"messages": []}, {"messages": [{"role": "user", "content": "Else?"}]}, {"tools": []}, {"tools": True}],
 )
 def test_what_no_entry_asks_is_refused(change: Sent) -> None:
-    says = "no entry of these suites asks this: core"
+    says = "no entry of these suites has these messages: core"
     assert _refused(body_of(DOTTED) | change) == (404, "unknown_request", says)
 
 
 def test_a_named_entry_must_ask_what_was_sent() -> None:
-    says = f"{FIRST.key} does not ask these messages with these tools"
+    says = (
+        f"{FIRST.key} does not have these messages and tools; use the same suite version and "
+        f"options as the server"
+    )
     assert _refused(body_of(DOTTED), FIRST.key) == (400, "other_request", says)
 
 

@@ -92,10 +92,10 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
         (["--model", "oracle", "--fault", "cut:2"], "--fault=cut:2: the share must be a number from 0 to 1"),
         (
             ["--model", "oracle", "--fault", "cut:.6", "500:.6"],
-            "--fault=cut:.6 500:.6: the shares add up to 1.2; they must not exceed 1 together",
+            "--fault=cut:.6 500:.6: the shares add up to 1.2; their sum must not exceed 1",
         ),
         (["--model", "oracle", "--fault", "cut:.6", "--fault", "cut:.1"], "cut is given twice"),
-        (["--model", "oracle", "--latency", "soon"], "--latency=soon: must be seconds"),
+        (["--model", "oracle", "--latency", "soon"], "--latency=soon: must be a number of seconds"),
         (["--model", "oracle", "--retry-after", "-1"], "--retry-after=-1.0: must be a number of seconds"),
         (["--model", "oracle", "--retry-after", "nan"], "--retry-after=nan: must be a number of seconds"),
         (["--model", "oracle", "--seed", "x"], "argument --seed: invalid int value: 'x'"),

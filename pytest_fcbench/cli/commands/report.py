@@ -77,7 +77,7 @@ def _load_readable(path: Path) -> Scorecard:
             _read_completions(record)
         except (KeyError, TypeError, ValueError) as error:
             trouble = f"an answer of {record.item_id}: {error!r}"
-            raise UsageError(f"{path}: a broken scorecard: {trouble}") from None
+            raise UsageError(f"{path}: invalid scorecard: {trouble}") from None
     return card
 
 

@@ -52,7 +52,9 @@ class ReplayModel:
                 return answer
             if request.party in WEBS:
                 return _NOT_KEPT
-            raise NotScoredError("no_result", f"{self.path} has no answer of the {request.party} for {name}")
+            raise NotScoredError(
+                "no_result", f"{self.path} has no answer from the {request.party} for {name}"
+            )
         turns = self.answers.get(name)
         if turns is None:
             raise NotScoredError("no_result", f"{self.path} has no result for {name}")
@@ -76,7 +78,7 @@ def load(path: Path) -> ReplayModel:
     found = [path] if path.is_file() else sorted(path.rglob("*_result.json"))
     if not found:
         raise UsageError(
-            f"replay:{path}: no *_result.json below it; give the folder of one model's results "
+            f"replay:{path}: there is no *_result.json below it; give the folder of one model's results "
             "(result/<model>) or a scorecard.json"
         )
     answers: dict[str, Turns] = {}
@@ -84,7 +86,9 @@ def load(path: Path) -> ReplayModel:
     for file in found:
         for key, turns in _read_rows(file):
             if key in answers:
-                raise UsageError(f"{key} has results in {origin[key]} and in {file}; give one model's folder")
+                raise UsageError(
+                    f"{key} has results in both {origin[key]} and {file}; give the folder of a single model"
+                )
             answers[key], origin[key] = turns, file
     steps = [step for turns in answers.values() for turn in turns for step in turn]
     mode, syntax = Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT]
@@ -118,16 +122,15 @@ def _load_scorecard(path: Path) -> ReplayModel:
         answers = {_name_answers(record): _read_turns(record) for record in records if record.turns}
         manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in records}
     except UsageError as error:
-        raise UsageError(
-            f"replay:{path}: neither a *_result.json nor a scorecard of fcbench: {error}"
-        ) from None
+        raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"replay:{path}: a broken scorecard: {error}") from None
+        raise UsageError(f"replay:{path}: invalid scorecard: {error}") from None
     if not answers:
-        raise UsageError(f"replay:{path}: holds no answer of fcbench")
+        raise UsageError(f"replay:{path}: contains no answers of fcbench")
     if len(manners) != 1:
         raise UsageError(
-            f"replay:{path}: needs answers that were all asked for in one manner, has {len(manners)}"
+            f"replay:{path}: its answers were requested in {len(manners)} different ways (mode, "
+            f"names, syntax); replay one of them"
         )
     mode, syntax, names = manners.pop()
     asides = {
@@ -170,7 +173,7 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
 PROVIDER = Provider(
     _open_model,
     "PATH",
-    "answers that were given before: a scorecard or official result files",
+    "answers of an earlier run, from a scorecard or official result files",
     needs_network=False,
     answers_questions=False,
 )

@@ -47,7 +47,7 @@ class ScriptedModel:
         if answer is None:
             single = entry.category.single_turn
             where = "" if single else f"turn {request.turn + 1}, step {request.step + 1} of "
-            reason = f"{self.path} has no answer for {where}{entry.key} and no default"
+            reason = f"{self.path} has no answer for {where}{entry.key} and no 'default'; add one of them"
             raise NotScoredError("no_result", reason)
         if not isinstance(answer.value, list):
             return Completion(text=answer.text())
@@ -101,7 +101,7 @@ def _check_step(answer: Field) -> None:
         return
     for element in answer.elements():
         if len(element.members()) != 1:
-            raise element.error("must be one function name with its arguments")
+            raise element.error("must map one function name to its arguments")
         arguments = next(iter(element.members().values()))
         if not isinstance(arguments.value, str):
             arguments.members()

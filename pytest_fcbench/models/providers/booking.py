@@ -80,8 +80,8 @@ def from_environment(base: str = API) -> BookingModel:
     key = os.environ.get(KEY_ENV, "").strip()
     if not key:
         raise UsageError(
-            "live replies come from booking-com15 at RapidAPI; put your key for it into the environment "
-            f"variable {KEY_ENV}"
+            f"live replies come from booking-com15 at RapidAPI; set the environment variable "
+            f"{KEY_ENV} to your API key"
         )
     return BookingModel(key, base)
 

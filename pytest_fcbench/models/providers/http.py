@@ -79,5 +79,5 @@ async def request_json(
     try:
         reply: object = json.loads(read)
     except (ValueError, RecursionError):
-        raise fail("garbled", "the reply is no JSON", transient=True) from None
+        raise fail("garbled", "the reply is not JSON", transient=True) from None
     return reply

@@ -80,7 +80,7 @@ class LitellmModel:
             # Only a request that works without a parameter shows that the parameter was refused.
             for name in self.parameters.keys() - sent.keys():
                 self.parameters.pop(name, None)
-                self.dropped.setdefault(name, f"{self.id} refused it")
+                self.dropped.setdefault(name, f"{self.id} rejected it")
             return _read_completion(reply, time.perf_counter() - started, self._secrets)
 
     @cached_property
@@ -161,7 +161,7 @@ def _read_completion(reply: object, latency_s: float, secrets: list[str]) -> Com
     # Secrets are masked in all of it: an endpoint that repeats a key must not bring it into a file.
     choices = getattr(reply, "choices", None)
     if not choices:
-        raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
+        raise CallError("endpoint", "the endpoint returned no choices", transient=True)
     message = choices[0].message
     calls = getattr(message, "tool_calls", None) or []
     usage = getattr(reply, "usage", None)

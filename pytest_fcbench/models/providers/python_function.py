@@ -124,12 +124,13 @@ def _read_tool_call(value: object) -> ToolCall:
     arguments = call.get("arguments") if isinstance(call, Mapping) else None
     if not isinstance(name, str) or not isinstance(arguments, str | dict):
         raise ValueError(
-            f"a tool call without a name, or whose arguments are no text or dict: {_shorten(value)}"
+            f"a tool call without a name, or with arguments that are neither text nor a dict: "
+            f"{_shorten(value)}"
         )
     try:
         return ToolCall(name, arguments if isinstance(arguments, str) else json.dumps(arguments))
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"arguments that no JSON can hold ({error}): {_shorten(value)}") from None
+        raise ValueError(f"arguments that cannot be written as JSON ({error}): {_shorten(value)}") from None
 
 
 def _shorten(value: object) -> str:
@@ -160,7 +161,7 @@ def _identify_code(argument: str, settings: Settings) -> Mapping[str, object]:
 def _find_function(argument: str, settings: Settings) -> Function:
     module, colon, function = argument.partition(":")
     if not (colon and module and function):
-        raise refuse_model(settings, "needs a function, as in python:MODULE:FUNCTION")
+        raise refuse_model(settings, "a function is missing; use python:MODULE:FUNCTION")
     try:
         found: object = getattr(import_module(module, Path.cwd()), function, None)
     except UsageError as error:
@@ -173,6 +174,6 @@ def _find_function(argument: str, settings: Settings) -> Function:
 PROVIDER = Provider(
     _open_model,
     "MODULE:FUNCTION",
-    "a function of yours that gets messages and tools",
+    "your own Python function, called with messages and tools",
     identify=_identify_code,
 )

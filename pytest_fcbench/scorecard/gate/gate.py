@@ -36,14 +36,14 @@ class Evidence:
     def not_comparable(self) -> str | None:
         """Why the run cannot be compared with the baseline; None where it can."""
         if self.baseline is None:
-            return "there is no baseline"
+            return "there is no baseline to compare with"
         for name, suite in self.suites.items():
             before = self.baseline.facts.suites.get(name)
             # Entries may have changed under the same name. A suite that only one of them has adds no pairs.
             if before is not None and dict(before) != dict(suite):
                 return (
-                    f"the baseline has another {name}: {_describe_version(before)}, "
-                    f"this run {_describe_version(suite)}; make a new one with fcbench baseline save"
+                    f"the baseline is of another {name}: {_describe_version(before)}, "
+                    f"this run {_describe_version(suite)}; make a new one with 'fcbench baseline save'"
                 )
         return None
 

@@ -73,7 +73,8 @@ class Bound:
         if self.holds(worst) == self.holds(best):
             return self.decide(value, sentence)
         return Finding(
-            UNDECIDED, f"{sentence}, but with {unscored} it lies anywhere from {worst:.2%} to {best:.2%}"
+            UNDECIDED,
+            f"{sentence}, but with {unscored} it can be anywhere from {worst:.2%} to {best:.2%}",
         )
 
 
@@ -91,7 +92,7 @@ class ScoreRule(_BoundRule):
     """A score on one side of a number."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Undecided where the entries that were not scored could turn it."""
+        """Undecided where the entries that were not scored could change the outcome."""
         score = evidence.score(self.metric)
         if score is None or score.accuracy is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
@@ -123,7 +124,9 @@ class BaselineRule:
         run, before = _keep_shared(evidence)
         reference = before.score(self.metric)
         if reference is None or reference.accuracy is None:
-            return Finding(UNDECIDED, f"the run and its baseline share nothing of {self.metric}")
+            return Finding(
+                UNDECIDED, f"the run and its baseline have no scored entry of {self.metric} in common"
+            )
         limit = Bound(self.operator, reference.accuracy + self.margin)
         found = ScoreRule(self.text, self.metric, limit).check(run)
         beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n} tests"
@@ -161,10 +164,12 @@ class NotWorse:
             sentence = (
                 f"{found.metric} changed by {100 * found.change:+.2f} points "
                 f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, {found.better} better, "
-                f"{found.worse} worse; p of a loss by chance {found.chance.p_worse:.3f}"
+                f"{found.worse} worse; p of such a loss by chance {found.chance.p_worse:.3f}"
             )
         if self._is_worse(worst) != self._is_worse(best):
-            return Finding(UNDECIDED, f"{sentence}; the entries that were not scored could turn it")
+            return Finding(
+                UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
+            )
         return Finding(BROKEN if self._is_worse(found) else HELD, sentence)
 
     def _is_worse(self, difference: Difference) -> bool:
@@ -199,7 +204,7 @@ class CallsRule(_BoundRule):
     """Call accuracy along golden paths."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Undecided where the entries that were not scored could turn it."""
+        """Undecided where the entries that were not scored could change the outcome."""
         records = select_marked(evidence.records, _CALLS[self.metric])
         score = golden_paths.score_paths(records, evidence.profile)
         limits = golden_paths.find_possible_accuracy(records, evidence.profile)
@@ -217,7 +222,7 @@ class LatencyRule(_BoundRule):
         """Undecided where no call was timed."""
         seconds = getattr(measure_usage(evidence.records), _LATENCIES[self.metric])
         if seconds is None:
-            return Finding(UNDECIDED, "no call of this run was timed")
+            return Finding(UNDECIDED, "no call of this run has a latency")
         return self.bound.decide(seconds, f"{self.metric} is {seconds:.3g} s")
 
 
@@ -271,28 +276,28 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> Rule:
     if found := _NOT_WORSE.fullmatch(text):
         metric, percent = found[1] or "overall", float(found[2])
         if not 50 <= percent < 100:
-            raise _make_error(text, f"the confidence must be from 50 to below 100 %, not {percent:g} %")
+            raise _make_error(
+                text,
+                f"the confidence must be at least 50% and below 100%, not {percent:g}%; use e.g. "
+                f"not-worse(95%)",
+            )
         return NotWorse(text, _require_metric(text, metric, suites), percent / 100)
     found = _PLAIN.fullmatch(text)
     if not found:
         raise _make_error(
             text,
-            "is none; write 'metric >= number' (operators >=, <=, >, <) or not-worse(95%), "
-            "for example 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'",
+            "expected METRIC OPERATOR VALUE (operators >=, <=, >, <) or not-worse(95%), "
+            "e.g. 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'",
         )
     metric, sign, value = found.groups()
     # A time needs its unit: 3 could be seconds or milliseconds.
     if metric in _LATENCIES:
         if not (seconds := _SECONDS.fullmatch(value)):
-            raise _make_error(
-                text, f"{value!r} is no time; write it in s or ms, for example '{metric}{sign}3s'"
-            )
+            raise _make_error(text, f"{value!r} is not a duration; use s or ms, e.g. '{metric}{sign}3s'")
         return LatencyRule(text, metric, Bound(sign, float(seconds[1]) / (1000 if seconds[2] == "ms" else 1)))
     if metric in _COSTS:
         if not (dollars := _DOLLARS.fullmatch(value)):
-            raise _make_error(
-                text, f"{value!r} is no price; write it in usd, for example '{metric}{sign}1.50usd'"
-            )
+            raise _make_error(text, f"{value!r} is not a price; use usd, e.g. '{metric}{sign}1.50usd'")
         return CostRule(text, metric, Bound(sign, float(dollars[1])))
     if metric in _CALLS:
         return CallsRule(text, metric, Bound(sign, _parse_share(text, value)))
@@ -309,11 +314,11 @@ def _parse_share(text: str, value: str) -> float:
     """Parse a number from 0 to 1, also given in %."""
     found = _SHARE.fullmatch(value)
     if not found:
-        raise _make_error(text, f"{value!r} is no fraction or percentage, for example 0.8 or 80%")
+        raise _make_error(text, f"{value!r} is not a fraction or a percentage; use e.g. 0.8 or 80%")
     share = float(found[1]) / (100 if found[2] else 1)
     # "80" without % would hold for no run or for every one.
     if share > 1:
-        raise _make_error(text, f"{value} is more than 1; write a fraction or a percentage")
+        raise _make_error(text, f"{value} is more than 1; use a fraction or a percentage, e.g. 0.8 or 80%")
     return share
 
 
@@ -327,7 +332,7 @@ def _require_metric(text: str, metric: str, suites: Collection[str]) -> str:
 
 
 def _make_error(text: str, rule: str) -> UsageError:
-    return UsageError(f"gate rule {text!r}: {rule}")
+    return UsageError(f"invalid gate rule {text!r}: {rule}")
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of the module

@@ -73,7 +73,7 @@ def test_nothing_is_replaced_unasked(tmp_path: Path, capsys: pytest.CaptureFixtu
 
     assert _augment("core", "--to", str(tmp_path), "--kind", "parallel", "--count", "2") == 2
 
-    assert "parallel.yaml is already there" in capsys.readouterr().err
+    assert "parallel.yaml already exists" in capsys.readouterr().err
     assert (tmp_path / "parallel.yaml").read_text() == "mine"
     assert _augment("core", "--to", str(tmp_path), "--kind", "parallel", "--count", "2", "--force") == 0
 

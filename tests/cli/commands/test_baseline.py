@@ -77,4 +77,4 @@ def test_what_cannot_be_is_told(
 
 def test_a_place_that_cannot_be_written(scorecard: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["baseline", "save", str(scorecard), "--to", "scorecard.json/b.json"]) == 1
-    assert "scorecard.json/b.json cannot be written: " in capsys.readouterr().err
+    assert "scorecard.json/b.json: cannot be written: " in capsys.readouterr().err

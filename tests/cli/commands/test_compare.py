@@ -137,4 +137,4 @@ def test_a_target_that_cannot_be_written_is_told(
 ) -> None:
     target = f"{runs[0]}/page.html"
     assert main.main(["compare", *runs, f"--to={target}"]) == 1
-    assert capsys.readouterr().err.startswith(f"fcbench: {target} cannot be written: ")
+    assert capsys.readouterr().err.startswith(f"fcbench: {target}: cannot be written: ")

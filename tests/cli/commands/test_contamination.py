@@ -225,7 +225,7 @@ def test_the_first_call_says_what_is_wrong(contamination: Measured, reply: Reply
     with at(lambda _: reply) as (server, where):
         code, text, errors = contamination(where)
     assert (code, text) == (1, "")
-    assert errors.startswith("fcbench: the first call failed, so no other was made: ")
+    assert errors.startswith("fcbench: the first call failed, so no other call was made: ")
     assert says in errors
     assert len(server.requests) <= 3
 

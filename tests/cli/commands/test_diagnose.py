@@ -251,7 +251,7 @@ def test_a_second_run_buys_nothing(diagnose: Diagnose, served: Served) -> None:
     first = diagnose(*judge(endpoint))
     second = diagnose(*judge(endpoint))
     assert len(endpoint.requests) == 5
-    assert "note: 5 answers came from answers.sqlite" in second
+    assert "note: 5 answers were reused from answers.sqlite" in second
     assert second.partition("judge ")[0] == first.partition("judge ")[0]
     assert diagnose(*judge(endpoint, "--offline")).partition("judge ")[0] == first.partition("judge ")[0]
     diagnose(*judge(endpoint, "--refresh"))
@@ -333,7 +333,7 @@ def test_a_busy_endpoint_is_asked_again(diagnose: Diagnose, served: Served) -> N
     text = diagnose(*judge(served(answer)))
     assert set(causes().values()) == {"implicit_action"}
     assert "judge openai/judge: calls 7" in text
-    assert "note: 2 of 7 calls were tries after a failure" in text
+    assert "note: 2 of 7 calls were retries" in text
 
 
 def test_one_call_that_fails_is_one_diagnosis_less(diagnose: Diagnose, served: Served) -> None:
@@ -357,7 +357,7 @@ def first_messages(key: str) -> list[str]:
 def test_an_endpoint_that_is_down_ends_it(refusal: Refusal) -> None:
     endpoint = Endpoint("http://127.0.0.1:9/v1", [], [])
     said = refusal("diagnose", *judge(endpoint))
-    assert said.startswith("the first call failed, so no other was made: connection: openai/judge: ")
+    assert said.startswith("the first call failed, so no other call was made: connection: openai/judge: ")
     assert "check --judge-api-base, and whether the server is up" in said
     assert not Path("d.json").exists()
 
@@ -458,7 +458,7 @@ def test_what_came_before_an_interruption_is_kept(diagnose: Diagnose, served: Se
     assert process.returncode == 1
     assert said == "fcbench: interrupted; what is stored is not asked for again\n"
     assert not Path("d.json").exists()
-    assert "note: 2 answers came from answers.sqlite" in diagnose(*words)
+    assert "note: 2 answers were reused from answers.sqlite" in diagnose(*words)
 
 
 @pytest.mark.parametrize(
@@ -528,7 +528,7 @@ def test_two_files_must_be_about_the_same(refusal: Refusal) -> None:
         ([CARD, "--limit=0"], "--limit=0: must be 1 or more"),
         ([CARD, "--category=multi_tur"], "--category=multi_tur: unknown category 'multi_tur'. Did you mean"),
         ([CARD, "--profile=both"], "--profile=both: unknown profile 'both'"),
-        ([CARD, "--judge=oracle"], "--judge=oracle: answers entries, not questions about them"),
+        ([CARD, "--judge=oracle"], "--judge=oracle: cannot judge, because it answers only entries"),
         ([CARD, f"--judge=replay:{CARD}"], f"--judge=replay:{CARD}: answers entries"),
         ([CARD, "--judge=scripted:none.yaml"], "--judge=scripted:none.yaml: none.yaml does not exist"),
         ([CARD, "--judge=oracel"], "--judge=oracel: unknown model 'oracel'. Did you mean 'oracle'?"),

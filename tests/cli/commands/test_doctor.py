@@ -84,7 +84,12 @@ def test_without_benchmarks_init_comes_next(capsys: pytest.CaptureFixture[str]) 
         ),
         (["--model", "orcale"], "", "model", "wrong: --model=orcale: unknown model 'orcale'. Did you mean"),
         (["--model", "replay:gone.json"], "", "model", "wrong: .*gone.json does not exist"),
-        (["--config", "gone.yaml"], "", "options", "wrong: .*gone.yaml: there is no such file"),
+        (
+            ["--config", "gone.yaml"],
+            "",
+            "options",
+            "wrong: .*gone.yaml: no such file",
+        ),
         (
             ["--store", "file/a.sqlite"],
             "",

@@ -64,7 +64,7 @@ def test_examples_become_a_suite(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_there_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert _draft("--examples", "README.md", "--to", "mine") == 0
     assert _draft("--examples", "README.md", "--to", "mine") == 2
-    assert "mine/simple_python.yaml is already there" in capsys.readouterr().err
+    assert "mine/simple_python.yaml already exists" in capsys.readouterr().err
     assert _draft("--examples", "README.md", "--to", "mine", "--force") == 0
 
 

@@ -286,7 +286,7 @@ def test_nothing_is_overwritten_unasked(folder: Path, export: Export, refused: E
     write_scorecard(folder / "a.json", RECORDS, OFFICIAL)
     export("a.json", "--as=old")
     before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
-    assert "data_non_live.csv is already there; name another folder" in refused(
+    assert "data_non_live.csv already exists; name another folder" in refused(
         "official", "a.json", "--to=out", "--as=new"
     )
     assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before

@@ -74,7 +74,7 @@ def test_sources_are_put_together_and_shown(garden: Path, capsys: pytest.Capture
         (["garden_sample", "garden_sample:dig"], "a function 'dig' is there already"),
         (["garden_sample.py"], "name the module, not its file: garden_sample or garden_sample:function"),
         (["gone.json"], "gone.json: cannot be read"),
-        (["garden_sample", "--to", "garden_sample.py"], "garden_sample.py is already there"),
+        (["garden_sample", "--to", "garden_sample.py"], "garden_sample.py already exists"),
     ],
 )
 def test_wrong_words_are_told(words: list[str], rule: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -240,7 +240,7 @@ def test_a_second_run_buys_nothing(audit: Audit, served: Served) -> None:
     endpoint = served(good)
     first, second = audit(*one(endpoint)), audit(*one(endpoint))
     assert len(endpoint.requests) == 5
-    assert "note: 5 answers came from answers.sqlite" in second
+    assert "note: 5 answers were reused from answers.sqlite" in second
     assert second.partition("judge openai")[0] == first.partition("judge openai")[0]
     audit(*one(endpoint, "--offline"))
     audit(*one(endpoint, "--refresh"))
@@ -281,7 +281,7 @@ def test_a_judge_that_always_fails(served: Served, capfd: pytest.CaptureFixture[
 
 def test_an_endpoint_that_is_not_there(refusal: Refusal, served: Served) -> None:
     said = refusal("judge-audit", CARD, *one(served(lambda _: make_error_reply(401, f"bad key {KEY}"))))
-    assert said.startswith("the first call failed, so no other was made: authentication")
+    assert said.startswith("the first call failed, so no other call was made: authentication")
     assert "--judge-api-key-env" in said
     assert KEY not in said
 
@@ -363,7 +363,10 @@ TWO = ("--judge=builtin", "--judge=openai/x")
         ([CARD, "--judge=builtin", "--judge=builtin"], "name two different judges"),
         ([CARD, *TWO, "--limit=0"], "--limit=0: must be 1 or more"),
         ([CARD, *TWO, "--profile=both"], "--profile=both: unknown profile 'both'"),
-        ([CARD, "--judge=builtin", "--judge=oracle"], "--judge=oracle: answers entries, not questions"),
+        (
+            [CARD, "--judge=builtin", "--judge=oracle"],
+            "--judge=oracle: cannot judge, because it answers only entries",
+        ),
         ([CARD, "--judge=builtin", "--judge=none"], "--judge=none: give builtin, a model profile or"),
         ([CARD, "--judge=builtin", "--judge=oracel"], "--judge=oracel: unknown model 'oracel'. Did you mean"),
         ([CARD, *TWO, "--judge-api-key-env=NOT_SET"], "judge_api_key_env: the environment variable"),

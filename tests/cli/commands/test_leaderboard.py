@@ -98,7 +98,9 @@ def test_wrong_words_are_told(runs: list[str], tmp_path: Path, capsys: pytest.Ca
     assert "Did you mean 'overall'" in _refused(capsys, *runs, "--sort=overal")
     assert "Did you mean 'parallel'" in _refused(capsys, *runs, "--metrics=live,paralel")
     assert "no scorecard has a scored entry of live" in _refused(capsys, *runs, "--sort=live")
-    assert "--config=none.yaml: there is no such file" in _refused(capsys, *runs, "--config=none.yaml")
+    assert "--config=none.yaml: no such file; name a configuration file, or leave the option out" in _refused(
+        capsys, *runs, "--config=none.yaml"
+    )
     assert "models.a.released: must be a date such as 2024-07-18" in _refused(
         capsys, *runs, "--config=wrong.yaml"
     )

@@ -137,7 +137,7 @@ def test_a_file_that_is_no_scorecard(capsys: pytest.CaptureFixture[str], text: s
 )
 def test_answers_that_are_none(capsys: pytest.CaptureFixture[str], answer: Mapping[str, object]) -> None:
     broken = card(records=[replace(make_record(), turns=((answer,),))])
-    assert "card.json: a broken scorecard: an answer of core:simple_python_0: " in refusal(capsys, broken)
+    assert "card.json: invalid scorecard: an answer of core:simple_python_0: " in refusal(capsys, broken)
 
 
 def test_more_models_than_can_be_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,12 +157,14 @@ def test_a_scorecard_is_never_overwritten(capsys: pytest.CaptureFixture[str], tm
 def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], to: str) -> None:
     Path("folder").mkdir()
     assert main.main(["report", card(), "--to", to]) == 1
-    assert f"fcbench: {to} cannot be written: " in capsys.readouterr().err
+    assert f"fcbench: {to}: cannot be written: " in capsys.readouterr().err
     assert sorted(path.name for path in Path().iterdir()) == ["card.json", "folder"]
 
 
 def test_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--config=none.yaml: there is no such file" in refusal(capsys, card(), "--config=none.yaml")
+    assert "--config=none.yaml: no such file; name a configuration file, or leave the option out" in refusal(
+        capsys, card(), "--config=none.yaml"
+    )
 
 
 def test_a_scorecard_of_another_suite_version_is_noted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,7 +44,7 @@ def test_a_draft_names_what_is_to_be_done(tmp_path: Path, capfd: pytest.CaptureF
     assert [entry["id"] for entry in entries] == ["multi_turn_base_7", "multi_turn_base_8"]
     assert all(turn["user"].startswith("TODO: ") for entry in entries for turn in entry["turns"])
     assert _code("--to", str(file)) == 2
-    assert "is already there" in capfd.readouterr().err
+    assert "already exists" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,10 @@ def test_a_store_named_in_the_file_is_looked_at(
 class TestNoStore:
     def test_missing(self, words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         refused(*words)
-        assert f"{STORE}: there is no such file; name the store with --store" in capsys.readouterr().err
+        assert (
+            f"{STORE}: no such file; name the file that stores answers with --store"
+            in capsys.readouterr().err
+        )
         assert list(folder.iterdir()) == []
 
     @pytest.mark.parametrize("content", [b"", b"my diary, do not touch " * 100], ids=["empty", "text"])
@@ -222,7 +225,8 @@ class TestNoStore:
         content = (folder / "diary").read_bytes()
         refused(*words, "--store=diary")
         assert (
-            "is not a store of this version of fcbench; move it away, or name another file with --store"
+            "was not written as a store by this version of fcbench; move it away, or name "
+            "another file with --store"
         ) in capsys.readouterr().err
         assert (folder / "diary").read_bytes() == content
 
@@ -443,7 +447,7 @@ def test_what_is_there_stays_unless_forced(folder: Path, capsys: pytest.CaptureF
 
     path = next((folder / "out").rglob("*.json"))
     refused("export", "out", MODEL, "--mode=prompt")
-    assert f"{path.relative_to(folder)} is already there" in capsys.readouterr().err
+    assert f"{path.relative_to(folder)} already exists" in capsys.readouterr().err
     assert run("import", str(second), MODEL, "--force") == 0
     assert capsys.readouterr().out.startswith("1 answers came in, 0 were already there\n")
     assert "f(a=1)" in path.read_text()

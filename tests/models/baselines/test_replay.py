@@ -90,7 +90,7 @@ def test_an_id_in_two_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         replay.load(tmp_path)
     assert str(caught.value) == (
-        f"bfcl:simple_python_0 has results in {one} and in {other}; give one model's folder"
+        f"bfcl:simple_python_0 has results in both {one} and {other}; give the folder of a single model"
     )
 
 
@@ -98,7 +98,7 @@ def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         replay.load(tmp_path)
     assert str(caught.value) == (
-        f"replay:{tmp_path}: no *_result.json below it; give the folder of one model's results "
+        f"replay:{tmp_path}: there is no *_result.json below it; give the folder of one model's results "
         "(result/<model>) or a scorecard.json"
     )
 
@@ -346,5 +346,5 @@ def test_tokens_and_latency_are_read_back(tmp_path: Path) -> None:
 
 def test_a_report_without_answers_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    with pytest.raises(UsageError, match="holds no answer of fcbench"):
+    with pytest.raises(UsageError, match="contains no answers of fcbench"):
         replay.load(write_scorecard(path, []))

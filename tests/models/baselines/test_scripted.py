@@ -80,7 +80,11 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
     with pytest.raises(NotScoredError) as caught:
         ask_model(model, _entry(number=7))
     assert caught.value.cause == "no_result"
-    assert caught.value.reason == f"{model.path} has no answer for core:simple_python_7 and no default"
+    assert (
+        caught.value.reason
+        == f"{model.path} has no answer for core:simple_python_7 and no 'default'; add one of "
+        f"them"
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
         ),
         pytest.param(
             "answers:\n  core:a_0:\n    - f: {}\n      g: {}\n",
-            "3: answers.core:a_0.0: must be one function name with its arguments",
+            "3: answers.core:a_0.0: must map one function name to its arguments",
             id="two names in a call",
         ),
         pytest.param(
@@ -248,7 +252,7 @@ def test_a_step_without_answer_gets_the_default_or_is_not_scored(
     assert caught.value.cause == "no_result"
     assert caught.value.reason == (
         f"{model.path} has no answer for turn {turn + 1}, step {step + 1} of core:multi_turn_base_0 "
-        "and no default"
+        "and no 'default'; add one of them"
     )
     model = _model(tmp_path, TURNS + "default: Done.\n")
     assert ask_model(model, TALK, turn, step) == Completion(text="Done.")
@@ -283,5 +287,7 @@ def test_each_step_of_a_golden_path_has_its_answer(tmp_path: Path, names: Names)
 
 
 def test_a_step_of_a_golden_path_without_answer_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotScoredError, match=r"no answer for turn 1, step 4 of core:cross_0 and no default"):
+    with pytest.raises(
+        NotScoredError, match=r"no answer for turn 1, step 4 of core:cross_0 and no 'default'; add one"
+    ):
         ask_model(_model(tmp_path, STEPS), PATH, step=3)

@@ -98,7 +98,7 @@ def test_a_refused_parameter_is_dropped_with_a_note() -> None:
         model = make_model(endpoint, temperature=0.001, seed=7)
         completions = [asyncio.run(model.complete(make_entry(), QUESTION)) for _ in range(2)]
     assert [completion.text for completion in completions] == ["ok", "ok"]
-    assert model.notes == ("temperature was dropped: openai/loopback refused it",)
+    assert model.notes == ("temperature was dropped: openai/loopback rejected it",)
     assert ["temperature" in asked for asked in endpoint.requests] == [True, False, False]
     assert all(asked["seed"] == 7 for asked in endpoint.requests)
 

@@ -97,9 +97,9 @@ def test_a_message_has_text_and_reasoning() -> None:
         ({"content": ["x"]}, "a message whose content is ['x'], not text"),
         ({"content": "x", "tool_calls": {}}, "a message whose tool_calls are {}, not a list"),
         (["lamp"], "a tool call without a name"),
-        ([{"name": "lamp"}], "whose arguments are no text or dict"),
+        ([{"name": "lamp"}], "with arguments that are neither text nor a dict"),
         ([{"function": {"arguments": "{}"}}], "a tool call without a name"),
-        ([{"name": "lamp", "arguments": {"on": {1}}}], "arguments that no JSON can hold"),
+        ([{"name": "lamp", "arguments": {"on": {1}}}], "arguments that cannot be written as JSON"),
     ],
 )
 def test_what_is_no_answer_is_not_scored(value: object, says: str) -> None:
@@ -163,8 +163,8 @@ def test_its_answers_are_kept_under_its_code(agent: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("rest", "says"),
     [
-        ("", "needs a function, as in python:MODULE:FUNCTION"),
-        ("agent", "needs a function, as in python:MODULE:FUNCTION"),
+        ("", "a function is missing; use python:MODULE:FUNCTION"),
+        ("agent", "a function is missing; use python:MODULE:FUNCTION"),
         ("nowhere_to_be_found:f", "nowhere_to_be_found cannot be imported: ModuleNotFoundError"),
         ("{agent}:reply", "{agent} has no function 'reply'"),
     ],

@@ -59,8 +59,8 @@ def test_a_rule_is_metric_operator_and_share(text: str, metric: str, operator: s
 
 
 FORM = (
-    ": is none; write 'metric >= number' (operators >=, <=, >, <) or not-worse(95%), "
-    "for example 'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'"
+    ": expected METRIC OPERATOR VALUE (operators >=, <=, >, <) or not-worse(95%), e.g. "
+    "'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'"
 )
 
 
@@ -74,26 +74,32 @@ FORM = (
         ("not-worse", FORM),
         ("not-worse(95)", FORM),
         ("not-worse()", FORM),
-        ("overall>=", ": '' is no fraction or percentage, for example 0.8 or 80%"),
-        ("overall>=-0.2", ": '-0.2' is no fraction or percentage, for example 0.8 or 80%"),
-        ("overall>=high", ": 'high' is no fraction or percentage, for example 0.8 or 80%"),
-        ("overall>=0,2", ": '0,2' is no fraction or percentage, for example 0.8 or 80%"),
-        ("overall>=nan", ": 'nan' is no fraction or percentage, for example 0.8 or 80%"),
-        ("overall>=baseline*2", ": 'baseline*2' is no fraction or percentage, for example 0.8 or 80%"),
-        ("overall>=20", ": 20 is more than 1; write a fraction or a percentage"),
-        ("overall>=120%", ": 120% is more than 1; write a fraction or a percentage"),
-        ("overall>=baseline-2", ": 2 is more than 1; write a fraction or a percentage"),
-        ("not_scored<=5", ": 5 is more than 1; write a fraction or a percentage"),
-        ("latency.p95<=3", ": '3' is no time; write it in s or ms, for example 'latency.p95<=3s'"),
-        ("cost<=1.50", ": '1.50' is no price; write it in usd, for example 'cost<=1.50usd'"),
-        ("not-worse(100%)", ": the confidence must be from 50 to below 100 %, not 100 %"),
-        ("not-worse(5%)", ": the confidence must be from 50 to below 100 %, not 5 %"),
+        ("overall>=", ": '' is not a fraction or a percentage; use e.g. 0.8 or 80%"),
+        ("overall>=-0.2", ": '-0.2' is not a fraction or a percentage; use e.g. 0.8 or 80%"),
+        ("overall>=high", ": 'high' is not a fraction or a percentage; use e.g. 0.8 or 80%"),
+        ("overall>=0,2", ": '0,2' is not a fraction or a percentage; use e.g. 0.8 or 80%"),
+        ("overall>=nan", ": 'nan' is not a fraction or a percentage; use e.g. 0.8 or 80%"),
+        ("overall>=baseline*2", ": 'baseline*2' is not a fraction or a percentage; use e.g. 0.8 or 80%"),
+        ("overall>=20", ": 20 is more than 1; use a fraction or a percentage, e.g. 0.8 or 80%"),
+        ("overall>=120%", ": 120% is more than 1; use a fraction or a percentage, e.g. 0.8 or 80%"),
+        ("overall>=baseline-2", ": 2 is more than 1; use a fraction or a percentage, e.g. 0.8 or 80%"),
+        ("not_scored<=5", ": 5 is more than 1; use a fraction or a percentage, e.g. 0.8 or 80%"),
+        ("latency.p95<=3", ": '3' is not a duration; use s or ms, e.g. 'latency.p95<=3s'"),
+        ("cost<=1.50", ": '1.50' is not a price; use usd, e.g. 'cost<=1.50usd'"),
+        (
+            "not-worse(100%)",
+            ": the confidence must be at least 50% and below 100%, not 100%; use e.g. not-worse(95%)",
+        ),
+        (
+            "not-worse(5%)",
+            ": the confidence must be at least 50% and below 100%, not 5%; use e.g. not-worse(95%)",
+        ),
     ],
 )
 def test_what_is_no_rule_is_told(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_rule(text)
-    assert str(caught.value) == f"gate rule {text!r}{says}"
+    assert str(caught.value) == f"invalid gate rule {text!r}{says}"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +119,9 @@ def test_what_is_no_rule_is_told(text: str, says: str) -> None:
 def test_an_unknown_metric_is_told_with_the_nearest(metric: str, guess: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_rule(f"{metric}>=0.5", ("core",))
-    assert str(caught.value).startswith(f"gate rule '{metric}>=0.5': unknown metric {metric!r}. {guess}")
+    assert str(caught.value).startswith(
+        f"invalid gate rule '{metric}>=0.5': unknown metric {metric!r}. {guess}"
+    )
 
 
 # Scores
@@ -163,7 +171,7 @@ def test_missing_verdicts_that_could_turn_it_leave_it_undecided() -> None:
     outcome = _check("multiple>=0.5", *_records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT))
     assert outcome.code == UNDECIDED
     assert outcome.sentence == (
-        "multiple is 50.00%, but with 2 of 4 entries not scored it lies anywhere from 25.00% to 75.00%"
+        "multiple is 50.00%, but with 2 of 4 entries not scored it can be anywhere from 25.00% to 75.00%"
     )
 
 
@@ -259,7 +267,7 @@ def test_calls_that_were_not_scored_may_leave_it_undecided() -> None:
     assert _check("complex.calls>=0.6", *records) == Finding(
         UNDECIDED,
         "complex.calls is 75.00% (3 of 4), "
-        "but with entries not scored it lies anywhere from 37.50% to 87.50%",
+        "but with entries not scored it can be anywhere from 37.50% to 87.50%",
     )
 
 
@@ -274,7 +282,7 @@ def test_the_profile_of_the_run_decides_about_calls() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("complex.calls>=baseline", "'baseline' is no fraction or percentage, for example 0.8 or 80%"),
+        ("complex.calls>=baseline", "'baseline' is not a fraction or a percentage; use e.g. 0.8 or 80%"),
         ("complex.call>=0.5", "unknown metric 'complex.call'. Did you mean 'complex.calls'"),
         ("parallel.calls>=0.5", "unknown metric 'parallel.calls'"),
     ],
@@ -282,7 +290,7 @@ def test_the_profile_of_the_run_decides_about_calls() -> None:
 def test_wrong_rules_about_calls(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_rule(text)
-    assert str(caught.value).startswith(f"gate rule {text!r}: {says}")
+    assert str(caught.value).startswith(f"invalid gate rule {text!r}: {says}")
 
 
 def test_what_another_profile_would_have_shown_is_no_failure_of_the_run() -> None:
@@ -346,8 +354,8 @@ def test_another_suite_version_is_not_compared(rule: str) -> None:
     found = _check(rule, *_records("parallel", PASSED), baseline=_baseline(_records("parallel", PASSED), "0"))
     assert found == Finding(
         UNDECIDED,
-        "the baseline has another core: version 0, this run version 1; make a new one with "
-        "fcbench baseline save",
+        "the baseline is of another core: version 0, this run version 1; make a new one with "
+        "'fcbench baseline save'",
     )
 
 
@@ -355,7 +363,7 @@ def test_another_suite_version_is_not_compared(rule: str) -> None:
 def test_without_shared_entries_nothing_can_be_told(rule: str) -> None:
     before = _baseline(_records("multiple", PASSED))
     assert _check(rule, *_records("parallel", PASSED), baseline=before).code == UNDECIDED
-    assert _check(rule, *_records("parallel", PASSED)).sentence == "there is no baseline"
+    assert _check(rule, *_records("parallel", PASSED)).sentence == "there is no baseline to compare with"
 
 
 # Not worse
@@ -423,7 +431,7 @@ def test_what_was_not_scored_may_hide_a_loss() -> None:
     open_run = [replace(r, verdicts=replace(r.verdicts, official=TIMEOUT)) for r in run[-3:]]
     found = _check("not-worse(parallel, 95%)", *run[:-3], *open_run, baseline=before)
     assert found.code == UNDECIDED
-    assert found.sentence.endswith("; the entries that were not scored could turn it")
+    assert found.sentence.endswith("; the entries that were not scored could change the outcome")
 
 
 # Time and money
@@ -448,7 +456,7 @@ def test_latency(rule: str, code: int, sentence: str) -> None:
 
 
 def test_latency_that_nobody_took() -> None:
-    assert _check("latency.p95<=1s", make_record()) == Finding(UNDECIDED, "no call of this run was timed")
+    assert _check("latency.p95<=1s", make_record()) == Finding(UNDECIDED, "no call of this run has a latency")
 
 
 @pytest.mark.parametrize(
@@ -515,4 +523,4 @@ def test_any_text_is_a_rule_or_a_clear_error(text: str) -> None:
         assert rule.text == text
         rule.check(Evidence([], Profile.OFFICIAL, lambda name: 0, {}))
     else:
-        assert told.startswith(f"gate rule {text!r}: ")
+        assert told.startswith(f"invalid gate rule {text!r}: ")
