@@ -25,10 +25,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             )
 
 
-# Before pytest-json-report looks at its options.
+# First, because pytest-json-report reads its options in the same hook.
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the benchmark where it is wanted."""
+    """Register the benchmark if a configuration file or an option asks for it."""
     config.addinivalue_line("markers", "fcbench(category): run the test once for each entry of the category")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     if any(value is not None for value in given.values()) or (config.rootpath / FILE).is_file():

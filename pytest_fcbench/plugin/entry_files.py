@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def find_pointed_suites(
     arguments: Sequence[str], here: Path, own: Mapping[str, Path]
 ) -> tuple[Mapping[str, Path], Mapping[Path, str]]:
-    """Find the suites that arguments of the command line point at, and the suite of each file to collect.
+    """Find the suites that the command line names by path, and the suite of each file to collect.
 
     ``own`` are the suites that fcbench.yaml names. Raises ``SuiteError`` and ``UsageError``.
     """
@@ -47,7 +47,7 @@ def _normalize(path: Path) -> Path:
 
 
 def _find_root(place: Path, item: str, roots: Mapping[Path, str]) -> Path:
-    """Return the path of the suite around a path, if fcbench.yaml or the node id names it, else the path."""
+    """Return the suite that holds a path, if fcbench.yaml or the node id names one, else the path."""
     around = (place, *place.parents)
     for folder in around:
         if folder in roots:
@@ -57,7 +57,7 @@ def _find_root(place: Path, item: str, roots: Mapping[Path, str]) -> Path:
 
 
 class EntryFileCollector:
-    """Collects the files of entries that were pointed at; ``files`` names the suite of each."""
+    """Collects the entry files that the command line names; ``files`` has the suite of each."""
 
     def __init__(self, files: Mapping[Path, str]) -> None:
         self._files = files
@@ -90,7 +90,8 @@ class EntryFile(pytest.File):
 
     def _make_item(self, item_id: str) -> EntryItem:
         name = f"entry[{item_id}]"
-        # As text: the id that pytest makes of a name with brackets is not that which it reads for --lf.
+        # The node id is given as text: the one that pytest makes of a name with brackets is not the one
+        # that it reads back for --lf.
         item: EntryItem = EntryItem.from_parent(self, name=name, nodeid=f"{self.nodeid}::{name}")
         return item
 
@@ -99,7 +100,7 @@ class EntryItem(pytest.Item):
     """Puts an entry to the model and asserts on the answer."""
 
     def runtest(self) -> None:
-        """Do what the functions of ``benchmarks/`` do."""
+        """Ask, judge and assert, as the test functions of ``benchmarks/`` do."""
         benchmark, entry = self.config.stash[BENCHMARK], self.stash[ENTRY]
         judgement = benchmark.session.judge(entry, benchmark.ask_model(entry))
         verdict = benchmark.record_judgement(judgement)

@@ -1,4 +1,4 @@
-"""The hooks that make items of entries, put them to the model and collect Records."""
+"""The hooks that turn entries into items, put them to the model and collect Records."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STOPPED = "fcbench-cannot-run"
 
 
 class Benchmark:
-    """The run in this process, be it the only one, the controller of xdist or one of its workers."""
+    """The run in this process: the only one, the controller of xdist or one of its workers."""
 
     def __init__(self, config: pytest.Config, settings: Settings, pointed: Collection[str] = ()) -> None:
         self.config = config
@@ -50,7 +50,7 @@ class Benchmark:
         self._pointed = pointed
         """Suites whose entries are items of their files."""
         self.item_ids: dict[str, str] = {}
-        """Item id by node id, of the Records that arrived."""
+        """Item ids of the Records collected so far, by node id."""
         self.foreign_failures = 0
         self.plan_lines: list[str] = []
         """The plan of ``--fcbench-plan``, to be printed at the end."""
@@ -63,7 +63,7 @@ class Benchmark:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: Sequence[XSpec]) -> None:
-        """Leave workers on other machines their share of the limits; those on this one ask through us."""
+        """Reduce the limits by the share of remote workers; local workers ask through this process."""
         self._share = share_of_local(specs)
 
     # Collection
@@ -78,14 +78,14 @@ class Benchmark:
             return
         found = self.context.selection.entries(marker.args[0])
         entries = [entry for entry in found if entry.suite not in self._pointed]
-        # One category has the same for all.
+        # All entries of a category in a suite have the same marks.
         marks = {entry.suite: _make_marks(entry) for entry in entries}
         metafunc.parametrize(
             "entry", [pytest.param(entry, id=entry.item_id, marks=marks[entry.suite]) for entry in entries]
         )
 
     def prepare(self) -> bool:
-        """Prepare the run; False if a model, a suite or an entry is wrong, which collection ends with."""
+        """Prepare the run; return False on an error, which is raised at the end of collection."""
         try:
             self.session.prepare(self._share)
         except FcbenchError as error:
@@ -122,11 +122,11 @@ class Benchmark:
             self.session.prepare(self._share)
 
     def start_asking(self, entries: list[Entry]) -> None:
-        """Begin to ask for these entries, or end the session if the first call fails."""
+        """Start asking about these entries, or end the session if the first call fails."""
         with raise_usage_errors():
             self.session.start(entries)
 
-    # What the bodies use; without the request fixture, which costs more than the body
+    # Fixtures of the test bodies; without pytest's ``request``, which costs more than the body
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -177,8 +177,14 @@ class Benchmark:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the Record; make an entry that was not scored an error, not a failure."""
-        if ENTRY in item.stash and call.excinfo:
-            self._shorten_traceback(call.excinfo)
+        if (
+            ENTRY in item.stash
+            and self.config.option.tbstyle == "no"
+            and call.excinfo
+            and call.excinfo.errisinstance((AssertionError, NotScoredError))
+        ):
+            # pytest takes long to filter many frames, so one is kept where none is shown.
+            call.excinfo.traceback = call.excinfo.traceback[-1:]
         report = yield
         if call.when == "teardown":
             _forget_answer(item)
@@ -194,11 +200,6 @@ class Benchmark:
                 text = json.dumps(to_json(record), default=repr) if self.is_worker else record
                 report.__dict__["fcbench"] = text
         return report
-
-    def _shorten_traceback(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Keep one frame if none is shown, because pytest takes long to filter many."""
-        if excinfo.errisinstance((AssertionError, NotScoredError)) and self.config.option.tbstyle == "no":
-            excinfo.traceback = excinfo.traceback[-1:]
 
     def _record_not_scored(self, item: pytest.Item, error: BaseException) -> None:
         if RECORD in item.stash or isinstance(error, pytest.skip.Exception):
@@ -222,7 +223,11 @@ class Benchmark:
             self.session.records[record.item_id] = record
             self.item_ids[report.nodeid] = record.item_id
         elif report.failed and report.nodeid not in self.item_ids:
-            entry = self._find_lost_entry(report)
+            entry = None
+            # xdist reports no phase for the entry during which a worker died.
+            if report.when not in ("setup", "call", "teardown"):
+                self.prepare_or_stop()
+                entry = self.context.selection.find(parse_item_id(report.nodeid))
             if entry is None:
                 self.foreign_failures += 1
             else:
@@ -230,22 +235,15 @@ class Benchmark:
                 reason = report.longreprtext or "pytest reported no result of the test"
                 self.session.records[entry.item_id] = self.session.not_scored(entry, "worker_crashed", reason)
 
-    def _find_lost_entry(self, report: pytest.TestReport) -> Entry | None:
-        """Return the entry during which an xdist worker died; xdist then reports no phase."""
-        if report.when in ("setup", "call", "teardown"):
-            return None
-        self.prepare_or_stop()
-        return self.context.selection.find(parse_item_id(report.nodeid))
-
-    # The end
+    # End of the session
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """Ask nothing more."""
+        """Stop asking."""
         self.session.stop()
 
     def pytest_unconfigure(self) -> None:
-        """Stop what the run started."""
+        """Close everything that the run opened."""
         self.session.close()
 
 
@@ -265,7 +263,7 @@ def parse_item_id(nodeid: str) -> str:
 
 
 def attach_entry(item: pytest.Item, entry: Entry) -> None:
-    """Make an item that is no function the item of an entry."""
+    """Attach an entry and its marks to an item that is not a test function."""
     item.stash[ENTRY] = entry
     for mark in _make_marks(entry):
         item.add_marker(mark)
@@ -299,7 +297,7 @@ def _find_own_marks(item: pytest.Item) -> tuple[str, ...]:
 
 
 def _is_stand_in(item: pytest.Item) -> bool:
-    """Keep the entry of a parametrized item; True for pytest's stand-in for a category without entries."""
+    """Attach the entry of a parametrized item; return True for pytest's placeholder of an empty category."""
     if item.get_closest_marker("fcbench") is None:
         return False
     entry = getattr(item, "callspec").params.get("entry")  # noqa: B009 - items have it only if parametrized

@@ -1,4 +1,4 @@
-"""Registers the hooks of a benchmark run."""
+"""Registration of the hooks of a benchmark run."""
 
 from __future__ import annotations
 

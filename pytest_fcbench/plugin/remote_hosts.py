@@ -1,9 +1,9 @@
-"""Workers of xdist on other machines: that a machine is lost is noticed, and the others go on.
+"""Workers of xdist on other machines: detect that a machine is lost, and continue with the others.
 
-xdist waits for a machine that has vanished as long as the kernel keeps the connection, which without traffic
-is forever, and ends the run when a worker that died cannot be started again. Both are told here by what
-xdist and execnet keep to themselves (``_clone_node``, ``_io.sock``): where a version has them no longer, all
-is as without this module.
+xdist waits for a vanished machine as long as the kernel keeps the connection, which without traffic is
+forever, and ends the run when a dead worker cannot be started again. This module changes both through
+private attributes of xdist and execnet (``_clone_node``, ``_io.sock``); with a version that lacks them it
+changes nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 _IDLE_S, _EVERY_S, _TIMES = 15, 5, 3
-"""A silent machine is asked whether it is there after so long, then so often; then it is lost."""
+"""Seconds of silence before the first keepalive probe, seconds between probes, probes without an answer."""
 
 
 def is_local(spec: XSpec) -> bool:
@@ -36,7 +36,7 @@ def share_of_local(specs: Sequence[XSpec]) -> float:
 
 
 def notice_loss(gateway: BaseGateway) -> None:
-    """Have the kernel find out whether the other end of a connection is still there."""
+    """Have the kernel detect by keepalive probes that the other end of a connection is lost."""
     connection = getattr(getattr(gateway, "_io", None), "sock", None)
     if not isinstance(connection, socket.socket):
         return
@@ -44,7 +44,7 @@ def notice_loss(gateway: BaseGateway) -> None:
     for name, value in (("KEEPIDLE", _IDLE_S), ("KEEPINTVL", _EVERY_S), ("KEEPCNT", _TIMES)):
         if option := getattr(socket, f"TCP_{name}", None):
             connection.setsockopt(socket.IPPROTO_TCP, option, value)
-    # What was sent is waited for no longer than that.
+    # Linux sends no keepalive probes while sent data is unacknowledged; this option limits that wait.
     if option := getattr(socket, "TCP_USER_TIMEOUT", None):
         connection.setsockopt(socket.IPPROTO_TCP, option, 1000 * (_IDLE_S + _EVERY_S * _TIMES))
 
@@ -64,7 +64,7 @@ def forgive_death(node: WorkerController) -> None:
 
 
 def go_on_without(session: DSession) -> None:
-    """Give the tests of a machine that is lost to the others; end the run in order if they take no more."""
+    """Give the tests of a lost machine to the other workers; end the run in order if they take no more."""
     start_again = getattr(session, "_clone_node", None)
     if start_again is None or start_again is session.__dict__.get("_clone_node"):
         return

@@ -1,4 +1,4 @@
-"""The hooks that show a run: progress, tables, the scorecard's file, the gate's exit code."""
+"""The hooks that report a run: progress, tables, the scorecard's file, the gate's exit code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHARD = "--fcbench-shard"
 
 
 class RunReporting:
-    """Shows a run to a person and a CI job; not on workers."""
+    """Reports a run to people and CI jobs; not registered on workers."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
@@ -32,7 +32,7 @@ class RunReporting:
         self._settings = benchmark.context.settings
         # Opened now, because pytest captures standard output later.
         self._screen: Screen | None = None
-        """Where progress is shown: not with -q, and not with -v, which has a line for every test."""
+        """The terminal that shows progress; None with -q, and with -v, which prints a line for every test."""
         # Standard output need not be a file.
         if not self._config.option.verbose:
             with suppress(OSError, AttributeError):
@@ -42,7 +42,7 @@ class RunReporting:
         self._saved: str | None = None
         """The path of the scorecard."""
         self._unsaved = ""
-        """Why no scorecard could be written."""
+        """The reason why no scorecard could be written, else empty."""
         self._owns_report = self._switch_report_on()
 
     def _switch_report_on(self) -> bool:
@@ -60,7 +60,7 @@ class RunReporting:
     # Progress
 
     def pytest_runtest_logstart(self) -> None:
-        """Show progress from the first entry on: a line that renews itself, or a line now and then."""
+        """Start to show progress with the first entry: one updated line, or a line now and then."""
         if self._ticker is None and self._screen is not None and self._session.expected:
             reporter = self._config.pluginmanager.get_plugin("terminalreporter")
             if reporter is not None:
@@ -73,12 +73,12 @@ class RunReporting:
             return None
         return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
 
-    # The end
+    # End of the session
 
     # First, so that the exit code is set before the JSON report is written.
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Let the gate decide; write no file in a run without entries."""
+        """Apply the gate; write no file for a run without entries."""
         if self._ticker:
             self._ticker.stop()
         # pytest ends with 5 where it collected nothing, which for one shard of several is no fault.
@@ -94,13 +94,13 @@ class RunReporting:
         return result
 
     def _apply_gate(self, session: pytest.Session) -> None:
-        """Let the gate decide the exit code, unless this is a part of a run that it says nothing about."""
+        """Set the exit code by the gate, unless it does not apply to a run that was narrowed to a part."""
         interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
         narrowed_by = self._narrowed_by
         whole_shard = narrowed_by == _SHARD and not interrupted
         if not self._settings.gate or (narrowed_by and not whole_shard):
             return
-        # To a shard the gate is applied by fcbench merge.
+        # fcbench merge applies the gate to all shards together.
         if not narrowed_by:
             self._outcomes = self._session.outcomes(interrupted=interrupted)
         code = choose_exit_code(self._outcomes)
@@ -108,12 +108,12 @@ class RunReporting:
 
     @property
     def _is_empty_shard(self) -> bool:
-        """Whether no selected entry falls into this shard; its scorecard then says so."""
+        """True where no selected entry falls into this shard; its scorecard then says so."""
         return bool(self._settings.shard) and not self._session.records
 
     @property
     def _narrowed_by(self) -> str | None:
-        """The option that makes this a part of a run, about which the gate of a file says nothing."""
+        """The option that narrows the run to a part, to which the gate of fcbench.yaml does not apply."""
         option = self._config.option
         if option.fcbench_gate is not None:
             return None
@@ -131,7 +131,7 @@ class RunReporting:
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
-        """Give each test its Record, and the report a section with the aggregate."""
+        """Add each test's Record and the section with the scores to the report."""
         tests = json_report.get("tests")
         if not isinstance(tests, list) or not (self._session.records or self._is_empty_shard):
             return
@@ -139,7 +139,7 @@ class RunReporting:
             if test["nodeid"] in self._benchmark.item_ids:
                 record = self._session.records[self._benchmark.item_ids[test["nodeid"]]]
                 test.setdefault("metadata", {})["fcbench"] = to_json(record)
-        # xdist finishes tests in any order, and the same run gives the same file.
+        # xdist finishes tests in any order, but the same run must give the same file.
         tests.sort(key=lambda test: str(test["nodeid"]))
         json_report["fcbench"] = self._session.section(self._outcomes)
         if self._owns_report:
@@ -169,7 +169,13 @@ class RunReporting:
             for line in self._benchmark.plan_lines:
                 terminalreporter.write_line(line)
         if self._session.records:
-            self._replace_failures(terminalreporter)
+            # Our table names all failed entries, so pytest's list is printed for other tests only.
+            if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
+                self._config.option.tbstyle = "no"
+                terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
+            self._write_scorecard(terminalreporter)
+            if self._saved:
+                _set_report_message(self._config, f"report saved to: {self._saved}", 0)
         elif self._is_empty_shard:
             terminalreporter.write_line(
                 f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
@@ -177,15 +183,6 @@ class RunReporting:
         elif self._owns_report:
             _set_report_message(self._config, "", 99)
         return (yield)
-
-    def _replace_failures(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the scorecard; leave pytest's failures out if all of them are in it."""
-        if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
-            self._config.option.tbstyle = "no"
-            terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
-        self._write_scorecard(terminalreporter)
-        if self._saved:
-            _set_report_message(self._config, f"report saved to: {self._saved}", 0)
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
         settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
@@ -228,7 +225,7 @@ class RunReporting:
 
 
 def _set_report_message(config: pytest.Config, line: str, verbosity: int) -> None:
-    """Set what pytest-json-report says of its file from a verbosity on; it does not know of ours."""
+    """Set the message of pytest-json-report about its file, and the verbosity from which it is shown."""
     report = getattr(config, "_json_report", None)
     if report is not None:
         report._terminal_summary, report._terminal_min_verbosity = line, verbosity

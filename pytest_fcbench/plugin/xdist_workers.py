@@ -1,4 +1,4 @@
-"""The hooks of pytest-xdist: the controller holds the conversations of all workers on its machine."""
+"""The hooks of pytest-xdist: the controller runs the conversations of all workers on its machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Workers:
-    """The link between workers and controller: one end asks, the other holds the conversations."""
+    """The link between workers, which ask, and the controller, which runs the conversations."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
@@ -24,12 +24,12 @@ class Workers:
         self._server: LinkServer | None = None
         self._started = False
         self._announces: bool = getattr(benchmark.config, "workerinput", {}).get("fcbench_tell", False)
-        """Whether workers announce what is queued for them, because the controller cannot know."""
+        """True where workers announce their queued entries, because the controller cannot know them."""
         self._announced: set[str] = set()
         """Item ids that this worker has announced."""
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Make a worker end when it loses its controller, even if nothing says that it is gone."""
+        """Make a worker end when it loses its controller, even if the connection was never closed."""
         if interactor := _find_interactor(session.config):
             notice_loss(interactor.channel.gateway)
 
@@ -37,8 +37,8 @@ class Workers:
     def pytest_configure_node(self, node: WorkerController) -> None:
         """Offer a worker the link; one on another machine gets none, but its share of the limits.
 
-        The controller knows what all workers together will ask for, not which one will: if some ask by
-        themselves, each announces what is queued for it.
+        The controller knows what all workers together will ask for, but not which one: if remote workers ask
+        by themselves, each worker announces what is queued for it.
         """
         self._announces = not all(map(is_local, node.nodemanager.specs))
         node.workerinput["fcbench_tell"] = self._announces
@@ -52,7 +52,7 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """Start to ask when the first worker has collected, or say once what stops the run."""
+        """Start asking when the first worker has collected, or raise once what stops the run."""
         if self._started:
             return
         item_ids = [parse_item_id(nodeid) for nodeid in ids]
@@ -68,7 +68,7 @@ class Workers:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
-        """Announce what this worker will ask for next, if the controller cannot know."""
+        """Announce what this worker will ask for next, if the controller cannot know it."""
         if self._announces and self._benchmark.is_worker:
             upcoming = [item, nextitem, *_list_queued(item.session)]
             entries = [i.stash[ENTRY] for i in upcoming if i and ENTRY in i.stash]
@@ -97,7 +97,7 @@ def _find_interactor(config: pytest.Config) -> WorkerInteractor | None:
 
 def _list_queued(session: pytest.Session) -> list[pytest.Item]:
     """List the items that xdist has sent to this worker beyond the next one."""
-    # The queue is made to be looked at but not documented; without it a worker asks for one entry at a time.
+    # xdist's queue can be inspected but is not documented; without it a worker announces one entry at a time.
     interactor = _find_interactor(session.config)
     if interactor is None or not hasattr(interactor.torun, "lock"):
         return []

@@ -1,4 +1,4 @@
-"""One benchmark run: what is asked, who answers, and the Records that come of it."""
+"""One benchmark run: its entries, its models and the Records that it makes."""
 
 from __future__ import annotations
 

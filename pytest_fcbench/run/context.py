@@ -1,4 +1,4 @@
-"""The fixed parts of a run: model and manner, suites and entries, who else is asked, what a call costs."""
+"""The fixed parts of a run: model and manner, suites and entries, other parties, prices."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RunContext:
 
     @property
     def manner(self) -> Manner:
-        """How the model is asked. Raises ``UsageError``."""
+        """The manner in which the model is asked. Raises ``UsageError``."""
         return self.chosen.manner
 
     @cached_property
@@ -87,7 +87,8 @@ class RunContext:
 
     @cached_property
     def driven(self) -> PathSettings:
-        """How golden paths are walked and who rates replies; for a replayed scorecard, as it was then."""
+        """The settings of golden paths and the judge of replies; a replayed scorecard brings its own."""
+        # A replay keeps the rules of the run that it replays, not those of today's settings.
         recorded, settings = self.chosen.recorded, self.settings
         judge = settings.judge.label if settings.judge else BUILTIN
         if recorded:
@@ -118,7 +119,7 @@ class RunContext:
     def parties(self) -> frozenset[Party]:
         """The other parties that are asked, except the web.
 
-        On golden paths these are all that are named; about replies in words it is the judge.
+        Golden paths ask all parties that the settings name, rated replies only the judge.
         """
         if self.chosen.recorded:
             return frozenset()
@@ -132,18 +133,18 @@ class RunContext:
 
     @property
     def asks_web(self) -> bool:
-        """Whether calls of selected entries search the web."""
+        """True where calls of selected entries search the web."""
         return any(category.name in SELECTIONS["web_search"] for category in self.settings.categories)
 
     @property
     def web_recording(self) -> Path | None:
-        """The recording that answers everything that is asked of the web, if one was named."""
+        """The recording that answers all web requests, if one was named."""
         kind, _, path = self.settings.search.partition(":")
         return Path(path) if kind == "recorded" else None
 
     @cached_property
     def waits(self) -> bool:
-        """Whether answers take time: not if the model needs no network and nobody else is asked."""
+        """True where answers take time: the model, another party or the open web needs the network."""
         open_web = self.asks_web and self.settings.search in registry.ENGINES
         return not self.model.immediate or bool(self.parties) or (open_web and not self.chosen.recorded)
 
@@ -152,12 +153,13 @@ class RunContext:
         suite = self.suites[entry.suite]
         open_web = entry.category.name in SELECTIONS["web_search"] and suite.web is None
         if open_web and self.settings.search == "core" and not self.model.immediate:
-            # Before the model is paid for an answer that cannot be scored.
+            # Refused here, before the model is paid for an answer that cannot be scored.
             raise refuse_search()
         return converse(entry, Setting(manner or self.manner, suite, self.driven, memories))
 
     def check(self) -> None:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""
+        # Read first, so that a wrong model is reported before a missing pack.
         manner = self.manner
         for category in self.settings.categories:
             if category.rule.varies_others and manner.prompting.mode is not Mode.PROMPT:

@@ -1,4 +1,4 @@
-"""Everybody who is asked in a run: the model and the auxiliary models, within limits, with stored answers."""
+"""The models of a run: the model under test and the auxiliary models, within limits, with stored answers."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def find_hint(error: NotScoredError) -> str:
 class ModelStack:
     """The models of a run, opened together and closed together.
 
-    ``share`` is this process's part of the rates, the budget and the concurrency; 1 where it holds all
-    conversations of the run. Raises ``UsageError``.
+    ``share`` is this process's part of the rates, the budget and the concurrency; 1 where it runs all
+    conversations. Raises ``UsageError``.
     """
 
     def __init__(self, context: RunContext, share: float = 1.0) -> None:
@@ -56,20 +56,20 @@ class ModelStack:
             self.stored = self.limited and self._store_answers(
                 self.limited, registry.describe_identity(context.settings)
             )
-            """The same with its answers kept, where they are."""
+            """The limited model with its answers stored; without a store the same as ``limited``."""
             model, others = self.stored or context.model, self._open_auxiliary_models()
             self.everyone: Model = Parties(model, others) if others else model
-            """Sends each request to whom it is for."""
+            """The model that passes each request to the party that it is for."""
             # An error above closes what was opened until then.
             self._opened = opened.pop_all()
 
     def close(self) -> None:
-        """Close the store and what else was opened."""
+        """Close the store and everything else that was opened."""
         self._opened.close()
 
     @property
     def concurrency(self) -> int:
-        """How many conversations this process holds at once."""
+        """The number of conversations that this process runs at once."""
         return self._concurrency_of(self._context.settings)
 
     @property
@@ -112,7 +112,7 @@ class ModelStack:
         return LimitedModel(self._context.model, self._limits_of(settings), ledger, preflight=preflight)
 
     def _store_answers(self, model: LimitedModel, identity: registry.Identity) -> LimitedModel | StoredModel:
-        """Return the model with its answers kept, unless the run keeps none."""
+        """Return the model with its answers stored, unless the run stores none."""
         settings = self._context.settings
         if self._store is None:
             return model
@@ -120,12 +120,12 @@ class ModelStack:
 
     @cached_property
     def _store(self) -> AnswerStore | None:
-        """The file of answers, opened for the first model that is asked."""
+        """The answer store, opened for the first model that is asked."""
         path = self._context.settings.store
         return self._opened.enter_context(closing(AnswerStore(path))) if path else None
 
     def _open_auxiliary_models(self) -> Mapping[Party, Model]:
-        """Return who answers as whom; a scorecard that is replayed answers as everybody."""
+        """Return the model of each other party; a replayed scorecard answers for all of them."""
         context = self._context
         if context.chosen.recorded:
             return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
@@ -138,12 +138,12 @@ class ModelStack:
         return {**models, **self._open_webs()} if context.asks_web else models
 
     def _limit_and_store(self, party: Party, model: Model, identity: registry.Identity) -> Model:
-        """Return an auxiliary model within its limits, with its answers kept."""
+        """Return an auxiliary model within its limits, with its answers stored."""
         settings = self._context.settings
         if party is Party.JUDGE and settings.judge:
             limits = self._limits_of(settings.judge)
         else:
-            # The rates are those of the model under test.
+            # --fcbench-rpm and --fcbench-tpm limit the account of the model under test, not this one.
             limits = self._limits_of(replace(settings, rpm=None, tpm=None))
         return self._store_answers(LimitedModel(model, limits), identity)
 
@@ -154,7 +154,7 @@ class ModelStack:
         identity = {"model": f"web: {settings.search}"}
         webs: dict[Party, Model] = {
             Party.WEB: web if web.immediate else self._limit_and_store(Party.WEB, web, identity),
-            # A recording holds what was asked of the suites' webs, too.
+            # A recording answers requests to the suites' webs, too.
             Party.OWN_WEB: web
             if self._context.web_recording
             else self._opened.enter_context(open_own_web(self._context)),
@@ -167,7 +167,7 @@ class ModelStack:
 
 @contextmanager
 def open_own_web(context: RunContext) -> Iterator[WebModel]:
-    """Answer what entries ask of the web that their suites bring; a server starts with the first question."""
+    """Open the web pages that suites bring along; their server starts with the first request."""
     with closing(
         OwnWeb(lambda: web_pages.read_pages([suite.web for suite in context.suites.values()]))
     ) as web:

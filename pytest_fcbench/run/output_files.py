@@ -1,4 +1,4 @@
-"""Writing whole files, or none."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pytest_fcbench.domain.errors import FcbenchError, UsageError
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a whole file or leave the one that is there; a device or a pipe cannot be left as it was.
+    """Write a file whole or keep the old one; a device or a pipe is written in place.
 
     Raises ``UsageError`` for a path without a name, else ``FcbenchError``.
     """
+    # with_name() would refuse such a path with a ValueError.
     if not path.name:
         raise UsageError(f"{path} is a folder; name a file in it")
     special = path.exists() and not path.is_file() and not path.is_dir()
@@ -32,7 +33,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def write_new_files(files: Mapping[Path, str], *, force: bool) -> None:
-    """Write texts by path, unless a file is already there and ``force`` is not given.
+    """Write texts by path; replace existing files only with ``force``.
 
     Raises ``UsageError`` before anything is written, ``FcbenchError`` if a file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""The plan of a run: which calls it would make, estimated without asking anybody."""
+"""The plan of a run: an estimate of its calls, made without asking a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OUTPUT_TOKENS = 75
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The needs of a category: calls to make, answers that are there, estimated tokens."""
+    """The plan of a category: calls to make, answers in the store, estimated tokens."""
 
     name: str
     entries: int = 0
@@ -91,7 +91,7 @@ def render_plans(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
 def describe_plan(
     context: RunContext, stored: StoredModel | LimitedModel | None, entries: Sequence[Entry]
 ) -> Iterator[str]:
-    """Yield the lines of text that tell what asking these entries would take.
+    """Yield the lines of text that estimate the calls, tokens and dollars for these entries.
 
     ``stored`` is the model under test with its stored answers, None if it needs no network.
     """
@@ -101,6 +101,7 @@ def describe_plan(
             f"no calls and costs nothing"
         )
     else:
+        # Shared, so that a conversation that several entries continue is planned once.
         memories: Memories = {}
         plans = make_plans(entries, lambda entry: _find_calls(context, stored, entry, memories))
         yield from render_plans(plans, context.price)
@@ -113,10 +114,10 @@ def describe_plan(
 def _find_calls(
     context: RunContext, stored: StoredModel | LimitedModel, entry: Entry, memories: Memories
 ) -> Sequence[AskModel]:
-    """Return the calls that an entry needs, with those of earlier conversations that are in no memory yet.
+    """Return the calls that an entry needs, with those of earlier conversations not yet in ``memories``.
 
-    The oracle's answers say how a conversation goes on. It does not write a model's own syntax, so there a
-    conversation is planned in the usual one.
+    The oracle stands in for the model. It cannot write a model's own syntax, so the conversation is planned
+    in the default one.
     """
     prompting = Prompting.make_default(context.manner.prompting.mode, context.manner.prompting.names)
     plain = replace(context.manner, prompting=prompting)
@@ -124,7 +125,7 @@ def _find_calls(
     needed: list[AskModel] = []
 
     def answer(entry: Entry, request: AskModel) -> Completion:
-        # Nobody else is asked for a plan, so what they would say is taken as a fault.
+        # A plan asks no other party, so a fault stands in for its reply.
         if request.party is not Party.MODEL:
             return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
         if kept := stored.kept(entry, request):

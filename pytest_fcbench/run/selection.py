@@ -1,4 +1,4 @@
-"""The entries of a run: those of its suites and categories, its part of them, each once for every trial."""
+"""The entries of a run: those of its suites and categories that are in its shard, once for every trial."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMOKE = 10
 
 @dataclass(slots=True)
 class Selection:
-    """The entries of a run, read when they are first looked at."""
+    """The entries of a run, loaded on first use."""
 
     settings: Settings
     suites: Mapping[str, Suite]
@@ -40,7 +40,7 @@ class Selection:
         return found if shard is None else [entry for entry in found if shard.holds(entry)]
 
     def by_file(self, suite: str) -> Mapping[Path, Sequence[Entry]]:
-        """Return the entries of a suite by their file, if the suite knows it."""
+        """Return the entries of a suite grouped by file; nothing if the suite does not know its files."""
         if suite in self._by_file:
             return self._by_file[suite]
         found = self._by_file[suite] = {}
@@ -66,6 +66,7 @@ class Selection:
             chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
             if self.settings.live:
                 chosen = tuple(map(_clear_live_only, chosen))
+            # Last, so that a smoke run has every trial of its entries.
             if (trials := self.settings.trials) > 1:
                 chosen = tuple(replace(entry, trial=n) for entry in chosen for n in range(1, trials + 1))
             self._loaded[key] = tuple(chosen)
@@ -74,6 +75,6 @@ class Selection:
 
 
 def _clear_live_only(entry: Entry) -> Entry:
-    """Take back an entry that was set aside only because no answer of a web API is recorded."""
+    """Return the entry in play again if it was set aside only for lack of a recorded answer of a web API."""
     recorded = not (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
     return entry if recorded else replace(entry, set_aside=None)

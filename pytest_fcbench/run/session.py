@@ -1,4 +1,4 @@
-"""One benchmark run in one process: its conversations and the Records that come of them."""
+"""One benchmark run in one process: its conversations, verdicts and Records."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 
 class Session:
-    """Holds conversations, judges them and collects Records; opens what that takes when it is first needed.
+    """Runs conversations, judges them and collects Records; opens each resource on first use.
 
-    ``link`` leads a worker of xdist to the process that holds its conversations. ``converse`` makes the
-    conversation about an entry where it is not the benchmark's, as when a judge is asked about one.
+    ``link`` connects an xdist worker to the process that runs its conversations. ``converse`` replaces the
+    benchmark's own conversation about an entry, for example by a question to a judge.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Session:
         self.records: dict[str, Record] = {}
         """By item id; a rerun replaces the earlier Record."""
         self.expected = 0
-        """The number of conversations to come with a model that takes time to answer."""
+        """The number of conversations to expect; 0 with a model that answers at once."""
         self._link = link
         self._converse = converse
         self._memories: Memories = {}
@@ -64,19 +64,20 @@ class Session:
         if link:
             self._opened.enter_context(closing(link))
         self._asking = self._opened.enter_context(ExitStack())
-        """Closed when nothing more is asked, while Records are still made."""
+        """Resources for asking, closed when asking ends; Records may still be made afterwards."""
 
     # Conversations
 
     def prepare(self, share: float = 1.0) -> None:
-        """Find out now what could stop the run: a wrong model, a missing pack, a broken entry.
+        """Detect early what would stop the run: a wrong model, a missing pack, a broken entry.
 
         ``share`` is this process's part of the limits.
         """
         if self._link is None:
             self.open_models(share)
+            # A missing or broken baseline stops the run here, before any call is paid for.
             _ = self.context.baseline
-        # Entries stay: looking for garbage among them takes a fifth of the time.
+        # Entries live as long as the run; looking for garbage among them takes a fifth of the time.
         with pause_collector():
             self.context.check()
 
@@ -88,10 +89,10 @@ class Session:
 
     @cached_property
     def dispatcher(self) -> Dispatcher:
-        """Holds the conversations of this process."""
+        """The dispatcher that runs the conversations of this process."""
         models, settings = self.open_models(), self.context.settings
         converse = self._converse or partial(self.context.converse, memories=self._memories)
-        # Answers that are there do not depend on what was said before, nor do questions about entries.
+        # Recorded answers and questions about entries do not depend on earlier conversations.
         follows = self._converse is None and not self.context.chosen.recorded
         dispatcher = Dispatcher(
             models.everyone, converse, models.concurrency, settings.entry_timeout_s, follows=follows
@@ -103,7 +104,7 @@ class Session:
         return self._link if self._link and self.context.waits else self.dispatcher
 
     def expect(self, entries: Iterable[Entry]) -> None:
-        """Say which transcripts will be asked for, in which order."""
+        """Announce which transcripts will be needed, in order."""
         self._transcripts.expect(entries)
 
     def transcript(self, entry: Entry) -> Transcript:
@@ -111,7 +112,7 @@ class Session:
         return self._transcripts.transcript(entry)
 
     def start(self, entries: Sequence[Entry]) -> None:
-        """Begin to ask for these, in this order. Raises ``UsageError`` where the first call fails."""
+        """Start the conversations about these entries. Raises ``UsageError`` if the first call fails."""
         self.dispatcher.expect(entries)
         limited = self.open_models().limited
         if limited is None:
@@ -130,11 +131,11 @@ class Session:
         self._started_at = time.monotonic()
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """Yield the lines that tell what asking these entries would take."""
+        """Yield the lines of text that estimate the calls, tokens and dollars for these entries."""
         return describe_plan(self.context, self.open_models().stored, entries)
 
     def progress(self) -> Progress:
-        """Return how far the run is."""
+        """Return the progress of the run."""
         answered, not_scored = self.dispatcher.finished()
         models = self.open_models()
         return Progress(
@@ -149,7 +150,7 @@ class Session:
         )
 
     def stop(self) -> None:
-        """Make no new call and cancel those in flight; what is stored stays."""
+        """Make no new call and cancel those in flight; stored answers stay."""
         self._asking.close()
 
     def close(self) -> None:
@@ -159,18 +160,18 @@ class Session:
     # Judging
 
     def environments(self, entry: Entry) -> Environments:
-        """Return what the calls of an entry act on, as its conversation begins."""
+        """Return the environments of an entry in the state in which its conversation begins."""
         return memory.open_environments(entry, self.context.suites[entry.suite], self._memories)
 
     @cached_property
     def execute(self) -> Pool:
-        """Carries calls out in processes of their own, which start when they are needed."""
+        """The pool of sandboxed processes that execute calls, started on demand."""
         live = Live(self._replies) if self.context.settings.live else None
         return self._opened.enter_context(closing(Pool(live=live)))
 
     @cached_property
     def perform(self) -> Performer:
-        """Sends the requests of REST entries; where answers are recorded, to a server on loopback."""
+        """The sender of REST requests; recorded answers come from a server on loopback."""
         truths = (
             entry.expectation
             for suite in self.context.suites.values()
@@ -197,7 +198,8 @@ class Session:
 
     @cached_property
     def _resources(self) -> Resources:
-        """What matchers need; a pool or a server starts with the first entry that uses it."""
+        """The resources of matchers."""
+        # Functions, so that the pool or the server starts with the first entry that uses it.
         return Resources(
             self.environments,
             lambda calls, recorded, own: self.execute(calls, recorded, own),
@@ -226,24 +228,22 @@ class Session:
         """Return the Record of an entry that has no verdict in either profile."""
         return self.record(entry, Judgement.same_in_both(NotScored(cause, reason)), transcript, marks)
 
-    # What is told of the run
+    # Results
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the scores has to know: from the models, and of the web and of vectors."""
-        return (*self.open_models().everyone.notes, *self._notes_on_records())
-
-    def _notes_on_records(self) -> Iterator[str]:
-        found = self.records.values()
+        """Notes for a reader of the scores: those of the models, on live web APIs and on vectors."""
+        notes, found = list(self.open_models().everyone.notes), self.records.values()
         if self.context.settings.live and any(r.group == Group.EXECUTABLE for r in found):
-            yield "web APIs were called live, so scores depend on their replies of that day"
+            notes.append("web APIs were called live, so scores depend on their replies of that day")
         if any(r.category == "memory_vector" for r in found):
             by = self.context.sentence_model or "shared words and parts of words, without a model"
-            yield f"memory_vector finds texts by {by}"
+            notes.append(f"memory_vector finds texts by {by}")
+        return tuple(notes)
 
     @property
     def facts(self) -> RunFacts:
-        """What is printed with every score."""
+        """The facts that are printed with every score."""
         context, manner, found = self.context, self.context.manner, self.records.values()
         settings, models = context.settings, self.open_models()
         return RunFacts(
@@ -265,7 +265,7 @@ class Session:
 
     @property
     def evidence(self) -> gate.Evidence:
-        """What the gate looks at."""
+        """The Records, sizes, versions and baseline that the gate's rules look at."""
         context, ordered = self.context, records.sort_records(self.records.values())
         return gate.Evidence(
             ordered,
@@ -276,7 +276,7 @@ class Session:
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[Outcome, ...]:
-        """Return what became of the gate's rules."""
+        """Check the gate's rules and return their outcomes."""
         unfinished = "the run was interrupted" if interrupted else None
         return gate.check_rules(self.context.settings.gate, self.evidence, unfinished=unfinished)
 
@@ -287,7 +287,7 @@ class Session:
 
 
 def _name_search(context: RunContext, found: Iterable[Record]) -> str | None:
-    """Return the name of who answered searches in these Records; None where nothing was searched for."""
+    """Return the source that answered the web searches of these Records; None where nothing was searched."""
     own_webs = {
         context.suites[record.suite].web is not None
         for record in found

@@ -23,7 +23,7 @@ ENTRY_HEADER = "X-Fcbench-Entry"
 """The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
 
 MOST_BYTES = 16 * 2**20
-"""The longest body that is read."""
+"""The longest request body that is accepted."""
 
 _LONGEST_HANG_S = 3600
 # SO_LINGER with a time of 0: to close resets the connection.
@@ -67,7 +67,7 @@ class ChatServer:
             sock=listening,
             print=ready,
             access_log=None,
-            # A request whose client gave up is in flight no more.
+            # Cancels the handler of a client that gave up, which then no longer counts as in flight.
             handler_cancellation=True,
             shutdown_timeout=0.1,
             backlog=1024,

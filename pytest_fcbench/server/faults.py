@@ -19,7 +19,7 @@ _NUMBER = r"(\d+\.?\d*|\.\d+)"
 
 
 class Kind(StrEnum):
-    """One way for a request to go wrong."""
+    """A kind of simulated fault."""
 
     RATE_LIMIT = "429"
     SERVER_ERROR = "500"
@@ -32,7 +32,7 @@ class Kind(StrEnum):
     GARBAGE = "garbage"
     """Status 200, and a body that is not JSON."""
     JSON = "json"
-    """The arguments of the tool calls are cut and so no JSON; a text answer is cut."""
+    """The arguments of tool calls, or the text, are cut in half; arguments are then invalid JSON."""
 
 
 @dataclass(frozen=True, slots=True)

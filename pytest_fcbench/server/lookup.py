@@ -30,7 +30,7 @@ MANNERS = (
     Prompting.make_default(Mode.FC, Names.DOTTED),
     Prompting.make_default(Mode.PROMPT, Names.UNDERSCORED),
 )
-"""How entries can be put to a model, the usual manners first."""
+"""The manners in which entries can be put to a model, the usual ones first."""
 
 
 class RefusedRequestError(Exception):
@@ -53,7 +53,7 @@ class FoundRequest:
     prompt_tokens: int = 0
     """An estimate, a token for four bytes of messages and tools."""
     messages: tuple[Mapping[str, object], ...] = ()
-    """Those of the request, where the answer depends on what was found out before."""
+    """The messages of the request where the answer depends on earlier results, else empty."""
 
 
 Models: TypeAlias = Callable[[Prompting], Model]
@@ -70,8 +70,9 @@ def list_requests(
 ) -> Sequence[AskModel]:
     """List every request of the conversation about an entry when this model answers.
 
-    It ends where the model has no answer. Along a golden path it can go on differently by profile. What it
-    goes on from must be in ``memories``; ``web`` answers what is asked of the suite's own web.
+    The list ends where the model has no answer. A golden path is followed in each profile, because the two
+    can continue differently. ``memories`` must hold the memories of earlier conversations; ``web`` answers
+    requests to the suite's own web.
     """
     model = Parties(models(prompting), {Party.OWN_WEB: web} if web else {})
     asked: list[AskModel] = []
@@ -95,10 +96,10 @@ def list_requests(
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The parts of a request's body that matter here."""
+    """The parts of a request's body that the server uses."""
 
     digest: bytes
-    """The same for all with the same messages and tools as JSON values; no tools are like an empty list."""
+    """Hash of messages and tools as JSON values; missing tools count as an empty list."""
     stream: bool
 
 
@@ -117,7 +118,7 @@ def read_body(text: str | bytes) -> Body:
             else message
             for message in body["messages"]
         ]
-        # Nothing but what is asked: temperature, model and the order of keys differ from client to client.
+        # Temperature, model and the order of keys differ from client to client, so they are left out.
         asked = json.dumps([messages, body.get("tools") or []], sort_keys=True)
     except (ValueError, RecursionError) as error:
         raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
@@ -125,7 +126,7 @@ def read_body(text: str | bytes) -> Body:
 
 
 def _parse_number(text: str) -> float:
-    """Parse a number to its value: JavaScript, for one, writes ``1`` for ``1.0``."""
+    """Parse a number by its value, because some clients (JavaScript) write ``1`` for ``1.0``."""
     number = float(text)
     return int(number) if number.is_integer() else number
 

@@ -11,8 +11,7 @@ from pytest_fcbench.server.lookup import FoundRequest, estimate_tokens
 def serialize_reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> bytes:
     """Serialize a completion without its opening brace, id and time, which differ each time it is sent.
 
-    Its usage is an estimate. Arguments go out as they are; where the reply is to be ``broken`` they, or the
-    text, end in the middle.
+    The token usage is an estimate. In a ``broken`` reply the arguments, or the text, are cut in half.
     """
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
     text, arguments = completion.text, [str(call.arguments) for call in calls]
