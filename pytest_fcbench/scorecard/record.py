@@ -1,4 +1,4 @@
-"""One Record per entry: what every reader of a run works from, and its JSON.
+"""Records, one for each entry or trial: the basis of all scores and reports, and their JSON.
 
 The fields of a ``Record`` are the keys of its JSON object (``metadata.fcbench`` in a report), in their order.
 """
@@ -53,7 +53,7 @@ from pytest_fcbench.domain.verdict import (
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one completion took: seconds, tokens, dollars; None where unknown."""
+    """Seconds, tokens and dollars of one completion; null where unknown."""
 
     __pydantic_config__ = DESCRIBED
 
@@ -67,14 +67,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What a judge thinks of a reply in words."""
+    """A judge's rating of a reply in words."""
 
     __pydantic_config__ = DESCRIBED
 
     score: Annotated[int, Strict(), Field(ge=0, le=2)] | None
-    """None where the judge gave none."""
+    """Null where the judge gave no score."""
     code: str | None
-    """Why the judge gave none."""
+    """The cause where the judge gave no score, else null."""
     reason: str
 
 
@@ -122,7 +122,7 @@ _Aside: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What became of one entry, or of one trial of it."""
+    """The outcome of one entry, or of one trial of it."""
 
     __pydantic_config__ = DESCRIBED
 
@@ -137,7 +137,7 @@ class Record:
     syntax: str
     verdicts: Verdicts
     trial: Annotated[int, Strict(), Field(ge=1)] | None = None
-    """Which trial, from 1 on; None in a run that puts each entry once."""
+    """The number of the trial, from 1; null in a run without trials."""
     latency_s: Number | None = field(default=None, init=False, repr=False)
     """Seconds, summed over the steps."""
     input_tokens: int | None = field(default=None, init=False, repr=False)
@@ -145,23 +145,23 @@ class Record:
     output_tokens: int | None = field(default=None, init=False, repr=False)
     """Summed over the steps."""
     usd: Number | None = field(default=None, init=False, repr=False)
-    """Dollars, summed over the steps; None where no price is known."""
+    """Dollars, summed over the steps; null where no price is known."""
     steps: tuple[Usage, ...] = ()
     """One for each completion, in order."""
     turns: tuple[tuple[_Completion, ...], ...] = ()
-    """The completions of each turn as JSON values; none where no answer came."""
+    """The completions of each turn as JSON values; empty where no answer came."""
     marks: tuple[str, ...] = ()
     """Marks of its test that do not follow from suite and category: the user's own."""
     cluster: str | None = None
-    """What the entry has in common with others of its category."""
+    """A name that the entry shares with related ones of its category, such as paraphrases of a template."""
     asides: tuple[_Aside, ...] = ()
-    """What other parties than the model answered."""
+    """Answers of parties other than the model under test."""
     paths: Mapping[Profile, PathScore] = field(default_factory=dict)
-    """How far the model came along a golden path, where there is one."""
+    """Progress along the golden path by profile; empty without one."""
     as_written: Verdicts | None = None
-    """Where calls are judged by what they return: the verdicts on the same calls as they are written."""
+    """Verdicts on the same calls as written, where calls are judged by what they return; else null."""
     rating: Rating | None = None
-    """What a judge thinks of a reply in words; None where none was asked."""
+    """A judge's rating of a reply in words; null where no judge was asked."""
 
     def __post_init__(self) -> None:
         for name in _SUMS:
@@ -170,7 +170,7 @@ class Record:
             object.__setattr__(self, name, sum(known) if known else None)
 
     def path(self, profile: Profile) -> PathScore | None:
-        """How far the model came along a golden path; None where the entry has none, or nothing is known."""
+        """Return the progress along the golden path; None where the entry has none, or nothing is known."""
         return self.paths.get(profile)
 
     def verdict(self, profile: Profile) -> Verdict:
@@ -195,7 +195,7 @@ class Record:
 
     @property
     def unit(self) -> str:
-        """What was drawn by itself: its cluster, or else its entry. Verdicts within a unit may be alike."""
+        """The unit of sampling: the cluster, or else the entry. Verdicts within a unit may be alike."""
         return self.entry if self.cluster is None else f"{self.suite}:{self.category}:{self.cluster}"
 
     @property
@@ -211,16 +211,16 @@ class Record:
 
 _SUMS = tuple(each.name for each in fields(Usage))
 _LATER = {"cluster", "asides", "paths", "as_written", "rating"}
-"""Keys that scorecards of older versions do not have."""
+"""Keys that scorecards of older versions lack."""
 _REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_SUMS, *_LATER})
 
 
 Pricing: TypeAlias = Callable[[Completion], float | None]
-"""What a completion costs in dollars, None where that is not known."""
+"""The price of a completion in dollars; None where it is not known."""
 
 
 def price_nothing(completion: Completion) -> None:
-    """Where no price is known."""
+    """Return None, because no price is known."""
 
 
 def build_record(
@@ -262,7 +262,7 @@ def group_by_category(records: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def sort_records(records: Iterable[Record]) -> list[Record]:
-    """By category and entry, whatever order they came in."""
+    """Sort Records by category and entry, whatever order they came in."""
     # xdist and shards finish in any order; equal runs give equal files.
     place = {name: index for index, name in enumerate(CATEGORIES)}
     return sorted(
@@ -281,7 +281,7 @@ def _make_natural_key(key: str) -> list[tuple[int, str]]:
 
 # CPython's int() refuses texts of more than 4,300 digits (CVE-2020-10735), and ids come from files.
 _LONGEST_NUMBER = 4000
-"""Digits that Python makes a number of."""
+"""Digits that ``int()`` accepts at most, rounded down."""
 
 
 # Built on first use, not on import: pydantic compiles a validator for all nested classes.

@@ -1,4 +1,4 @@
-"""What a scorecard states of a run beside its scores; each class is an object of the scorecard's JSON."""
+"""The facts of a run beside its scores; each class is an object of the scorecard's JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.record import describe_object
 
 SCHEMA = "fcbench-scorecard/1"
-"""The form of the section in a scorecard's file."""
+"""The name of the section's format in a scorecard's file."""
 
 _PACK_HASH = {"type": ["string", "null"], "description": "sha256 of the suite's content"}
 SuiteFacts: TypeAlias = Annotated[
@@ -38,7 +38,7 @@ def _require_all_keys(told: object) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """Model, manner, suites: without them no score says anything. Older files lack the last four fields."""
+    """Model, manner and suites, without which a score says nothing. Older files lack the last four fields."""
 
     fcbench: str
     """Version of pytest-fcbench."""
@@ -47,30 +47,30 @@ class RunFacts:
     mode: Annotated[str, one_of(*Mode)]
     names: Annotated[str, one_of(*Names)]
     syntax: str
-    """How calls are written in the answers."""
+    """The syntax of calls in the answers."""
     profile: Profile
     """The profile that decided pass or fail."""
     suites: Mapping[str, SuiteFacts]
     """Version and content hash of each suite."""
     notes: tuple[str, ...]
-    """For example parameters that were dropped."""
+    """Notes for readers of the scores, for example on parameters that were dropped."""
     price: Price | None
-    """What dollars were counted with; null where no price is known."""
+    """The price that dollars are computed from; null where no price is known."""
     concurrency: Annotated[int, Strict(), Field(ge=1)] | None
     """Calls at once, among which a server's price by the hour is divided."""
     driven: Annotated[PathSettings | None, BeforeValidator(_require_all_keys)] = None
-    """By what means conversations along golden paths went on; null in a run without such."""
+    """The settings of conversations along golden paths; null in a run without any."""
     rated_by: str | None = None
     """The judge that rated replies in words, by its label; null where none was asked."""
     search: str | None = None
-    """Who answered searches of the web; null in a run without such."""
+    """The source that answered web searches; null in a run without any."""
     shard: Annotated[str | None, Field(json_schema_extra={"pattern": "^[0-9]+/[0-9]+$"})] = None
     """The part of the entries that was run, such as ``3/10``; null for all."""
 
 
 @cache
 def make_facts_adapter() -> TypeAdapter[RunFacts]:
-    """Return what reads, writes and describes facts as JSON."""
+    """Return pydantic's adapter that reads, writes and describes facts as JSON."""
     return TypeAdapter(RunFacts)
 
 
@@ -82,16 +82,16 @@ WORDS = {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a rule of the gate."""
+    """The outcome of a rule of the gate."""
 
     __pydantic_config__ = DESCRIBED
 
     rule: str
-    """As it was written."""
+    """The rule as it was written."""
     outcome: Annotated[str, one_of(*WORDS.values())]
     sentence: str
 
     @property
     def code(self) -> int:
-        """The exit code that it asks for."""
+        """The exit code that the rule asks for."""
         return next(code for code, word in WORDS.items() if word == self.outcome)

@@ -1,4 +1,4 @@
-"""Scorecards read back from their files: those that a run wrote, and baselines made from them.
+"""Files of scorecards: those that a run wrote, and baselines made from them.
 
 A baseline is a scorecard without answers, small enough to be committed and with a line for each entry, so
 that a diff of two shows which entries changed:
@@ -37,31 +37,31 @@ BASELINE = "fcbench-baseline/1"
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """A finished run, as its file tells it."""
+    """A finished run, read from its file."""
 
     path: Path
     facts: RunFacts
     records: tuple[Record, ...]
-    """By category and entry. Those of a baseline have no answers, and verdicts without reasons."""
+    """Records by category and entry; those of a baseline have no answers, and verdicts without reasons."""
     sizes: Mapping[str, int]
     nodeids: Mapping[str, str] = field(default_factory=dict)
     """The test of each Record by item id; none in a baseline."""
     created_s: float | None = None
-    """When the run ended, in seconds since 1970; None in a baseline."""
+    """The end of the run in seconds since 1970; None in a baseline."""
     gate: tuple[Outcome, ...] = ()
-    """None in a baseline."""
+    """Outcomes of the gate's rules; empty in a baseline."""
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in the suites of the run, where that counts."""
         return self.sizes.get(category, 0)
 
     def scores(self, profile: Profile) -> ProfileScores:
-        """All scores under one profile."""
+        """Compute the scores under one profile."""
         return aggregate_scores(self.records, profile, self.size_of)
 
 
 def load_scorecard(path: Path) -> Scorecard:
-    """Load a scorecard or a baseline. Raises ``UsageError`` that names the file and what is wrong with it."""
+    """Load a scorecard or a baseline. Raises ``UsageError`` with the file and the fault."""
     return read_scorecard(path, parse_file(path))
 
 
@@ -72,7 +72,7 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
             raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")
         section = found["fcbench"]
         nodeids: dict[str, str] = {}
-        # The section of a baseline has no schema of its own; that of the file tells what it is.
+        # The section of a baseline has no schema of its own, so the file's own is read first.
         if found.get("schema") == BASELINE:
             records = list(_read_baseline(section, found["entries"]))
         elif section.get("schema") == SCHEMA:

@@ -1,4 +1,4 @@
-"""How far two numbers of each of several models go together."""
+"""Correlation of two numbers over several models."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from math import fsum, sqrt
 
 LEAST = 3
-"""Two points always lie on a line."""
+"""The fewest models of a correlation: two points always lie on a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Coefficients from -1 to 1; None of fewer than three models, and where one number is the same of all."""
+    """Coefficients from -1 to 1; None for fewer than three models, and where one number is constant."""
 
     n: int
     pearson: float | None
-    """Of the numbers (Pearson 1895)."""
+    """Correlation of the numbers (Pearson 1895)."""
     spearman: float | None
-    """Of their ranks, ties at their mean rank (Spearman 1904)."""
+    """Correlation of their ranks, ties at their mean rank (Spearman 1904)."""
 
 
 def correlate_pairs(pairs: Sequence[tuple[float, float]]) -> Correlation:
@@ -30,11 +30,11 @@ def correlate_pairs(pairs: Sequence[tuple[float, float]]) -> Correlation:
 
 
 def _correlate_values(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Correlate two numbers, with digits that ``statistics.correlation`` does not keep between versions."""
+    """Compute Pearson's coefficient; None where it is undefined."""
     if len(one) < LEAST:
         return None
     mean_one, mean_other = fsum(one) / len(one), fsum(other) / len(other)
-    # fsum rounds once, so that no version of Python gives other digits.
+    # By hand: digits of statistics.correlation differ between versions of Python; fsum rounds once.
     together = fsum((a - mean_one) * (b - mean_other) for a, b in zip(one, other, strict=True))
     spread = sqrt(fsum((a - mean_one) ** 2 for a in one) * fsum((b - mean_other) ** 2 for b in other))
     # One of them is constant: Pearson's r is 0 / 0.
@@ -45,7 +45,7 @@ def _correlate_values(one: Sequence[float], other: Sequence[float]) -> float | N
 
 
 def rank_values(values: Sequence[float]) -> list[float]:
-    """Rank values from 1 on; equal ones share the mean of their ranks."""
+    """Rank values from 1; equal values share the mean of their ranks."""
     # By hand: ranked correlation of statistics needs Python 3.12.
     return [
         sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2

@@ -1,8 +1,8 @@
-"""Calls as they are written (AST) against what they return (execution), for the same answers.
+"""Verdicts on calls as written (AST) beside verdicts on what they return (execution), for the same answers.
 
-Where calls are carried out, the answer is also compared with the calls of the truth, argument by argument. So
-each executable entry has two verdicts in each profile. BFCL's paper (Patil et al. 2025, Figure 3) has the
-correlation of both kinds over models, of categories with entries of their own.
+Where calls are executed, the answer is also compared with the ground truth, argument by argument. So each
+executable entry has two verdicts in each profile. BFCL's paper (Patil et al. 2025, Figure 3) correlates both
+kinds over models, each kind on categories of its own.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class Sides:
 
     both: Count
     ast_only: Count
-    """The call is that of the truth, but does not return what it should."""
+    """Entries whose call matches the ground truth but does not return the expected result."""
     execution_only: Count
-    """The call is another one, but returns the same."""
+    """Entries whose call differs from the ground truth but returns the same."""
     neither: Count
     ast: Share | None = field(default=None, init=False)
-    """Share of the entries that pass as they are written; null of none."""
+    """Share of the entries whose calls pass as written; null without entries."""
     execution: Share | None = field(default=None, init=False)
-    """Share of the entries that pass by what they return."""
+    """Share of the entries whose calls pass by what they return; null without entries."""
     agreement: Share | None = field(default=None, init=False)
-    """Share of the entries with the same verdict."""
+    """Share of the entries with the same verdict on both; null without entries."""
 
     def __post_init__(self) -> None:
         ast, execution = self.shares or (None, None)
@@ -53,7 +53,7 @@ class Sides:
 
     @property
     def shares(self) -> tuple[float, float] | None:
-        """``ast`` and ``execution``; None of no entries."""
+        """``ast`` and ``execution``; None without entries."""
         if not self.n:
             return None
         return (self.both + self.ast_only) / self.n, (self.both + self.execution_only) / self.n
@@ -71,7 +71,7 @@ def count_sides(records: Iterable[Record], profile: Profile) -> Sides:
 
 
 def count_sides_by_category(records: Iterable[Record], profile: Profile) -> dict[str, Sides]:
-    """Count by category, and of all; nothing where no entry has both verdicts."""
+    """Count by category and for ``all``; empty where no entry has both verdicts."""
     asked = [record for record in records if record.group == Group.EXECUTABLE]
     found = {name: count_sides(part, profile) for name, part in group_by_category(asked).items()}
     known = {name: of for name, of in found.items() if of.n}
@@ -79,9 +79,9 @@ def count_sides_by_category(records: Iterable[Record], profile: Profile) -> dict
 
 
 COLUMNS = ("entries", "both", "AST only", "exec only", "neither", "AST", "execution", "agree")
-"""Those of a table about sides."""
+"""The columns of a table of sides."""
 LEGEND = "AST: the calls are those of the truth, argument by argument; no verdict depends on it"
-"""What the columns mean."""
+"""The legend of the columns."""
 
 
 def format_sides(of: Sides) -> tuple[str, ...]:
@@ -105,9 +105,11 @@ def tabulate_sides(records: Sequence[Record], profile: Profile) -> Table | None:
 
 
 def average_by_kind(scores: ProfileScores) -> tuple[float, float] | None:
-    """Mean accuracies of the categories whose calls are read, and of those of the same kind whose calls are
-    carried out, over the kinds of which both were scored; None of none."""
-    # Only kinds scored in both ways: else the difference would be that of the categories.
+    """Average the accuracies of categories judged as written, and of their executed counterparts.
+
+    Only kinds that were scored in both ways count; None without any.
+    """
+    # With other kinds the difference would be that of the categories, not of the ways to judge.
     pairs = [
         (read.accuracy, run.accuracy)
         for executable, written in AS_WRITTEN.items()

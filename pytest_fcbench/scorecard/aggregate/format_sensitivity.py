@@ -1,11 +1,11 @@
-"""Format sensitivity: how much of a score is the format in which entries are put to a model.
+"""Format sensitivity: the effect of the prompt format on a model's score.
 
 Official (``format_sensitivity_runner``): the accuracy of each format; then, over the formats, the largest
 difference, the sample standard deviation and the sample variance, all in points and rounded to two digits.
 
-The largest of 26 accuracies differs from the smallest by chance already. So beside it stands what it stays
-below in 95 of 100 runs of a model that does not care: the verdicts on each entry, dealt out anew among the
-formats. Intervals are those of a bootstrap over entries.
+Of 26 accuracies the largest and the smallest differ by chance alone. So beside their difference stands its
+95th percentile for a model that is indifferent to the format: the verdicts on each entry are permuted among
+the formats. Intervals come from a bootstrap over entries.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DRAWS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far accuracies are apart: points, squared ones for the variance."""
+    """The spread of accuracies in points; the variance in squared points."""
 
     max_delta: float
     std: float
@@ -39,7 +39,7 @@ class Spread:
 
 
 def measure_spread(accuracies: Sequence[float]) -> Spread:
-    """Measure how far accuracies are apart, rounded as officially; 0 for a single one."""
+    """Measure the spread of accuracies, rounded as officially; 0 for a single one."""
     # statistics.stdev refuses a single value.
     if len(accuracies) < 2:
         return Spread(0.0, 0.0, 0.0)
@@ -52,12 +52,12 @@ def measure_spread(accuracies: Sequence[float]) -> Spread:
 
 _Points: TypeAlias = Annotated[float, Field(ge=0)]
 Limits: TypeAlias = tuple[_Points, _Points]
-"""Of an interval of 95 % confidence, in points."""
+"""Limits of a 95 % confidence interval, in points."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadLimits:
-    """Low and high limits of 95 % confidence, by a bootstrap over entries."""
+    """Limits of 95 % confidence intervals, by a bootstrap over entries."""
 
     __pydantic_config__ = DESCRIBED
 
@@ -67,7 +67,7 @@ class SpreadLimits:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one value of a dimension costs against the usual one, all else equal."""
+    """The cost of one value of a dimension against the usual value, all else equal."""
 
     __pydantic_config__ = DESCRIBED
 
@@ -75,14 +75,14 @@ class Cost:
     value: str
     usual: str
     pairs: Annotated[int, Field(ge=1)]
-    """Of verdicts on the same entry."""
+    """Pairs of verdicts on the same entry."""
     gained: Count
-    """Entries right with it only."""
+    """Pairs that pass with this value only."""
     lost: Count
-    """Entries right with the usual one only."""
+    """Pairs that pass with the usual value only."""
     interval: Annotated[Interval | None, within({}, "linearised mean")]
     difference: float = field(default=0.0, init=False)
-    """Of the accuracies, as a fraction; less than 0 where it costs."""
+    """Difference of the accuracies as a fraction; below 0 where the value costs accuracy."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "difference", (self.gained - self.lost) / self.pairs)
@@ -95,16 +95,16 @@ class Sensitivity:
     __pydantic_config__ = DESCRIBED
 
     formats: Mapping[Annotated[PromptFormat, PlainSerializer(attrgetter("name"), return_type=str)], Score]
-    """By official name, those in which anything was scored, in the official order."""
+    """Scores by official name of the format, in the official order; only formats with a scored entry."""
     max_delta: _Points
     std: _Points
-    """Of the sample of formats."""
+    """Sample standard deviation over the formats."""
     variance: _Points
     intervals: SpreadLimits
     max_delta_by_chance: float | None
-    """What it stays below in 95 of 100 runs of a model that does not care for the format."""
+    """95th percentile of the maximum delta for a model that is indifferent to the format."""
     costs: tuple[Cost, ...]
-    """One value of a dimension against the usual one on the same entries; the dearest first."""
+    """Each value of a dimension against the usual one on the same entries; the most costly first."""
 
 
 def group_by_format(records: Iterable[Record]) -> Mapping[PromptFormat, Sequence[Record]]:
@@ -134,11 +134,11 @@ def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitiv
 
 
 _Verdicts: TypeAlias = Mapping[PromptFormat, Mapping[int, bool]]
-"""Of one entry, by format and trial, those that were scored."""
+"""The scored verdicts on one entry, by format and trial."""
 
 
 def _collect_verdicts(records: Iterable[Record], profile: Profile) -> Sequence[_Verdicts]:
-    """One for each entry that was varied."""
+    """Collect the verdicts on each varied entry."""
     found: dict[str, dict[PromptFormat, dict[int, bool]]] = {}
     for record in records:
         verdict = record.verdict(profile)
@@ -150,7 +150,7 @@ def _collect_verdicts(records: Iterable[Record], profile: Profile) -> Sequence[_
 
 
 def _compare_values(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
-    """Of each value that is not the usual one, as far as there are pairs of verdicts."""
+    """Compare each value with the usual one, where there are pairs of verdicts."""
     for dimension in DIMENSIONS:
         usual = getattr(PLAIN, dimension)
         for value in dict.fromkeys(getattr(chosen, dimension) for chosen in FORMATS):
@@ -176,9 +176,12 @@ def _compare_values(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
 def _estimate_by_draws(
     verdicts: Sequence[_Verdicts], scored: Sequence[PromptFormat]
 ) -> tuple[Limits | None, Limits | None, float | None]:
-    """Limits of the largest difference and of the deviation, and the largest difference by chance, of the
-    entries that were scored in every format; None of each where two of them or two formats are missing."""
-    # An entry that lacks a format cannot be dealt out anew among all of them.
+    """Estimate the limits of the maximum delta and of the deviation, and the maximum delta by chance.
+
+    Only entries that were scored in every format count; with fewer than two of them, or of formats, each
+    result is None.
+    """
+    # An entry that lacks a format cannot be permuted among all of them.
     complete = [
         [sum(of_entry[chosen].values()) / len(of_entry[chosen]) for chosen in scored]
         for of_entry in verdicts
@@ -192,7 +195,7 @@ def _estimate_by_draws(
 
     # Always the same seed, so that the same Records give the same limits.
     chance, shares = numpy.random.default_rng(0), 100 * numpy.array(complete)
-    # How often each entry is drawn says all of a draw, and takes less memory than the entries drawn.
+    # The counts of a multinomial draw hold all of a resample, in less memory than the entries drawn.
     resampled = chance.multinomial(n, [1 / n] * n, _DRAWS) @ shares / n
     dealt = numpy.array([chance.permuted(shares, axis=1).mean(axis=0) for _ in range(_DRAWS)])
 

@@ -1,8 +1,8 @@
 """The official formulas from categories to groups to the overall score (reference: BFCL v4 leaderboard).
 
 ``complex`` is ComplexFuncBench's own: the success rate over all entries, whatever their domain. BFCL's
-overall score has no part for it, nor for ``executable``, of which it had four until 2025, nor for ``v1``,
-what its first version had beside what counts today.
+overall score has no part for it, nor for ``executable``, of which it had four until 2025, nor for ``v1``, the
+categories of its first version that no longer count.
 
 A part that was not run counts as 0, as in the official tables.
 """
@@ -18,7 +18,7 @@ from pytest_fcbench.domain.entry import SELECTIONS
 
 
 class Weighing(Enum):
-    """How the parts of a group count."""
+    """The weights of a group's parts."""
 
     EQUAL = "unweighted mean"
     BY_COUNT = "weighted by the number of entries"
@@ -54,7 +54,7 @@ GROUPS: Mapping[str, Formula] = {
 """Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""
 
 SUITES = ("core", "bfcl", "complexfuncbench")
-"""Suites that the formulas are for; where only a team's own were run, each entry counts alike."""
+"""Suites that the formulas are for; in runs of other suites only, all entries count alike."""
 
 OVERALL: Mapping[str, float] = {
     "non_live": 0.1,
@@ -67,7 +67,7 @@ OVERALL: Mapping[str, float] = {
 
 
 def weigh_categories(metric: str, size_of: Callable[[str], float]) -> Mapping[str, float]:
-    """Weigh each category within ``overall``, a group or itself; what has no category here is left out.
+    """Compute the weights of categories within ``overall``, a group or a single category.
 
     ``size_of`` gives the number of entries by which the categories of some groups count.
     """

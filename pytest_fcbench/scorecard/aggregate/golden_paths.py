@@ -1,4 +1,4 @@
-"""What is told of conversations along golden paths: calls, answers, errors, steps (arXiv:2501.10132).
+"""Scores of conversations along golden paths: calls, answers, errors, steps (arXiv:2501.10132).
 
 Call accuracy is pooled: right calls of all expected ones, over the Records that have a verdict and a path. An
 entry that was not scored is absent, as officially. Officially success rates have fixed denominators; here
@@ -28,7 +28,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import Interval, Share, find_r
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
 CLASSES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
-"""Those of the paper."""
+"""The classes of errors that the paper has."""
 _CLASS = {"param_hallucination": "hallucination", "func_hallucination": "hallucination"}
 
 ROLES: Mapping[str, frozenset[str]] = {
@@ -50,7 +50,7 @@ ROLES: Mapping[str, frozenset[str]] = {
         "text": "query text name title keyword message note",
     }.items()
 }
-"""What a parameter is for, by words of its name."""
+"""Words in the names of parameters, by the role of the parameter."""
 OTHER = "other"
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
@@ -73,19 +73,19 @@ _Positive: TypeAlias = Annotated[int, Field(ge=1)]
 
 @dataclass(frozen=True, slots=True)
 class MeanRating:
-    """The mean of the answers that a judge rated."""
+    """The mean rating of final answers by a judge."""
 
     __pydantic_config__ = DESCRIBED
 
     mean: Annotated[float, Field(ge=0, le=2)] | None
-    """Null of no answers."""
+    """Null without rated answers."""
     judged: Count
-    """Answers."""
+    """Rated answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """How many of several are wrong."""
+    """Wrong arguments among all arguments of a role."""
 
     __pydantic_config__ = DESCRIBED
 
@@ -99,24 +99,24 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class PathScores:
-    """A category or several under one profile; trials of an entry count like entries."""
+    """Scores of one or several categories under one profile; each trial of an entry counts."""
 
     __pydantic_config__ = DESCRIBED
 
     scored: Count
     """Entries with a verdict."""
     passed: Count
-    """Entries."""
+    """Entries that passed."""
     success: Share | None
     """Share of the entries with a verdict that passed."""
     calls: Count
-    """Of the golden paths of all entries that were scored."""
+    """Calls of the golden paths of all scored entries."""
     right: Count
     """Right calls; officially a repeated lookup counts again, so that there may be more than ``calls``."""
     accuracy: Annotated[float, Field(ge=0)] | None
-    """Right calls of all calls."""
+    """Right calls divided by ``calls``; null without calls."""
     interval: Annotated[Interval | None, within({"minimum": 0}, "wilson, cluster-robust", "linearised ratio")]
-    """Of the accuracy, by clusters."""
+    """Interval of the accuracy, by clusters."""
     completeness: MeanRating
     correctness: MeanRating
     failures: Mapping[str, _Positive]
@@ -124,14 +124,14 @@ class PathScores:
     errors: Mapping[str, _Positive]
     """Wrong calls by class of error."""
     parameters: Mapping[str, Wrong]
-    """By role of the parameter, of the expected arguments of calls that were paired with one of the same
-    function: those that came with another value, or not at all, in a wrong call. Each try counts."""
+    """Wrong arguments by role of the parameter: among the expected arguments of calls that were paired with a
+    call of the same function, those missing or with another value in a wrong call. Each try counts."""
     beyond: Annotated[
         Mapping[str, _Positive], Field(json_schema_extra={"propertyNames": {"enum": [*BEYOND]}})
     ]
     """Successful entries by steps beyond the golden path."""
     beyond_mean: float | None
-    """Of the successful entries."""
+    """Mean steps beyond the golden path over the successful entries."""
 
 
 def select_golden_paths(records: Iterable[Record]) -> list[Record]:
@@ -188,7 +188,7 @@ def _average_ratings(values: Iterable[int | None]) -> MeanRating:
 
 
 def _count_classes(codes: Iterable[str]) -> Mapping[str, int]:
-    """How often each class occurs, the paper's first, the others by name."""
+    """Count each class of errors, the paper's first, the others by name."""
     counts = Counter(_CLASS.get(code, code) for code in codes)
     return {name: counts[name] for name in (*CLASSES, *sorted(counts.keys() - CLASSES)) if counts[name]}
 
@@ -215,10 +215,10 @@ def guess_role(parameter: str) -> str:
 
 
 def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple[float, float] | None:
-    """From where to where call accuracy could lie, whatever the entries that were not scored would have been.
+    """Find the lowest and the highest call accuracy that the entries not scored would allow.
 
-    An entry of which neither profile tells the number of calls is supposed to have as many as the longest
-    path. None of no calls.
+    An entry whose number of calls neither profile knows is assumed to have as many as the longest path. None
+    without calls.
     """
     chosen = select_golden_paths(records)
     found = score_paths(chosen, profile)
@@ -233,7 +233,7 @@ def find_possible_accuracy(records: Iterable[Record], profile: Profile) -> tuple
 
 
 def is_scored_in_part(records: Iterable[Record], profile: Profile) -> bool:
-    """Whether ComplexFuncBench was scored in part only, so that official denominators would be others."""
+    """Tell whether only a part of ComplexFuncBench was scored, so that official denominators do not apply."""
     scored = {
         (r.category, r.entry)
         for r in records

@@ -1,4 +1,4 @@
-"""How far a score may be from what the model would get on many such entries: 95 % confidence intervals.
+"""95 % confidence intervals of scores.
 
 A share of independent entries gets Wilson's score interval (Wilson 1927), which stays within 0 and 1 and
 does not vanish where all passed. Where verdicts come in clusters that are alike (the trials of an entry, the
@@ -27,7 +27,7 @@ CONFIDENCE = 0.95
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
-"""A fraction."""
+"""A fraction from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,15 @@ class Part:
 
 
 def find_share_interval(passed: int, n: int) -> Interval | None:
-    """Return the interval of a share of independent entries; None of no entries."""
+    """Return the interval of a share of independent entries; None without entries."""
     return Interval(*_find_wilson_limits(passed / n, n), "wilson") if n else None
 
 
 def find_cluster_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """Return the interval of a share whose verdicts come in clusters, each given as passed and number.
 
-    None of no verdicts. With a single cluster, or with no variance between clusters, the number of
-    clusters counts: nothing tells that there is more in them.
+    None without verdicts. With a single cluster, or without variance between clusters, the effective number
+    of entries is that of clusters, because nothing shows that they hold more.
     """
     n = sum(size for _, size in clusters)
     if not n:
@@ -89,7 +89,7 @@ def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     The variance is that of the linearised ratio, k / (k - 1) * sum((y - R x)^2) / sum(x)^2 for k clusters
     (Cochran 1977, "Sampling Techniques", chapter 6), which ``find_cluster_interval`` puts into Wilson's
     formula. Where more can be right than there is (officially a lookup is right each time it is made) R is no
-    share: its limits are R -/+ 1.96 standard errors, and None where the clusters tell no variance.
+    share: its limits are R -/+ 1.96 standard errors, and None where the clusters show no variance.
     """
     # Wilson's formula takes the root of R (1 - R), so it is for shares only.
     if all(part <= whole for part, whole in clusters):
@@ -101,9 +101,11 @@ def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
 
 
 def find_difference_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
-    """Return the interval of a mean difference of verdicts, given by cluster as sum of differences and their
-    number: -/+ 1.96 standard errors of the linearised mean, as in ``find_ratio_interval``. None of less than
-    two clusters, and where they tell no variance."""
+    """Return the interval of a mean difference of verdicts, given by cluster as sum and number.
+
+    Its limits are -/+ 1.96 standard errors of the linearised mean, as in ``find_ratio_interval``. None with
+    fewer than two clusters, and where they show no variance.
+    """
     if len(clusters) < 2:
         return None
     mean, reach = _linearise_ratio(clusters)
@@ -119,7 +121,7 @@ def _linearise_ratio(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]
 
 
 def find_mean_interval(parts: Sequence[Part]) -> Interval | None:
-    """Return the interval of the weighted sum of independent shares; None of none."""
+    """Return the interval of the weighted sum of independent shares; None without shares."""
     if not parts:
         return None
     mean = add_in_order(part.weight * part.share for part in parts)

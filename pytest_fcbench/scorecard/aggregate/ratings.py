@@ -1,4 +1,4 @@
-"""What a judge thought of replies in words: means from 0 to 2 with their intervals. No verdict follows."""
+"""A judge's ratings of replies in words: means from 0 to 2 with their intervals. They change no verdict."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ MOST = 2
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """The replies of a category about which a judge was asked."""
+    """The replies of a category that a judge was asked to rate."""
 
     __pydantic_config__ = DESCRIBED
 
     rated: Count
     """Replies with a score."""
     not_rated: Count
-    """Replies of which the judge gave no score; they are not in the mean."""
+    """Replies that the judge gave no score; they are not in the mean."""
     counts: Annotated[tuple[Count, ...], Field(min_length=MOST + 1, max_length=MOST + 1)]
     """Replies with the score 0, 1, 2."""
     mean: Annotated[float, Field(ge=0, le=MOST)] | None
     interval: Annotated[Interval | None, within({"minimum": 0, "maximum": MOST}, "wilson, cluster-robust")]
-    """Of the mean. Each score counts as so many of two points, those of an entry's trials as a cluster."""
+    """Interval of the mean. Each score counts as that many of two points; an entry's trials are a cluster."""
 
 
 def summarise_ratings(records: Iterable[Record]) -> Ratings:
@@ -60,13 +60,13 @@ def summarise_ratings(records: Iterable[Record]) -> Ratings:
 
 
 def summarise_ratings_by_category(records: Iterable[Record]) -> dict[str, Ratings]:
-    """Summarise ratings by category, where a judge was asked about any reply."""
+    """Summarise the ratings of each category in which a judge was asked about a reply."""
     asked = (record for record in records if record.rating)
     return {name: summarise_ratings(part) for name, part in group_by_category(asked).items()}
 
 
 COLUMNS = ("rated", "not rated", "mean", "95%", *map(str, range(MOST + 1)))
-"""Those of a table about ratings."""
+"""The columns of a table of ratings."""
 
 
 def format_ratings(of: Ratings) -> tuple[str, ...]:

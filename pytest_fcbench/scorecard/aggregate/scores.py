@@ -11,7 +11,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate import intervals
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, SUITES, Formula, Weighing
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, SUITES, Weighing
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, Part, Share, within
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
@@ -26,19 +26,19 @@ class Score:
     passed: Count
     failed: Count
     not_scored: Count
-    """Entries out of the denominator."""
+    """Entries left out of the denominator."""
     set_aside: Count
     """Entries not scored because their data are known to be bad."""
     unknown: Count = 0
-    """Entries not scored because the conversation went on by the rules of the other profile. The others are
-    no fair sample of all, so there is no accuracy then."""
+    """Entries not scored because the conversation followed the rules of the other profile. The rest is no
+    fair sample, so there is no accuracy then."""
     accuracy: Share | None = None
     """Null where nothing was scored."""
     interval: Annotated[
         Interval | None,
         within({"minimum": 0, "maximum": 1}, "wilson", "wilson, cluster-robust", "mover of its parts"),
     ] = None
-    """Of the accuracy; what was not run adds nothing to it. Null where nothing was scored."""
+    """Interval of the accuracy; what was not run adds nothing to it. Null where nothing was scored."""
     missing: tuple[str, ...] = ()
     """Parts of the official formula of which nothing was scored; they count as 0."""
 
@@ -50,13 +50,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class ProfileScores:
-    """All scores under one profile. Categories that were not run are not there."""
+    """The scores under one profile; categories that were not run are absent."""
 
     categories: Mapping[str, Score]
     groups: Mapping[str, Score]
     overall: Score
     alike: bool = False
-    """Whether only suites of a team's own were run: entries count alike, and the suites are the groups."""
+    """True where only a team's own suites were run: entries count alike, and the suites are the groups."""
 
     def find_score(self, name: str) -> Score | None:
         """Return the score of a category, a group or ``overall``; None where nothing of it was run."""
@@ -66,13 +66,13 @@ class ProfileScores:
 
     @property
     def main(self) -> str:
-        """The score that speaks for the run: another one where nothing of overall's formula was scored."""
+        """The score that stands for the run; not ``overall`` where nothing of its formula was scored."""
         alone = [name for name in _ALONE if self.find_score(name)]
         return alone[0] if alone and self.overall.accuracy is None else "overall"
 
 
 _ALONE = ("complex", "executable", "format_sensitivity")
-"""What has no part in overall."""
+"""Groups and categories that have no part in overall."""
 
 
 def aggregate_scores(
@@ -81,7 +81,7 @@ def aggregate_scores(
     size_of: Callable[[str], int],
     assumed: Passed | Failed | None = None,
 ) -> ProfileScores:
-    """Scores of a run.
+    """Aggregate Records into the scores of a run.
 
     Every Record counts, so that ``n`` is entries x trials. ``size_of`` gives the number of tests of a
     category (also entries x trials) in the selected suites: a category of which nothing was scored counts
@@ -101,10 +101,18 @@ def aggregate_scores(
     for name, formula in GROUPS.items():
         parts = {part: categories.get(part) or groups.get(part) for part in formula.parts}
         if any(parts.values()):
-            groups[name] = _combine_scores(parts, _weigh_parts(parts, formula, size_of))
+            weights = dict.fromkeys(parts, 1 / len(parts))
+            if formula.weighing is Weighing.BY_COUNT:
+                # Officially a category that was not run counts as 0 with the size of its data set.
+                sizes = {
+                    part: score.scored if score and score.scored else size_of(part)
+                    for part, score in parts.items()
+                }
+                weights = {part: size / max(1, sum(sizes.values())) for part, size in sizes.items()}
+            groups[name] = _combine_scores(parts, weights)
     overall = _combine_scores({name: groups.get(name) for name in OVERALL}, OVERALL)
     if overall.accuracy is None and any(name in groups or name in categories for name in _ALONE):
-        # A run of something else lacks nothing of this.
+        # Where another score stands for the run, nothing of overall is missing.
         overall = replace(overall, missing=())
     # The formula leaves out categories without a weight, but overall's counts are those of all entries.
     counts = _combine_scores(dict(categories), dict.fromkeys(categories, 0.0))
@@ -113,7 +121,7 @@ def aggregate_scores(
 
 
 def list_sized_categories(categories: Iterable[str]) -> list[str]:
-    """Of which categories the size matters although they were not run, where these were."""
+    """List the categories whose size counts in a formula, even if not run, where these were run."""
     run = set(categories)
     return [
         part
@@ -134,14 +142,16 @@ def _has_only_own_suites(records: Sequence[Record]) -> bool:
 
 
 def has_formula(metric: str, records: Sequence[Record]) -> bool:
-    """Whether a score of these follows an official formula; otherwise entries with that mark count alike."""
+    """Tell whether a metric follows an official formula; otherwise its entries count alike."""
     official = metric == "overall" or metric in GROUPS
     return metric in CATEGORIES or (official and not _has_only_own_suites(records))
 
 
 def select_marked(records: Iterable[Record], mark: str) -> list[Record]:
-    """Those whose test carries a mark: suite, selection or category, or ``mark:`` before a user's own; all of
-    them for ``overall``."""
+    """Select the Records whose test carries a mark; all of them for ``overall``.
+
+    A mark is a suite, a selection, a category, or a user's own mark behind ``mark:``.
+    """
     if mark == "overall":
         return list(records)
     if (own := mark.removeprefix("mark:")) != mark:
@@ -196,17 +206,6 @@ def tally_records(
         if alone
         else intervals.find_cluster_interval([(sum(trials), len(trials)) for trials in clusters.values()]),
     )
-
-
-def _weigh_parts(
-    parts: Mapping[str, Score | None], formula: Formula, size_of: Callable[[str], int]
-) -> Mapping[str, float]:
-    """Weigh each part of a formula; what was not run has a weight, too."""
-    if formula.weighing is Weighing.EQUAL:
-        return dict.fromkeys(parts, 1 / len(parts))
-    # Officially a category that was not run counts as 0 with the size of its data set.
-    sizes = {name: score.scored if score and score.scored else size_of(name) for name, score in parts.items()}
-    return {name: size / max(1, sum(sizes.values())) for name, size in sizes.items()}
 
 
 def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, float]) -> Score:

@@ -1,4 +1,4 @@
-"""Several trials of each entry: how often one passes, all pass, and verdicts change."""
+"""Scores over several trials of each entry: pass@k, pass^k and changing verdicts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pytest_fcbench.scorecard.record import Record
 
 @dataclass(frozen=True, slots=True)
 class TrialScores:
-    """Fractions over the entries of which all ``k`` trials were scored; None or empty where there is none."""
+    """Fractions over the entries whose ``k`` trials were all scored; null or empty without such entries."""
 
     __pydantic_config__ = DESCRIBED
 
     k: Annotated[int, Field(ge=2)]
     entries: Count
-    """How many entries count."""
+    """Entries that count."""
     left_out: Annotated[tuple[str, ...], PlainSerializer(len, return_type=Count)]
     """Entries that do not count, because some trial was not scored (set aside included) or not run."""
     mean: Share | None
@@ -33,16 +33,16 @@ class TrialScores:
     pass_hat: tuple[Share, ...]
     """pass^j for j = 1..k: all of j trials pass (tau-bench, arXiv:2406.12045)."""
     flip: Share | None
-    """Entries whose verdict is not the same in all trials."""
+    """Entries whose verdict differs between trials."""
 
 
 def count_trials(records: Iterable[Record]) -> int:
-    """How often each entry was put: the highest trial of any Record, 1 in a run without trials."""
+    """Return the number of trials of each entry: the highest of any Record, 1 in a run without trials."""
     return max((record.trial or 1 for record in records), default=1)
 
 
 def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialScores:
-    """Scores of a run that puts each entry ``k`` times.
+    """Score a run that puts each entry to the model ``k`` times.
 
     With c of k trials passed, the unbiased estimators of an entry are pass@j = 1 - C(k-c, j) / C(k, j) and
     pass^j = C(c, j) / C(k, j); a score is their mean over the entries.

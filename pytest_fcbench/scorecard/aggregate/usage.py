@@ -1,4 +1,4 @@
-"""Cost and latency: what the completions of a run, or of a category, took together."""
+"""Cost and latency of the completions of a run or a category."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of verdicts and scores when the same answers were judged again."""
+"""Changes of verdicts and scores when the same answers are judged again."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
 from pytest_fcbench.scorecard.record import Record
 
 NO_ENTRY = "no_entry"
-"""Cause of Records whose entry the suite does not have any more."""
+"""Cause of Records whose entry is no longer in the suite."""
 
 
 class Kind(StrEnum):
-    """How a verdict can change, in the order of a report."""
+    """A kind of change of a verdict, in the order of a report."""
 
     WORSE = "passed → failed"
     BETTER = "failed → passed"
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A verdict that is another one now. What reasons and details say does not count."""
+    """A changed verdict; another reason or other details alone are no change."""
 
     item_id: str
     profile: Profile
@@ -50,7 +50,7 @@ def list_changes(old: Iterable[Record], new: Mapping[str, Record]) -> Iterator[C
 
 
 def classify_change(old: Verdict, new: Verdict) -> Kind | None:
-    """How one verdict became the other, None where status and code are the same."""
+    """Classify the change from one verdict to another; None where status and code are the same."""
     if _name_outcome(old) == _name_outcome(new):
         return None
     if isinstance(new, NotScored):

@@ -1,4 +1,4 @@
-"""Two scorecards side by side: what changed, how sure that is, what it took, and which entries flipped.
+"""Comparison of two scorecards: changes and their significance, cost and latency, flipped entries.
 
 A difference is *shown* where its p value is at most 5 % and its interval of 95 % leaves out 0; the two come
 from different methods, and with few entries one alone says too much. Several differences at once would show
@@ -23,7 +23,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
-from pytest_fcbench.scorecard.compare.paired import Difference, Pair, Paired, pair_runs
+from pytest_fcbench.scorecard.compare.paired import Difference, Paired, pair_runs
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import call_tables
 from pytest_fcbench.scorecard.render.tables import Table
@@ -39,9 +39,9 @@ from pytest_fcbench.scorecard.render.wording import (
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FEW = 5
-"""So many entries are named in a note."""
+"""The number of entries that a note names."""
 _REASON = 160
-"""Characters of a reason."""
+"""The longest reason in a table, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class Tested:
 
     @property
     def shown(self) -> int:
-        """1 where it is shown to be better, -1 where it is shown to be worse, else 0."""
+        """1 where the later run is shown to be better, -1 where it is shown to be worse, else 0."""
         return decide_direction(self.difference, self.p)
 
 
 def decide_direction(difference: Difference, p: float) -> int:
-    """1 for better, -1 for worse, 0 where ``p`` or the interval allow that there is no difference."""
+    """Return 1 for better, -1 for worse, 0 where ``p`` or the interval allow that there is no difference."""
     chance = difference.chance
     if p > 1 - CONFIDENCE or chance.low <= 0 <= chance.high:
         return 0
@@ -66,8 +66,9 @@ def decide_direction(difference: Difference, p: float) -> int:
 
 
 def correct_by_holm(probabilities: Sequence[float]) -> list[float]:
-    """Each p value as it counts among all of these: the least one times their number, and so on."""
-    # Never less than the one before, and never above 1: Holm's method as adjusted p values.
+    """Adjust p values for their number by Holm's method."""
+    # The least p value counts times their number, the next times one less, and so on; the adjusted values
+    # never decrease and never exceed 1.
     n, least = len(probabilities), 0.0
     corrected = [0.0] * n
     for rank, index in enumerate(sorted(range(n), key=probabilities.__getitem__)):
@@ -78,7 +79,7 @@ def correct_by_holm(probabilities: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two scorecards say of each other."""
+    """A comparison of two scorecards."""
 
     before: Scorecard
     after: Scorecard
@@ -86,16 +87,16 @@ class Comparison:
     paired: Paired
     tested: tuple[Tested, ...]
     missing: Mapping[str, tuple[str, ...]]
-    """Of which parts of a metric nothing was compared, though its formula counts them."""
+    """The parts of each metric's formula of which nothing was compared."""
 
     @property
     def names(self) -> list[str]:
-        """What to call the two."""
+        """The names of the two scorecards."""
         return name_scorecards([self.before, self.after])
 
 
 def check_metrics(metrics: Iterable[str], cards: Iterable[Scorecard]) -> list[str]:
-    """Metrics that there are: scores of the formulas, and marks. Raises ``UsageError``."""
+    """Check that metrics are scores of the formulas or marks; return each once. Raises ``UsageError``."""
     named = {record.suite for card in cards for record in card.records}
     known = dict.fromkeys(("overall", *GROUPS, *CATEGORIES, *SELECTIONS, *sorted(named)))
     found = list(dict.fromkeys(metrics))
@@ -131,32 +132,29 @@ def compare_scorecards(
         elif asked:
             raise UsageError(f"metric {metric!r}: none of its entries was scored in both")
     missing = {one.metric: score.missing for one in found if (score := scores.find_score(one.metric))}
-    return Comparison(before, after, profile, paired, tuple(_correct_probabilities(found)), missing)
+    kinds: dict[str, dict[str, float]] = {}
+    for one in found:
+        # Corrected within its kind only: the flips of a group are those of its categories.
+        kind = "category" if one.metric in CATEGORIES else "overall" if one.metric == "overall" else "group"
+        kinds.setdefault(kind, {})[one.metric] = one.chance.p
+    corrected = {
+        metric: p
+        for family in kinds.values()
+        for metric, p in zip(family, correct_by_holm(list(family.values())), strict=True)
+    }
+    tested = tuple(Tested(one, corrected[one.metric]) for one in found)
+    return Comparison(before, after, profile, paired, tested, missing)
 
 
 def _count_entries(card: Scorecard) -> int:
     return len({record.entry for record in card.records})
 
 
-def _correct_probabilities(differences: Sequence[Difference]) -> Iterator[Tested]:
-    kinds: dict[str, dict[str, float]] = {}
-    for one in differences:
-        # Corrected within its kind only: the flips of a group are those of its categories.
-        family = "category" if one.metric in CATEGORIES else "overall" if one.metric == "overall" else "group"
-        kinds.setdefault(family, {})[one.metric] = one.chance.p
-    corrected = {
-        metric: p
-        for kind in kinds.values()
-        for metric, p in zip(kind, correct_by_holm(list(kind.values())), strict=True)
-    }
-    return (Tested(one, corrected[one.metric]) for one in differences)
-
-
 # In words and tables
 
 
 def write_conclusion(comparison: Comparison) -> str:
-    """One sentence: whether the later run is better overall, else in complex, else in the first metric."""
+    """Write in one sentence whether the later run is better: overall, else in complex or the first metric."""
     before, after = comparison.names
     by_metric = {one.difference.metric: one for one in comparison.tested}
     one = by_metric.get("overall") or by_metric.get("complex") or comparison.tested[0]
@@ -177,7 +175,7 @@ def write_conclusion(comparison: Comparison) -> str:
 
 
 def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
-    """All for people: the two runs below the conclusion, scores, cost and latency, flips."""
+    """Tabulate a comparison for people: runs below the conclusion, scores, cost and latency, flips."""
     parts = [
         tabulate_runs(comparison),
         tabulate_scores(comparison),
@@ -191,7 +189,7 @@ def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
 
 
 def tabulate_runs(comparison: Comparison) -> Table:
-    """Tabulate what the two runs were, with notes on what makes them less comparable."""
+    """Tabulate the facts of both runs, with notes on what makes them less comparable."""
     before, after = (
         _describe_run(card, comparison.profile) for card in (comparison.before, comparison.after)
     )
@@ -226,7 +224,7 @@ def _describe_run(card: Scorecard, profile: Profile) -> Mapping[str, str]:
 
 
 def write_warnings(comparison: Comparison) -> Iterator[str]:
-    """Write a sentence for each thing in which the runs differ beside the model."""
+    """Write a sentence for each fact other than the model in which the runs differ."""
     before, after, paired = comparison.before, comparison.after, comparison.paired
     old, new = before.facts, after.facts
     for name in dict.fromkeys((*old.suites, *new.suites)):
@@ -269,7 +267,7 @@ def _describe_left_out(why: str, entries: Sequence[str]) -> Iterator[str]:
 
 
 def tabulate_scores(comparison: Comparison) -> Table:
-    """Tabulate each metric."""
+    """Tabulate the change of each metric."""
     rows = []
     for one in comparison.tested:
         found, chance = one.difference, one.difference.chance
@@ -366,7 +364,7 @@ def _tabulate_both(
     format_rows: Callable[[Sequence[Record]], Mapping[str, Sequence[str]]],
     *notes: str,
 ) -> Table:
-    """Write two rows for each name that both runs have something of."""
+    """Tabulate two rows for each name that both runs have."""
     before, after = map(format_rows, _select_compared(comparison))
     rows = [
         (name, when, *found[name])
@@ -394,7 +392,7 @@ _TOOK: Mapping[str, tuple[Callable[[CostLatency], float | None], Callable[[float
 
 
 def tabulate_usage(comparison: Comparison) -> Table:
-    """Tabulate tokens, dollars and seconds of the compared entries, as far as one of the runs knows them."""
+    """Tabulate tokens, dollars and seconds of the compared entries, where one of the runs has them."""
     took = [measure_usage(records) for records in _select_compared(comparison)]
     rows = []
     for name, (value, form) in _TOOK.items():
@@ -421,27 +419,16 @@ def _format_points(change: float | None) -> str:
 
 
 def tabulate_all_flips(comparison: Comparison, most: int | None) -> list[Table]:
-    """Entries that became better and those that became worse, at most so many of each (None: all)."""
-    kinds = (("Better", comparison.paired.better), ("Worse", comparison.paired.worse))
-    return [_tabulate_flips(title, pairs, comparison, most) for title, pairs in kinds]
-
-
-def join_flips(comparison: Comparison, most: int | None) -> Table:
-    """Flips in both directions in one table."""
-    better, worse = tabulate_all_flips(comparison, most)
-    return Table("Flips", better.columns, better.rows + worse.rows, left=better.left)
-
-
-def _tabulate_flips(title: str, pairs: Sequence[Pair], comparison: Comparison, most: int | None) -> Table:
-    kept = pairs[:most]
-    flipped = {one.entry for one in kept}
-    before, after = (
-        _sum_up_entries(card, flipped, comparison.profile) for card in (comparison.before, comparison.after)
-    )
-    return Table(
-        f"{title} ({len(pairs):,})",
-        ("entry", "category", "before", "after", "why it failed"),
-        tuple(
+    """Tabulate the entries that became better and those that became worse, at most ``most`` of each."""
+    tables = []
+    for title, pairs in (("Better", comparison.paired.better), ("Worse", comparison.paired.worse)):
+        kept = pairs[:most]
+        flipped = {one.entry for one in kept}
+        before, after = (
+            _sum_up_entries(card, flipped, comparison.profile)
+            for card in (comparison.before, comparison.after)
+        )
+        rows = tuple(
             (
                 one.entry,
                 one.category,
@@ -450,19 +437,33 @@ def _tabulate_flips(title: str, pairs: Sequence[Pair], comparison: Comparison, m
                 shorten_text((before if one.change > 0 else after)[one.entry].reason, _REASON),
             )
             for one in kept
-        ),
-        (f"and {len(pairs) - len(kept):,} more; --flips=N shows N",) if len(pairs) > len(kept) else (),
-        left=frozenset({"category", "before", "after", "why it failed"}),
-    )
+        )
+        more = len(pairs) - len(kept)
+        tables.append(
+            Table(
+                f"{title} ({len(pairs):,})",
+                ("entry", "category", "before", "after", "why it failed"),
+                rows,
+                (f"and {more:,} more; --flips=N shows N",) if more else (),
+                left=frozenset({"category", "before", "after", "why it failed"}),
+            )
+        )
+    return tables
+
+
+def join_flips(comparison: Comparison, most: int | None) -> Table:
+    """Join the flips in both directions in one table."""
+    better, worse = tabulate_all_flips(comparison, most)
+    return Table("Flips", better.columns, better.rows + worse.rows, left=better.left)
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What became of an entry, in all its trials."""
+    """The outcome of an entry over all its trials."""
 
     word: str
     reason: str
-    """Why it failed, where it did."""
+    """The reason of a failure, else empty."""
 
 
 def _sum_up_entries(card: Scorecard, entries: set[str], profile: Profile) -> Mapping[str, _Outcome]:

@@ -1,4 +1,4 @@
-"""Scorecards in the order of their scores, with ranks that claim no more than the runs show.
+"""Leaderboards: scorecards in the order of their scores, with ranks that claim no more than the runs show.
 
 A model's rank is 1 + the number of models that are *shown* to be better: in the paired comparison on the
 entries that both have scored (``compare.shown``, each pair on its own), directly or through models between
@@ -41,11 +41,11 @@ from pytest_fcbench.scorecard.render.wording import (
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _SHOWN = tuple(name for name in OVERALL if name in GROUPS)
-"""Metrics beside that of the ranks, unless others are asked for."""
+"""The default metrics beside that of the ranks."""
 _FEW = 3
-"""So many categories are named."""
+"""The most categories that a title names."""
 _NAME = 40
-"""Characters of a model's name in a chart."""
+"""The longest name of a model in a chart, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,16 @@ class Row:
     """A run on the leaderboard."""
 
     name: str
-    """What to call it where nothing else is said of it."""
+    """The name of the run where it stands alone."""
     model: str
-    """What to call it beside its mode."""
+    """The name of the run where its mode stands beside it."""
     card: Scorecard
     score: Score | None
-    """By which it is ranked."""
+    """The score that decides the rank."""
     rank: int | None
-    """From 1 on; None where nothing was scored."""
+    """From 1; None where nothing was scored."""
     lowest: int
-    """The rank it would have if all that is not shown went against it."""
+    """The rank if every comparison that shows no difference went against the run."""
     released: date | None
 
 
@@ -71,7 +71,7 @@ class Board:
     """Runs that can be compared, the best first."""
 
     title: str
-    """What all of them were put."""
+    """The suites and categories of all runs."""
     rows: tuple[Row, ...]
     profile: Profile
     metric: str
@@ -87,7 +87,7 @@ def rank_boards(
 ) -> list[Board]:
     """Rank the runs of each kind by a metric; ``released`` has dates by model label.
 
-    Without a metric it is overall; complex or executable where nothing of overall was run. Raises
+    The default metric is overall; complex or executable where nothing of overall was run. Raises
     ``UsageError`` for an unknown metric, and where no run has it.
     """
     check_metrics([metric] if metric else [], cards)
@@ -106,13 +106,13 @@ def rank_boards(
 
 
 def _choose_metric(cards: Sequence[Scorecard], profile: Profile) -> str:
-    """Choose the metric that speaks for runs of the same categories."""
+    """Choose the metric that stands for runs of the same categories."""
     names = {card.scores(profile).main for card in cards}
     return "overall" if "overall" in names else min(names)
 
 
 def _list_scored(card: Scorecard, profile: Profile) -> list[str]:
-    """List the categories of which something was scored."""
+    """List the categories with a scored entry."""
     return [name for name, score in card.scores(profile).categories.items() if score.scored]
 
 
@@ -196,8 +196,7 @@ _LEFT = frozenset({"model", "mode"})
 
 
 def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ...]:
-    """Scores, with these metrics beside that of the ranks; calls along golden paths where there are such;
-    and what else there is to say of each run.
+    """Tabulate the scores in these metrics, calls along golden paths, executed calls, and cost and latency.
 
     Raises ``UsageError`` for an unknown metric.
     """
@@ -216,7 +215,7 @@ def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ..
 
 
 def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
-    """All in one wide table, for programs."""
+    """Join all boards in one wide table, for programs."""
     rows: list[dict[str, str]] = []
     for board in boards:
         found: list[dict[str, str]] = [{} for _ in board.rows]
@@ -245,6 +244,19 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     }
     first, *others = (metric + ("*" if missing[metric] else "") for metric in found)
     own = found.pop(board.metric)
+    notes = []
+    if len(board.rows) > 1:
+        notes.append(
+            "rank: from 1 + the number of models shown to be better to the number of those not shown to be "
+            f"worse, in {board.metric}, directly or through others; shown: on the entries that both have "
+            "scored, p is at most 5% and the 95% interval of the difference leaves out 0"
+        )
+    if not_run := select_outermost(part for parts in missing.values() for part in parts):
+        notes.append(f"* official formula: what was not run counts as 0: {', '.join(not_run)}")
+    notes += [f"not compared, no scored entry in common: {one} and {other}" for one, other in board.apart]
+    versions = dict.fromkeys(row.card.facts.fcbench for row in board.rows)
+    if len(versions) > 1:
+        notes.append(f"judged by different versions of fcbench: {', '.join(versions)}")
     return Table(
         f"{board.title} ({board.profile} profile)",
         (*_WHO, first, "95% interval", *others),
@@ -257,29 +269,13 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
             )
             for n, row in enumerate(board.rows)
         ),
-        tuple(_write_notes(board, select_outermost(part for parts in missing.values() for part in parts))),
+        tuple(notes),
         left=_LEFT,
     )
 
 
 def _format_accuracy(score: Score | None) -> str:
     return format_number(score.accuracy if score else None, ".2%")
-
-
-def _write_notes(board: Board, missing: Sequence[str]) -> Iterator[str]:
-    if len(board.rows) > 1:
-        yield (
-            "rank: from 1 + the number of models shown to be better to the number of those not shown to be "
-            f"worse, in {board.metric}, directly or through others; shown: on the entries that both have "
-            "scored, p is at most 5% and the 95% interval of the difference leaves out 0"
-        )
-    if missing:
-        yield f"* official formula: what was not run counts as 0: {', '.join(missing)}"
-    for one, other in board.apart:
-        yield f"not compared, no scored entry in common: {one} and {other}"
-    versions = dict.fromkeys(row.card.facts.fcbench for row in board.rows)
-    if len(versions) > 1:
-        yield f"judged by different versions of fcbench: {', '.join(versions)}"
 
 
 def _tabulate_complex(board: Board) -> Iterator[Table]:
@@ -308,21 +304,21 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """Calls as they are written against what they return, of each model in the order of the board."""
+    """Accuracies of calls as written and as executed, of each model in the order of the board."""
 
     what: str
     columns: tuple[str, str]
     shares: Sequence[tuple[float, float] | None]
-    """None where a model has none."""
+    """Both accuracies of each model; None where a model lacks them."""
 
     @property
     def together(self) -> Correlation:
-        """How far both go together over the models."""
+        """The correlation of both over the models."""
         return correlate_pairs([pair for pair in self.shares if pair])
 
 
 def _collect_besides(board: Board) -> list[_Beside]:
-    """In categories of the same kinds, and on the same answers; only what some model has."""
+    """Collect both accuracies, in categories of the same kinds and on the same answers, if any."""
     scores = (row.card.scores(board.profile) for row in board.rows)
     sides = (execution.count_sides(row.card.records, board.profile) for row in board.rows)
     kinds = [execution.average_by_kind(found) for found in scores]
@@ -354,7 +350,7 @@ def _tabulate_executed(board: Board) -> Iterator[Table]:
 
 
 def tabulate_correlations(board: Board) -> Iterator[Table]:
-    """How far AST and execution go together over three models or more (BFCL's paper, Figure 3)."""
+    """Tabulate the correlation of AST and execution over three models or more (BFCL's paper, Figure 3)."""
     rows = tuple(
         (beside.what, f"{of.n}", format_number(of.pearson, ".3f"), format_number(of.spearman, ".3f"))
         for beside in _collect_besides(board)
@@ -407,7 +403,7 @@ def _tabulate_rest(board: Board) -> Table:
 
 
 def draw_releases(board: Board) -> str | None:
-    """Accuracy over release date as SVG; None where less than two models have a date."""
+    """Draw accuracy over release date as SVG; None where fewer than two models have a date."""
     dated = [
         (
             row.released,

@@ -1,4 +1,4 @@
-"""Scorecards of parts of a run, such as the shards of several machines, joined into that of the whole."""
+"""Merging of the scorecards of a run's parts, such as the shards of several machines."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, parse_file, read_scorecard
 
 _SAME = ("fcbench", "model", "mode", "names", "syntax", "profile", "suites", "price", "concurrency")
-"""What must be alike in all parts of a run."""
+"""Facts that must be equal in all parts of a run."""
 
 _SAME_WHERE_TOLD = ("driven", "rated_by", "search")
-"""What only a part tells that has entries of that kind."""
+"""Facts that only parts with entries of that kind state; they must be equal where stated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The whole of several parts."""
+    """A run joined from several parts."""
 
     facts: RunFacts
     records: tuple[Record, ...]
     sizes: Mapping[str, int]
     missing: tuple[Shard, ...]
-    """Shards of which there was no scorecard."""
+    """Shards without a scorecard."""
     unfinished: str | None
-    """What of the run is not there, in words; None where all is."""
+    """The missing parts of the run, in words; None where it is complete."""
     report: dict[str, Any]
     """The JSON report, without its section ``fcbench``."""
 
@@ -43,12 +43,12 @@ class Merged:
 
     @property
     def foreign_failures(self) -> bool:
-        """Whether a test that is none of ours did not pass."""
+        """True where a test other than those of the benchmark did not pass."""
         return any(_is_foreign(test) and not _is_passing(test) for test in self.report["tests"])
 
 
 def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
-    """Join the scorecards of one run. With ``replacing``, of an entry that stands in several the last counts.
+    """Join the scorecards of one run; with ``replacing``, the last one that has an entry counts.
 
     Raises ``UsageError`` where parts are of different runs, hold no answers, or have an entry in common.
     """
@@ -60,13 +60,25 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
     records = _join_records(parts, replacing=replacing)
     missing = tuple(_find_missing_shards(parts))
     reports = [report for report in found if isinstance(report, Mapping)]
-    absent = f"without shard {', '.join(map(str, missing))}" if missing else None
-    unfinished = "; ".join(filter(None, (absent, *map(_describe_early_end, parts, reports)))) or None
+    absent = [f"without shard {', '.join(map(str, missing))}"] if missing else []
+    for part, report in zip(parts, reports, strict=True):
+        # With -x or after Ctrl-C pytest-json-report has collected more than it has in total.
+        counts = report.get("summary", {})
+        to_run = counts.get("collected", 0) - counts.get("deselected", 0)
+        if counts.get("total", 0) < to_run:
+            absent.append(f"only {counts.get('total', 0):,} of {to_run:,} tests of {part.path} were run")
+    unfinished = "; ".join(absent) or None
+    facts = _join_facts(parts)
     notes = dict.fromkeys((*(note for part in parts for note in part.facts.notes), unfinished))
+    sizes: dict[str, tuple[Scorecard, int]] = {}
+    for part in parts:
+        for category, size in part.sizes.items():
+            first, told = sizes.setdefault(category, (part, size))
+            _require_same(f"the number of tests of {category}", first, told, part, size)
     return Merged(
-        facts=replace(_join_facts(parts), notes=tuple(filter(None, notes))),
+        facts=replace(facts, notes=tuple(filter(None, notes))),
         records=tuple(sort_records(records.values())),
-        sizes=_join_sizes(parts),
+        sizes={category: size for category, (_, size) in sizes.items()},
         missing=missing,
         unfinished=unfinished,
         report=_join_reports(reports),
@@ -94,15 +106,6 @@ def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
 def _count_trials(part: Scorecard) -> int | None:
     # A shard can be empty, and count_trials() says 1 of no Records.
     return count_trials(part.records) if part.records else None
-
-
-def _join_sizes(parts: Sequence[Scorecard]) -> Mapping[str, int]:
-    known: dict[str, tuple[Scorecard, int]] = {}
-    for part in parts:
-        for category, size in part.sizes.items():
-            first, told = known.setdefault(category, (part, size))
-            _require_same(f"the number of tests of {category}", first, told, part, size)
-    return {category: size for category, (_, size) in known.items()}
 
 
 def _require_same(what: str, first: Scorecard, one: object, second: Scorecard, other: object) -> None:
@@ -143,19 +146,11 @@ def _find_missing_shards(parts: Sequence[Scorecard]) -> Iterator[Shard]:
         yield from (shard for n in range(1, of + 1) if (shard := Shard(n, of)) not in shards)
 
 
-def _describe_early_end(part: Scorecard, report: Mapping[str, Any]) -> str | None:
-    """Say that a run ended before its last test, by pytest-json-report's counts, or return None."""
-    # With -x or after Ctrl-C pytest-json-report has collected more than it has in total.
-    counts = report.get("summary", {})
-    to_run = counts.get("collected", 0) - counts.get("deselected", 0)
-    if counts.get("total", 0) >= to_run:
-        return None
-    return f"only {counts.get('total', 0):,} of {to_run:,} tests of {part.path} were run"
-
-
 def _join_reports(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join reports: that of the last run to end, with the tests of all. A test that is none of ours
-    runs in every part, and counts as it did where it did not pass."""
+    """Join reports: that of the last run to end, with the tests of all.
+
+    A test that is not the benchmark's runs in every part, and counts as failed if it failed in one.
+    """
     # Machines start and end at different times; the whole takes from the first start to the last end.
     last = max(reports, key=lambda report: float(report["created"]))
     tests: dict[str, Mapping[str, Any]] = {}

@@ -39,18 +39,18 @@ _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An entry in both runs: the shares of its trials that passed (0 or 1 where it was put once)."""
+    """An entry in both runs: the shares of its trials that passed (0 or 1 with a single trial)."""
 
     entry: str
     category: str
     before: float
     after: float
     once: bool
-    """Whether both runs put it once."""
+    """True where both runs have a single trial."""
     unit: str
-    """Its cluster, or itself where it has none."""
+    """The cluster of the entry, or the entry itself where it has none."""
     reason: str = ""
-    """Why it failed in the later run, where it did."""
+    """The reason of a failure in the later run, else empty."""
 
     @property
     def change(self) -> float:
@@ -60,21 +60,21 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What chance alone could do to a change, and how that was found."""
+    """The significance of a change: its interval, its p values and their method."""
 
     low: float
     high: float
     """Limits of 95 % confidence of the change."""
     p: float
-    """How probable so large a change in either direction is, if only chance is at work."""
+    """Probability of so large a change in either direction by chance alone."""
     p_worse: float
-    """How probable it is to become worse by as much or more, if only chance is at work."""
+    """Probability of a loss at least as large by chance alone."""
     method: str
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a metric changed on the entries that both runs have scored."""
+    """The change of a metric on the entries that both runs have scored."""
 
     metric: str
     entries: int
@@ -93,25 +93,25 @@ class Difference:
 
 @dataclass(frozen=True)
 class Paired:
-    """Two runs side by side."""
+    """Two runs paired by entry."""
 
     pairs: tuple[Pair, ...]
     """The entries that both have scored, in the order of the later run."""
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
-    """Entries that one run does not have."""
+    """Entries that only one run has."""
     unscored: tuple[str, ...]
-    """Entries that both have, and one has not scored."""
+    """Entries of both runs that one of them has not scored."""
     later: tuple[Record, ...]
 
     @property
     def better(self) -> list[Pair]:
-        """Flips to the good."""
+        """Pairs that became better."""
         return [pair for pair in self.pairs if pair.change > 0]
 
     @property
     def worse(self) -> list[Pair]:
-        """Flips to the bad."""
+        """Pairs that became worse."""
         return [pair for pair in self.pairs if pair.change < 0]
 
     @cached_property
@@ -124,7 +124,7 @@ class Paired:
     def measure_difference(
         self, metric: str, size_of: Callable[[str], int] = lambda name: 0
     ) -> Difference | None:
-        """Measure the change of ``overall``, a group, a category or a mark's entries; None of no entries.
+        """Measure the change of ``overall``, a group, a category or a mark's entries; None without entries.
 
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
         """
@@ -166,7 +166,7 @@ class Paired:
 
 
 def _estimate_from_counts(better: int, worse: int, n: int) -> Chance:
-    """From the flips of ``n`` entries that count alike and were put once."""
+    """Estimate the significance from the flips of ``n`` entries that count alike and have one trial."""
     flips = better + worse
 
     # Whole numbers divided once: powers of 0.5 underflow with a thousand flips.
@@ -186,7 +186,7 @@ def _estimate_from_counts(better: int, worse: int, n: int) -> Chance:
 
 
 def _group_by_unit(pairs: Iterable[Pair]) -> list[list[float]]:
-    """Group the changes by cluster; an entry without one is by itself."""
+    """Group the changes by cluster; an entry without one is its own cluster."""
     found: dict[str, list[float]] = {}
     for one in pairs:
         found.setdefault(one.unit, []).append(one.change)
@@ -196,7 +196,7 @@ def _group_by_unit(pairs: Iterable[Pair]) -> list[list[float]]:
 def _estimate_from_draws(
     parts: Sequence[tuple[float, Sequence[float]]], sizes: Sequence[Sequence[int]] | None = None
 ) -> Chance:
-    """From the changes of the entries of each category, with what the category counts.
+    """Estimate the significance by random draws from the changes in each category, given with its weight.
 
     With ``sizes`` the changes are sums over clusters of so many entries.
     """
@@ -235,14 +235,14 @@ def _estimate_from_draws(
 
 @dataclass(frozen=True, slots=True)
 class _Trials:
-    """What one run says of an entry."""
+    """The trials of an entry in one run."""
 
     category: str
     unit: str
     passed: list[bool]
-    """Of each trial that was scored."""
+    """The verdict of each scored trial."""
     reasons: list[str]
-    """Of each that failed."""
+    """The reason of each failed trial."""
 
 
 def pair_runs(
@@ -251,7 +251,7 @@ def pair_runs(
     profile: Profile,
     assumed: Passed | Failed | None = None,
 ) -> Paired:
-    """Two runs side by side under one profile; ``assumed`` stands for what the later run has not scored.
+    """Pair two runs under one profile; ``assumed`` stands for verdicts that the later run lacks.
 
     An entry counts where both have scored a trial of it.
     """

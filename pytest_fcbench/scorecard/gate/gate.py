@@ -1,4 +1,4 @@
-"""The gate of a run: rules that hold, are broken, or cannot be told, and the exit code that follows."""
+"""The gate of a run: rules that hold, are broken or stay undecided, and the exit code that follows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, O
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 FAILING, PASSING = Failed("assumed", "not scored"), Passed()
-"""What an entry that was not scored could have been."""
+"""The two verdicts that an entry that was not scored could have had."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What rules look at: a run and, where there is one, the baseline to compare it with."""
+    """The evidence for rules: a run and, where there is one, the baseline to compare it with."""
 
     records: Sequence[Record]
     profile: Profile
@@ -29,12 +29,12 @@ class Evidence:
     baseline: Scorecard | None = None
 
     def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
-        """Return a score of the run; ``assumed`` stands for what was not scored."""
+        """Return a score of the run; ``assumed`` stands for verdicts that are missing."""
         return score_metric(metric, self.records, self.profile, self.size_of, assumed)
 
     @property
     def not_comparable(self) -> str | None:
-        """Why the run cannot be compared with the baseline; None where it can."""
+        """The reason why the run cannot be compared with the baseline; None where it can."""
         if self.baseline is None:
             return "there is no baseline to compare with"
         for name, suite in self.suites.items():
@@ -55,31 +55,31 @@ def _describe_version(suite: Mapping[str, str | None]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule says of a run; ``code`` is the exit code it asks for."""
+    """The finding of a rule about a run; ``code`` is the exit code that it asks for."""
 
     code: int
     sentence: str
 
 
 class Rule(Protocol):
-    """What must be true of a run."""
+    """A condition on a run."""
 
     @property
     def text(self) -> str:
-        """As it was written."""
+        """The rule as it was written."""
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether it compares with a baseline."""
+        """True where the rule compares with a baseline."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Whether it holds."""
+        """Check whether the rule holds."""
 
 
 def check_rules(
     rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None
 ) -> tuple[Outcome, ...]:
-    """Check every rule; a run that is not whole, for the reason given, cannot tell."""
+    """Check every rule; all are undecided for a run that is ``unfinished``, for the reason given."""
     found = [(rule, rule.check(evidence)) for rule in rules]
     if unfinished:
         found = [(rule, Finding(UNDECIDED, f"{unfinished}; {one.sentence}")) for rule, one in found]
@@ -87,7 +87,7 @@ def check_rules(
 
 
 def choose_exit_code(outcomes: Sequence[Outcome]) -> int:
-    """0 if all rules held, 1 if one is broken, else 2. An interrupted run is never told to be broken."""
+    """Return 0 if all rules held, 1 if one is broken, else 2; an interrupted run breaks no rule."""
     # A rule that is broken for certain decides, whatever the undecided ones would have said.
     codes = {outcome.code for outcome in outcomes}
     return BROKEN if BROKEN in codes else UNDECIDED if UNDECIDED in codes else HELD

@@ -40,7 +40,7 @@ from pytest_fcbench.scorecard.gate.gate import (
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
 METRICS = ("overall", *GROUPS, *CATEGORIES, *(name for name in SELECTIONS if name not in GROUPS))
-"""What has a score whatever suites and marks there are."""
+"""The metrics of every run, whatever its suites and marks."""
 
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -58,18 +58,18 @@ class Bound:
     limit: float
 
     def holds(self, value: float) -> bool:
-        """Whether a value is on that side."""
+        """Tell whether a value keeps the bound."""
         # A mean of fractions may miss a limit it equals by a rounding error.
         return _COMPARED[self.operator](round(value, 12), round(self.limit, 12))
 
     def decide(self, value: float, sentence: str) -> Finding:
-        """Return whether a value keeps the bound, with the sentence that says so."""
+        """Decide by a value whether the rule holds; ``sentence`` states the value."""
         return Finding(HELD if self.holds(value) else BROKEN, sentence)
 
     def decide_between(
         self, worst: float, value: float, best: float, sentence: str, unscored: str
     ) -> Finding:
-        """Return the same of a share from ``worst`` to ``best``: undecided where that matters."""
+        """Decide on a share that could lie from ``worst`` to ``best``; undecided where that matters."""
         if self.holds(worst) == self.holds(best):
             return self.decide(value, sentence)
         return Finding(
@@ -80,7 +80,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class _BoundRule:
-    """A metric on one side of a number."""
+    """A bound on a metric."""
 
     text: str
     metric: str
@@ -89,10 +89,10 @@ class _BoundRule:
 
 
 class ScoreRule(_BoundRule):
-    """A score on one side of a number."""
+    """A bound on a score."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Undecided where the entries that were not scored could change the outcome."""
+        """Check the value; undecided where unscored entries could change the outcome."""
         score = evidence.score(self.metric)
         if score is None or score.accuracy is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
@@ -109,7 +109,7 @@ class ScoreRule(_BoundRule):
 
 @dataclass(frozen=True, slots=True)
 class BaselineRule:
-    """A score beside the baseline's, plus ``margin``, both on the entries that both have."""
+    """A bound on a score by the baseline's score plus ``margin``, both on the entries that both have."""
 
     text: str
     metric: str
@@ -118,11 +118,20 @@ class BaselineRule:
     needs_baseline: bool = True
 
     def check(self, evidence: Evidence) -> Finding:
-        """Undecided where they cannot be compared, or where entries not scored could turn it."""
+        """Check the score; undecided where it is not comparable or unscored entries could matter."""
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
-        run, before = _keep_shared(evidence)
-        reference = before.score(self.metric)
+        baseline = evidence.baseline.records if evidence.baseline else ()
+        marks = {record.entry: record.marks for record in evidence.records}
+        # A baseline has no marks, and the user may have set others since: those of the run count for both.
+        shared = [
+            replace(record, marks=marks[record.entry])
+            for record in baseline
+            if record.entry in marks and not isinstance(record.verdict(evidence.profile), NotScored)
+        ]
+        entries = {record.entry for record in shared}
+        run = replace(evidence, records=[r for r in evidence.records if r.entry in entries])
+        reference = replace(evidence, records=shared).score(self.metric)
         if reference is None or reference.accuracy is None:
             return Finding(
                 UNDECIDED, f"the run and its baseline have no scored entry of {self.metric} in common"
@@ -135,7 +144,7 @@ class BaselineRule:
 
 @dataclass(frozen=True, slots=True)
 class NotWorse:
-    """A score is not worse than the baseline's; ``confidence`` is how sure one must be to say that it is."""
+    """A score that is not worse than the baseline's; ``confidence`` is that needed to call it worse."""
 
     text: str
     metric: str
@@ -143,9 +152,9 @@ class NotWorse:
     needs_baseline: bool = True
 
     def check(self, evidence: Evidence) -> Finding:
-        """Broken where a change so bad has less than the remaining probability to be chance.
+        """Check for a loss: broken where chance makes one so large less likely than ``1 - confidence``.
 
-        So it holds as long as nothing is shown: with few entries only a large loss can be.
+        With few entries only a large loss can break it.
         """
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
@@ -176,21 +185,6 @@ class NotWorse:
         return difference.chance.p_worse < 1 - self.confidence
 
 
-def _keep_shared(evidence: Evidence) -> tuple[Evidence, Evidence]:
-    """Reduce the run and its baseline to the entries that both have and the baseline has scored."""
-    before = evidence.baseline.records if evidence.baseline else ()
-    marks = {record.entry: record.marks for record in evidence.records}
-    # A baseline has no marks, and the user may have set others since: those of the run count for both.
-    kept = [
-        replace(record, marks=marks[record.entry])
-        for record in before
-        if record.entry in marks and not isinstance(record.verdict(evidence.profile), NotScored)
-    ]
-    entries = {record.entry for record in kept}
-    run = [record for record in evidence.records if record.entry in entries]
-    return replace(evidence, records=run), replace(evidence, records=kept)
-
-
 _LATENCIES = {
     "latency.mean": "latency_mean_s",
     "latency.p50": "latency_p50_s",
@@ -201,10 +195,10 @@ _COSTS = {"cost": "usd", "cost.per_1000": "usd_per_1000_calls"}
 
 
 class CallsRule(_BoundRule):
-    """Call accuracy along golden paths."""
+    """A bound on the call accuracy along golden paths."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Undecided where the entries that were not scored could change the outcome."""
+        """Check the value; undecided where unscored entries could change the outcome."""
         records = select_marked(evidence.records, _CALLS[self.metric])
         score = golden_paths.score_paths(records, evidence.profile)
         limits = golden_paths.find_possible_accuracy(records, evidence.profile)
@@ -216,10 +210,10 @@ class CallsRule(_BoundRule):
 
 
 class LatencyRule(_BoundRule):
-    """How long calls took, in seconds."""
+    """A bound on the latency of calls, in seconds."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Undecided where no call was timed."""
+        """Check the latency; undecided where no call was timed."""
         seconds = getattr(measure_usage(evidence.records), _LATENCIES[self.metric])
         if seconds is None:
             return Finding(UNDECIDED, "no call of this run has a latency")
@@ -227,10 +221,10 @@ class LatencyRule(_BoundRule):
 
 
 class CostRule(_BoundRule):
-    """What the calls cost, in dollars; stored answers cost what they would have."""
+    """A bound on the dollars for calls; stored answers count at their price."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Undecided where the price of some calls is unknown, unless the others are too dear already."""
+        """Check the dollars; undecided where unknown prices could change the outcome."""
         used = measure_usage(evidence.records)
         usd = getattr(used, _COSTS[self.metric])
         if usd is None:
@@ -246,10 +240,10 @@ class CostRule(_BoundRule):
 
 
 class NotScoredRule(_BoundRule):
-    """The share of entries without a verdict."""
+    """A bound on the share of entries without a verdict."""
 
     def check(self, evidence: Evidence) -> Finding:
-        """Decide in every case: this can be told of a run of which little can be told."""
+        """Check the share, which is known for every run."""
         verdicts = [record.verdict(evidence.profile) for record in evidence.records]
         # Neither is a failure of the run: bad data, and a conversation that the other profile drove.
         apart = (SET_ASIDE, OTHER_RULES)
@@ -260,7 +254,7 @@ class NotScoredRule(_BoundRule):
         return self.bound.decide(share, found)
 
 
-# Reading
+# Parsing
 
 _NOT_WORSE = re.compile(r"\s*not-worse\s*\(\s*(?:([\w.:-]+)\s*,\s*)?(\d+(?:\.\d+)?)\s*%\s*\)\s*")
 _PLAIN = re.compile(r"\s*([\w.:-]+?)\s*(>=|<=|>|<)\s*(.*?)\s*")

@@ -22,7 +22,7 @@ LEGEND = (
     "completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path, "
     "mean of successful entries"
 )
-"""What the columns of a table mean."""
+"""The legend of the columns."""
 
 
 def describe_difference(difference: Difference, written: Callable[[object], str]) -> str:
@@ -37,7 +37,7 @@ def describe_difference(difference: Difference, written: Callable[[object], str]
 
 
 def _format_counts(told: Mapping[str, int]) -> str:
-    """Classes with their counts in words."""
+    """Write classes of errors with their counts."""
     return ", ".join(f"{name} {count}" for name, count in told.items()) or "none"
 
 
@@ -55,8 +55,11 @@ def describe_other_rules(records: Iterable[Record], profile: Profile) -> str | N
 
 
 def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
-    """Tabulate each category and all; None where nothing with a golden path was scored, or only a part
-    because the conversations went on by the rules of the other profile."""
+    """Tabulate each category and all of them.
+
+    None where no entry with a golden path was scored, or only a part, because the conversations followed the
+    rules of the other profile.
+    """
     if describe_other_rules(records, profile):
         return None
     rows = {name: found for name, found in score_paths_by_category(records, profile).items() if found.scored}
@@ -82,7 +85,7 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
 
 
 def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
-    """Errors by class, parameters by role, steps beyond the golden path; only tables that have rows."""
+    """Tabulate errors by class, parameters by role, and steps beyond the golden path, where there are any."""
     found = score_paths_by_category(records, profile)
     if not found:
         return
@@ -142,9 +145,9 @@ _ENTRIES: Mapping[str, Callable[[PathScores], str]] = {
     "success": lambda found: format_number(found.success, ".2%"),
 }
 CALL_COLUMNS = tuple(_CALLS)
-"""The columns that other tables do not have."""
+"""The columns about calls."""
 COLUMNS = (*_ENTRIES, *CALL_COLUMNS)
-"""Those of a table of its own."""
+"""The columns of a table of golden paths."""
 
 
 def format_call_scores(found: PathScores) -> tuple[str, ...]:

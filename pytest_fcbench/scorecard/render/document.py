@@ -67,7 +67,7 @@ _WITH_ALL = Field(json_schema_extra={"required": ["all"]})
 
 @dataclass(frozen=True, slots=True)
 class ProfileResults:
-    """All results under one profile; what was not run is left out."""
+    """The results under one profile; parts that were not run are left out."""
 
     # Of its own, because pydantic gives a class without one that of the class that holds it.
     __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
@@ -76,28 +76,28 @@ class ProfileResults:
     groups: Mapping[str, Score]
     overall: Score
     complex: Annotated[Mapping[str, golden_paths.PathScores] | None, _Absent(), _WITH_ALL] = None
-    """Only where entries with golden paths were run: by category, and of all."""
+    """By category and for ``all``; only where entries with golden paths were run."""
     executable: Annotated[Mapping[str, execution.Sides] | None, _Absent(), _WITH_ALL] = None
-    """Only where calls were carried out: entries by category, and of all, by what the AST matcher says of the
-    same calls."""
+    """Entries by the verdicts on their calls as written and as executed, by category and for ``all``; only
+    where calls were executed."""
     format_sensitivity: Annotated[Sensitivity | None, _Absent()] = None
-    """Only where entries were put in all prompt formats."""
+    """Only where entries were put to the model in all prompt formats."""
     trials: Annotated[RunTrials | None, _Absent()] = None
-    """Only where each entry was put several times."""
+    """Only where each entry was put to the model several times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What the section says beside the facts of the run."""
+    """The results of a run, which stand beside its facts in the section."""
 
     __pydantic_config__ = DESCRIBED
 
     ratings: Mapping[str, Ratings]
-    """Replies in words about which a judge was asked, by category."""
+    """Ratings of replies in words, by category."""
     trials: Annotated[int, Field(ge=1)]
-    """How often each entry was put to the model."""
+    """Number of times that each entry was put to the model."""
     sizes: Mapping[str, Count]
-    """Number of tests of the categories that count by their number in a group, also of those not run."""
+    """Number of tests of each category that counts by its size in a group, even if it was not run."""
     usage: RunUsage
     profiles: Annotated[Mapping[Profile, ProfileResults], Field(json_schema_extra={"required": [*Profile]})]
     gate: tuple[Outcome, ...]
@@ -140,13 +140,26 @@ def write_section(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], gate: Sequence[Outcome]
 ) -> dict[str, object]:
     """Write the section as JSON values."""
-    parts = group_by_category(records)
+    parts, trials = group_by_category(records), count_trials(records)
+    profiles: dict[Profile, ProfileResults] = {}
+    for profile in Profile:
+        scores = aggregate_scores(records, profile, size_of)
+        by_category = {name: score_trials(part, profile, trials) for name, part in parts.items()}
+        profiles[profile] = ProfileResults(
+            scores.categories,
+            scores.groups,
+            scores.overall,
+            golden_paths.score_paths_by_category(records, profile) or None,
+            execution.count_sides_by_category(records, profile) or None,
+            measure_sensitivity(records, profile),
+            RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
+        )
     results = Results(
         ratings=rate_categories(records),
-        trials=count_trials(records),
+        trials=trials,
         sizes={name: size_of(name) for name in list_sized_categories(parts)},
         usage=RunUsage(measure_usage(records), {name: measure_usage(part) for name, part in parts.items()}),
-        profiles={profile: _collect_results(records, profile, size_of) for profile in Profile},
+        profiles=profiles,
         gate=tuple(gate),
     )
     # Not exclude_none, which would also drop the nulls within, which the schema promises.
@@ -154,23 +167,3 @@ def write_section(
     for profile, found in written["profiles"].items():
         written["profiles"][profile] = {key: value for key, value in found.items() if value is not None}
     return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), written)}
-
-
-def _collect_results(
-    records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
-) -> ProfileResults:
-    scores, trials = aggregate_scores(records, profile, size_of), count_trials(records)
-    return ProfileResults(
-        scores.categories,
-        scores.groups,
-        scores.overall,
-        golden_paths.score_paths_by_category(records, profile) or None,
-        execution.count_sides_by_category(records, profile) or None,
-        measure_sensitivity(records, profile),
-        RunTrials(
-            {name: score_trials(part, profile, trials) for name, part in group_by_category(records).items()},
-            score_trials(records, profile, trials),
-        )
-        if trials > 1
-        else None,
-    )

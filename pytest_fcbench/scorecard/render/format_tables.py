@@ -5,25 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.format_sensitivity import (
-    Cost,
-    Sensitivity,
-    measure_sensitivity,
-)
+from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import format_limits, format_number
 
+_DIMENSIONS = {
+    "returned": "return format",
+    "tagged": "tool-call tag",
+    "docs": "function docs",
+    "layout": "prompt",
+    "style": "wording",
+}
+
 
 def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Table]:
-    """Accuracies by format, how far they are apart, what each dimension costs; nothing where no entry was put
-    in a format of its own. Both profiles stand side by side; intervals are those of one."""
+    """Tabulate accuracies by format, their spread and the cost of each dimension, if entries were varied.
+
+    Both profiles stand side by side; intervals are those of ``profile``.
+    """
     found = {each: told for each in Profile if (told := measure_sensitivity(records, each))}
     if profile in found:
         yield _tabulate_accuracies(found, profile)
         yield _tabulate_spread(found, profile)
-        if found[profile].costs:
-            yield _tabulate_costs(found[profile].costs, profile)
+        if costs := found[profile].costs:
+            rows = tuple(
+                (
+                    _DIMENSIONS[cost.dimension],
+                    cost.value,
+                    cost.usual,
+                    f"{cost.pairs:,}",
+                    f"{cost.gained:,}",
+                    f"{cost.lost:,}",
+                    f"{100 * cost.difference:+.2f}",
+                    f"{100 * limits.low:+.2f} to {100 * limits.high:+.2f}"
+                    if (limits := cost.interval)
+                    else "-",
+                )
+                for cost in costs
+            )
+            yield Table(
+                f"what a format costs on the same entries, the dearest first ({profile} profile)",
+                ("dimension", "value", "instead of", "pairs", "gained", "lost", "points", "95% interval"),
+                rows,
+                left=frozenset(("value", "instead of")),
+            )
 
 
 def _tabulate_accuracies(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
@@ -65,34 +91,4 @@ def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Tab
         ("measure", *Profile, "95% interval"),
         tuple(rows),
         (chance,) if own.max_delta_by_chance is not None else (),
-    )
-
-
-_DIMENSIONS = {
-    "returned": "return format",
-    "tagged": "tool-call tag",
-    "docs": "function docs",
-    "layout": "prompt",
-    "style": "wording",
-}
-
-
-def _tabulate_costs(costs: Sequence[Cost], profile: Profile) -> Table:
-    return Table(
-        f"what a format costs on the same entries, the dearest first ({profile} profile)",
-        ("dimension", "value", "instead of", "pairs", "gained", "lost", "points", "95% interval"),
-        tuple(
-            (
-                _DIMENSIONS[cost.dimension],
-                cost.value,
-                cost.usual,
-                f"{cost.pairs:,}",
-                f"{cost.gained:,}",
-                f"{cost.lost:,}",
-                f"{100 * cost.difference:+.2f}",
-                f"{100 * limits.low:+.2f} to {100 * limits.high:+.2f}" if (limits := cost.interval) else "-",
-            )
-            for cost in costs
-        ),
-        left=frozenset(("value", "instead of")),
     )

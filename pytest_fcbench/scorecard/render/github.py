@@ -1,4 +1,4 @@
-"""What GitHub shows of a run: annotations of the gate's rules and a summary of the step.
+"""Output for GitHub: annotations of the gate's rules and a summary of the step.
 
 Workflow commands and the summary's file: GitHub's documentation of workflow commands for Actions.
 """
@@ -19,7 +19,7 @@ from pytest_fcbench.scorecard.render.tables import Table, render_markdown
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
 
 _FLIPS = 20
-"""How many flips of each direction a summary lists."""
+"""The most flips of each direction that a summary lists."""
 
 
 def write_annotations(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -34,7 +34,7 @@ def write_annotations(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def silence_commands(lines: Iterable[str]) -> Iterator[str]:
-    """Lines among which GitHub looks for no commands: a model's words could be some."""
+    """Wrap lines so that GitHub takes none of them for a workflow command, which a model's words could be."""
     # Not a fixed word: a model that knew it could write the line that lets commands in again.
     token = secrets.token_hex(16)
     yield f"::stop-commands::{token}"

@@ -1,4 +1,4 @@
-"""What is said when a run has ended, on a terminal and to GitHub."""
+"""The output at the end of a run, on a terminal and for GitHub."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def write_run_end(
 def append_summary(
     path: Path, facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]
 ) -> str | None:
-    """Write to the end of GitHub's summary of the step. What went wrong there; the run itself is whole."""
+    """Append to GitHub's summary of the step; return the error, if any, because the run is complete."""
     try:
-        # Other commands of the step may have written to the same file.
+        # Appended, because other commands of the step may have written to the same file.
         with path.open("a", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in github.write_step_summary(facts, evidence, outcomes))
     except OSError as error:

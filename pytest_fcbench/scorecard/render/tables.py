@@ -15,14 +15,14 @@ from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.scorecard.render.charts.pages import read_colours, write_policy
 
 _WIDTH = 100
-"""Characters of a line of text, where that can be: sentences are wrapped, a last column of text is cut."""
+"""Characters of a line of text, where possible: sentences are wrapped, a last column of text is cut."""
 _LEAST = 20
 """Characters that a last column of text keeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns and rows of text; the first column is to the left, the others, mostly numbers, to the right."""
+    """Columns and rows of text; the first column is left-aligned, the others (mostly numbers) are not."""
 
     title: str
     columns: tuple[str, ...]
@@ -30,7 +30,7 @@ class Table:
     notes: tuple[str, ...] = ()
     """Sentences below the table."""
     left: frozenset[str] = frozenset()
-    """Other columns to the left."""
+    """Other left-aligned columns."""
 
     def __post_init__(self) -> None:
         wrong = [row for row in self.rows if len(row) != len(self.columns)]
@@ -38,12 +38,12 @@ class Table:
             raise ValueError(f"{self.title}: {len(self.columns)} columns, a row with {len(wrong[0])}")
 
     def is_left(self, index: int) -> bool:
-        """Whether a column is to the left."""
+        """Tell whether a column is left-aligned."""
         return not index or self.columns[index] in self.left
 
 
 def render_text(table: Table) -> Iterator[str]:
-    """Lines of equal columns."""
+    """Render a table as lines of aligned columns."""
     cells = [[_put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     # Only a last column of text is cut: a number that is cut would be another number.
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -64,7 +64,7 @@ def render_text(table: Table) -> Iterator[str]:
 
 
 def _wrap_sentence(sentence: str) -> list[str]:
-    # A path or an id that is broken could not be copied.
+    # A path or an id on two lines could not be copied.
     return wrap(_put_on_one_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
@@ -90,7 +90,7 @@ def _escape_markup(cell: str) -> str:
 
 
 def render_csv(table: Table) -> Iterator[str]:
-    """RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front."""
+    """Render a table as CSV (RFC 4180); an apostrophe precedes a cell that looks like a formula."""
     for row in (table.columns, *table.rows):
         cells = []
         # Control characters are made visible first, so that none of them hides the sign of a formula.
@@ -161,7 +161,7 @@ def _join_tables(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Seque
 
 
 def _write_json(title: str, tables: Sequence[Table]) -> Iterator[str]:
-    """One object; cells are texts, as people see them."""
+    """Write one JSON object; cells are texts, as people see them."""
     told = [
         {"title": table.title, "columns": table.columns, "rows": table.rows, "notes": table.notes}
         for table in tables
@@ -176,4 +176,4 @@ FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
     "html": render_page,
     "json": _write_json,
 }
-"""Tables below a title as lines, by the name of the format."""
+"""Writers of tables below a title, as lines, by the name of the format."""

@@ -39,7 +39,7 @@ def write_summary(
 ) -> Iterator[str]:
     """Write the summary of a run, with at most ``most`` failures, in lines of printable characters.
 
-    Names of entries can hold what no terminal should get.
+    Names of entries can hold control characters.
     """
     for line in _write_summary(facts, records, size_of, width, most):
         yield line if line.isprintable() else make_printable(" ".join(line.splitlines()))
@@ -49,9 +49,17 @@ def _write_summary(
     facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
 ) -> Iterator[str]:
     scores = {profile: aggregate_scores(records, profile, size_of) for profile in Profile}
-    yield from _write_facts(facts)
+    yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
+    yield from (f"suite {name_suite(name, told)}" for name, told in facts.suites.items())
+    if facts.shard:
+        yield f"shard {facts.shard}: a part of the entries only"
+    if facts.driven:
+        yield f"complex conversations: {describe_path_settings(facts.driven)}"
+    if facts.search:
+        yield f"web: {facts.search}"
+    yield from (f"note: {note}" for note in facts.notes)
     yield ""
-    # Under the profile that did not drive, entries may have no verdict, so the counts are the driver's.
+    # Conversations follow one profile's rules; under the other, entries may have no verdict.
     counts = facts.driven.profile if facts.driven else Profile.OFFICIAL
     yield from _write_scores(scores, counts, facts.profile)
     yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
@@ -77,22 +85,8 @@ def _write_summary(
     yield from _write_not_scored(records, facts.profile, width=width)
 
 
-def _write_facts(facts: RunFacts) -> Iterator[str]:
-    yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
-    for name, told in facts.suites.items():
-        yield f"suite {name_suite(name, told)}"
-    if facts.shard:
-        yield f"shard {facts.shard}: a part of the entries only"
-    if facts.driven:
-        yield f"complex conversations: {describe_path_settings(facts.driven)}"
-    if facts.search:
-        yield f"web: {facts.search}"
-    for note in facts.notes:
-        yield f"note: {note}"
-
-
 _FEW = 10
-"""Up to so many failures are told in full, more in a line each."""
+"""The most failures that are shown in full; more get a line each."""
 
 _HEAD = (
     f"{'':<24}{'entries':>8}{'passed':>8}{'failed':>8}{'not scored':>12}{'official':>10}{'corrected':>11}"
@@ -103,7 +97,7 @@ _HEAD = (
 def _write_scores(
     scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile
 ) -> Iterator[str]:
-    """Accuracies of both profiles, counts of one, intervals of one."""
+    """Write accuracies of both profiles, counts of one, and intervals of one."""
     found = [scores[each] for each in (counts, *Profile, profile)]
     yield _HEAD
     for name in found[0].categories:
@@ -130,12 +124,21 @@ def _format_percent(accuracy: float | None) -> str:
 
 
 def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
-    """Write the formula of overall with its weights, and what was not run of any."""
+    """Explain overall by its formula with weights, and name the parts that were not run."""
     complex_calls = scores.groups.get("complex")
     if scores.alike:
         yield "overall counts every entry alike; the formulas are for the suites of the benchmark"
     elif scores.overall.accuracy is not None:
-        yield from _wrap_text(_explain_overall(scores), width, "")
+        terms = []
+        for name, weight in OVERALL.items():
+            score = scores.groups.get(name)
+            value = "(not run)"
+            if score and score.accuracy is not None:
+                value = f"{_format_percent(score.accuracy)}{'*' if score.missing else ''}"
+            terms.append(f"{weight:.0%} {name} {value}")
+        star = "*" if scores.overall.missing else ""
+        overall = f"overall {_format_percent(scores.overall.accuracy)}{star}"
+        yield from _wrap_text(f"{overall} = {' + '.join(terms)}", width, "")
     if scores.overall.missing:
         whole = {
             name: score for name, score in scores.groups.items() if name in OVERALL and not score.missing
@@ -154,21 +157,6 @@ def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
         )
     if complex_calls:
         yield "overall is BFCL's formula, in which complex categories have no part"
-
-
-def _explain_overall(scores: ProfileScores) -> str:
-    parts = []
-    for name, weight in OVERALL.items():
-        score = scores.groups.get(name)
-        known = score is not None and score.accuracy is not None
-        told = (
-            f"{_format_percent(score.accuracy)}{'*' if score.missing else ''}"
-            if score and known
-            else "(not run)"
-        )
-        parts.append(f"{weight:.0%} {name} {told}")
-    star = "*" if scores.overall.missing else ""
-    return f"overall {_format_percent(scores.overall.accuracy)}{star} = {' + '.join(parts)}"
 
 
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
@@ -268,6 +256,6 @@ def _cut_line(line: str, width: int) -> str:
 
 
 def write_gate_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """One line for each rule."""
+    """Write one line for each rule."""
     for outcome in outcomes:
         yield f"gate {outcome.rule}: {outcome.outcome}: {outcome.sentence}"

@@ -16,7 +16,7 @@ def name_scorecards(
 ) -> list[str]:
     """Name each scorecard: by its model, with the mode or else the file where that is not enough.
 
-    ``beside`` is what stands beside the name and tells some apart already.
+    ``beside`` returns a text that stands beside the name and tells some scorecards apart already.
     """
     ways = [
         [card.facts.model for card in cards],
@@ -48,7 +48,7 @@ def name_suite(name: str, facts: Mapping[str, str | None]) -> str:
 
 
 def describe_path_settings(means: PathSettings | None) -> str:
-    """By what means conversations along golden paths went on."""
+    """Describe the settings of conversations along golden paths."""
     if means is None:
         return "-"
     replies = "live replies" if means.live else "recorded replies"
@@ -61,7 +61,7 @@ def format_limits(interval: Interval | None) -> str:
 
 
 def select_outermost(parts: Iterable[str]) -> list[str]:
-    """Parts of formulas without those that are parts of another one here."""
+    """Select the parts of formulas that are not parts of another one given."""
     named = list(dict.fromkeys(parts))
     within = {part for name in named if name in GROUPS for part in GROUPS[name].parts}
     return [name for name in named if name not in within]
@@ -73,5 +73,5 @@ def format_number(value: float | None, form: str = "d") -> str:
 
 
 def format_dollars(usd: float | None) -> str:
-    """Dollars with as many decimals as they need."""
+    """Write dollars with as many decimals as they need."""
     return format_number(usd, ".4f" if usd is not None and usd < 1 else ".2f")

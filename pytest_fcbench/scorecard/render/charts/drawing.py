@@ -60,10 +60,10 @@ _STYLE: Mapping[Any, object] = {
 def open_figure(height: float, width: float = _WIDTH) -> Iterator[Figure]:
     """Open a figure without pyplot's shared state, ``width`` by ``height`` units."""
     with mpl.rc_context(), warnings.catch_warnings():
-        # The same drawing whatever the user's own style is.
+        # The user's own matplotlibrc must not change the drawing.
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        # A font without some sign: the reader's browser has another one.
+        # matplotlib warns of glyphs that its font lacks, but the text is set by the reader's browser.
         warnings.simplefilter("ignore")
         yield Figure(figsize=(width / 72, height / 72))
 
@@ -103,7 +103,7 @@ def render_inline(figure: Figure, says: str) -> str:
 
 
 def _simplify_attributes(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Attributes without style: classes for colours, short numbers."""
+    """Replace style by attributes, colours by classes and long numbers by short ones."""
     style = dict(part.split(":", 1) for part in given.get("style", "").split(";") if ":" in part)
     classes = []
     for key, value in {**given, **style}.items():

@@ -1,4 +1,4 @@
-"""What every page has: colours by day and by night, and a policy that lets nothing else in."""
+"""Common parts of all pages: light and dark colours, and a policy that lets nothing else in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 MOST_SERIES = 8
-"""As many as can be told apart by colour, marker and dashes."""
+"""The most series that colour, marker and dashes can tell apart."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The charts. Each is an image with a sentence for those who do not see it; a table has the numbers."""
+"""The charts. Each is an image with a sentence for readers who cannot see it; a table has the numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDE = 640
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One model: what it took, its accuracy and the limits of that. ``series`` counts from 0."""
+    """A model by cost or latency and accuracy, with the limits of the accuracy. ``series`` counts from 0."""
 
     series: int
     x: float
@@ -43,7 +43,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Release:
-    """One model: the day it came out, its accuracy and the limits of that."""
+    """A model by release date and accuracy, with the limits of the accuracy."""
 
     day: date
     accuracy: float
@@ -54,7 +54,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One model: two accuracies."""
+    """A model by two accuracies."""
 
     x: float
     y: float
@@ -75,7 +75,13 @@ def draw_wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str
             across, up = round(sin(angle), 3), round(cos(angle), 3)
             beside = "left" if across > 0 else "right" if across < 0 else "center"
             above = "bottom" if up > 0.92 else "top" if up < -0.92 else "center"
-            plot.text(angle, 1.07, _break_name(name), ha=beside, va=above, linespacing=1.1)
+            # A long name gets two lines, broken at the underscore nearest to its middle.
+            breaks = [place + 1 for place, sign in enumerate(name) if sign == "_"]
+            label = name
+            if len(name) >= 14 and breaks:
+                _, middle = min((abs(place - len(name) / 2), place) for place in breaks)
+                label = f"{name[:middle]}\n{name[middle:]}"
+            plot.text(angle, 1.07, label, ha=beside, va=above, linespacing=1.1)
         for number, values in enumerate(series):
             colour, closed = SERIES[number], [*values, values[0]]
             (line,) = plot.plot([*angles, 2 * pi], closed, color=colour, marker=MARKERS[number], lw=1.8, ms=6)
@@ -113,7 +119,7 @@ def draw_bars(rows: Sequence[tuple[str, Sequence[int]]], says: str, *, shares: b
 
 
 def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
-    """Accuracy, with its limits, against what it took; a marker is that of its model."""
+    """Draw accuracy, with its limits, against cost or latency; each model has its marker."""
     with open_figure(300) as figure:
         plot = figure.add_axes((0.12, 0.16, 0.85, 0.8))
         for point in points:
@@ -127,7 +133,7 @@ def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
 
 
 def _set_scale(plot: Axes, name: str, values: Sequence[float]) -> None:
-    """From 0 on, or by powers of ten where the values are far apart."""
+    """Scale an axis from 0, or by powers of ten where the values are far apart."""
     if max(values) > 20 * min(values) > 0:
         plot.set(**{f"{name}scale": "log", f"{name}lim": (min(values) / 2, max(values) * 2)})
         {"x": plot.xaxis, "y": plot.yaxis}[name].set_major_formatter(lambda value, _: f"{value:g}")
@@ -144,7 +150,7 @@ def _label_accuracies(plot: Axes) -> None:
 
 
 def draw_releases(found: Iterable[Release], metric: str, says: str) -> str:
-    """Accuracy over release date, the best so far as a line (BFCL paper, Patil et al. 2025, Figure 8)."""
+    """Draw accuracy over release date, with a line of the best (BFCL paper, Patil et al. 2025, Figure 8)."""
     dated = sorted(found)
     # matplotlib has no types for its dates.
     days = [float(date2num(one.day)) for one in dated]  # type: ignore[no-untyped-call]
@@ -175,7 +181,7 @@ def draw_releases(found: Iterable[Release], metric: str, says: str) -> str:
 
 
 def draw_pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
-    """One accuracy over another, with a line where both are the same (BFCL paper, Figure 3)."""
+    """Draw one accuracy over another, with a line where both are the same (BFCL paper, Figure 3)."""
     models = sorted(found, key=lambda one: -one.y)
     values = [value for one in models for value in (one.x, one.y)]
     low, high = max(0.0, min(values) - 0.05), min(1.03, max(values) + 0.05)
@@ -205,7 +211,7 @@ def draw_pairs(found: Iterable[Pair], across: str, up: str, says: str) -> str:
 
 
 def _spread_places(heights: Sequence[float]) -> list[float]:
-    """Places from 1 down to 0 as near to these (the highest first) as lines of text can be."""
+    """Place labels from 1 down to 0, as near to their heights (highest first) as lines of text allow."""
     gap = min(0.045, 1 / len(heights))
     places: list[float] = []
     for number, height in enumerate(heights):
@@ -217,7 +223,7 @@ def _spread_places(heights: Sequence[float]) -> list[float]:
 
 
 def draw_perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: str) -> str:
-    """Nats per character across, perplexity up, a mark for each text of one set or two."""
+    """Draw perplexity over nats per character, with a mark for each text of one or two sets."""
     with open_figure(400, _WIDE) as figure:
         plot = figure.add_axes((0.11, 0.12, 0.87, 0.86))
         for (name, texts), colour, marker in zip(sets.items(), SERIES, ("o", "^"), strict=False):
@@ -244,12 +250,3 @@ def draw_swatch(series: int) -> str:
 def name_part(part: int) -> str:
     """Return the letter of a part of a bar."""
     return chr(ord("A") + part)
-
-
-def _break_name(name: str) -> str:
-    """Break a long name into two lines at the underscore nearest to its middle."""
-    breaks = [place + 1 for place, sign in enumerate(name) if sign == "_"]
-    if len(name) < 14 or not breaks:
-        return name
-    middle = min(breaks, key=lambda place: abs(place - len(name) / 2))
-    return f"{name[:middle]}\n{name[middle:]}"

@@ -1,1 +1,1 @@
-"""Scorecards, and what suites tell of their entries, as one HTML file that needs nothing else."""
+"""Scorecards, with the entries that suites have, as one HTML file that needs nothing else."""

@@ -1,4 +1,4 @@
-"""What the page's script works with: two islands of JSON in the page.
+"""The data of the page's script: two islands of JSON in the page.
 
 The *index* is small and read at once: models, categories, and for each entry its category and the verdicts
 of each scorecard as numbers, which is all that a filter needs. The *entries* are a JSON array with a line for
@@ -37,28 +37,28 @@ from pytest_fcbench.scorecard.render.call_tables import describe_difference
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
 Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
-"""What was carried out in a conversation: by turn and step, each call as text and what it returned."""
+"""The executed calls of a conversation, by turn and step: each call as text, and its result."""
 
 Json: TypeAlias = dict[str, object]
 
 LONGEST = 20_000
-"""Characters of a text of a model that are shown at most."""
+"""The most characters that are shown of a model's text."""
 _ALL = 32_000_000
-"""Characters of all texts of models together."""
+"""The most characters of all texts of models together."""
 _RESULT, _DESCRIPTION = 2_000, 300
-"""Characters of what a call returned, and of a parameter's description."""
+"""The most characters of a call's result, and of a parameter's description."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What suites tell of the entries of scorecards."""
+    """The knowledge of suites about the entries of scorecards."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    """By key; those that no suite here has are not there."""
+    """Entries by key, without those that no suite here has."""
     done: Mapping[tuple[int, str], Done] = field(default_factory=dict)
-    """By the place of the scorecard and the item id, for conversations in which calls are carried out."""
+    """Executed calls by the place of the scorecard and the item id, for conversations that execute calls."""
     notes: tuple[str, ...] = ()
-    """What is not told and why."""
+    """The missing parts, with reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Islands:
 def build_islands(
     scorecards: Sequence[Scorecard], labels: Sequence[str], told: Told, profile: Profile
 ) -> Islands:
-    """Write the islands of these scorecards, which go by ``labels``; a reader begins with one profile."""
+    """Build the islands of these scorecards, named by ``labels``; the page opens with one profile."""
     items: dict[str, list[tuple[int, Record]]] = {}
     for place, scorecard in enumerate(scorecards):
         for record in scorecard.records:
@@ -114,7 +114,7 @@ def build_islands(
 _UNSAFE = re.compile(
     "[<>&\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
-"""What could end the script, or would be read otherwise than it is written."""
+"""Characters that could end the script, or that are displayed otherwise than they are written."""
 
 
 def write_inert_json(value: object) -> str:
@@ -138,7 +138,7 @@ def find_fair_length(lengths: Iterable[int], longest: int, budget: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """Values that many entries have, each kept once under a number."""
+    """Values that many entries share, each stored once under a number."""
 
     categories: dict[str, int] = field(default_factory=dict)
     words: dict[str, int] = field(default_factory=dict)
@@ -177,7 +177,7 @@ def _write_options(scorecard: Scorecard) -> str:
 
 
 def _describe_entry(entry: Entry | None, shared: _Shared) -> Json:
-    """Describe what an entry asks and expects; nothing where no suite here has it."""
+    """Describe the questions and the expectation of an entry; empty where no suite here has it."""
     if entry is None:
         return {}
     truth = _find_truth(entry)
@@ -232,7 +232,7 @@ def _list_accepted(parameter: tuple[str, object]) -> list[object]:
 
 
 def _describe_function(doc: FunctionDoc) -> list[object]:
-    """Name, description, and of each parameter name, type and description."""
+    """Describe a function: its name, its description, and name, type and description of each parameter."""
     parameters = []
     for name, schema in doc.properties.items():
         kind = write_value(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
@@ -278,7 +278,7 @@ def _describe_answer(
 
 
 def _describe_call_verdict(verdict: CallVerdict) -> list[str]:
-    """Step, outcome, call, the expected one, what is not as expected and why it counts or not."""
+    """Describe a call along a golden path: step, outcome, call, expected call, differences and reason."""
     outcome = "right" if verdict.right else verdict.code or "wrong"
     why = [
         describe_difference(one, lambda value: cut_text(write_value(value), _RESULT))
@@ -330,11 +330,12 @@ def _tabulate_details(details: Mapping[str, object]) -> Iterator[object]:
     columns = [key for key in _KEYS if any(row.get(key) is not None for row in rows)]
     columns += sorted({str(key) for row in rows for key in row} - {*_KEYS, "differences", "misses"})
     if columns:
-        yield {"columns": columns, "rows": [[_format_cell(row.get(key)) for key in columns] for row in rows]}
-
-
-def _format_cell(value: object) -> str:
-    return "" if value is None else cut_text(value if isinstance(value, str) else write_value(value), _RESULT)
+        values = [[row.get(key) for key in columns] for row in rows]
+        texts = [
+            ["" if v is None else cut_text(v if isinstance(v, str) else write_value(v), _RESULT) for v in row]
+            for row in values
+        ]
+        yield {"columns": columns, "rows": texts}
 
 
 def _describe_step(
@@ -350,7 +351,7 @@ def _describe_step(
         "fault": completion.fault,
         "reasoning": cut_text(completion.reasoning or "", longest),
         "text": cut_text(completion.text or "", longest),
-        # What was carried out says the same as the tool calls, and what came of it.
+        # The executed calls are the tool calls again, with their results.
         "calls": [] if done else calls,
         "done": [[cut_text(call, longest), cut_text(result, min(longest, _RESULT))] for call, result in done],
         "took": format_usage(usage),
@@ -363,7 +364,7 @@ def _format_arguments(call: ToolCall) -> str:
 
 
 def _iterate_texts(records: Iterable[Record]) -> Iterator[str]:
-    """All texts of models that are cut."""
+    """Yield all texts of models that are subject to the limit."""
     for record in records:
         for turn in record.turns:
             for completion in map(completion_from_json, turn):
@@ -374,7 +375,7 @@ def _iterate_texts(records: Iterable[Record]) -> Iterator[str]:
 
 
 def format_usage(usage: Usage) -> str:
-    """Write what a step or a conversation took, as far as it is known."""
+    """Write the known seconds, tokens and dollars of a step or a conversation."""
     parts = (
         None if usage.latency_s is None else f"{usage.latency_s:.2f} s",
         None if usage.input_tokens is None else f"{usage.input_tokens:,} tokens in",
@@ -385,7 +386,7 @@ def format_usage(usage: Usage) -> str:
 
 
 def cut_text(text: str, longest: int) -> str:
-    """Shorten a text to its beginning and how long it was."""
+    """Shorten a text to its beginning and state its full length."""
     return text if len(text) <= longest else f"{text[:longest]}… (cut: {len(text):,} characters)"
 
 

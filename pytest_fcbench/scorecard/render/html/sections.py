@@ -1,4 +1,4 @@
-"""The sections of the page as values: what its tables and charts show."""
+"""The sections of the page as values for its tables and charts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One scorecard under the name and the marker it has in the page, with its scores in both profiles."""
+    """A scorecard with its name and marker in the page, and its scores in both profiles."""
 
     series: int
     label: str
@@ -40,13 +40,13 @@ class Model:
 
     @property
     def counts(self) -> Profile:
-        """Whose counts are shown: those of the profile that drove, or the official ones."""
+        """The profile whose counts are shown: the one that conversations followed, or the official one."""
         means = self.scorecard.facts.driven
         return means.profile if means else Profile.OFFICIAL
 
     @property
     def swatch(self) -> str:
-        """Its marker as SVG."""
+        """The marker of the model as SVG."""
         return plots.draw_swatch(self.series)
 
 
@@ -71,7 +71,7 @@ _MORE: tuple[Callable[[int, Scorecard], str], ...] = (
     lambda number, card: card.path.stem,
     lambda number, card: f"#{number + 1}",
 )
-"""What tells scorecards about the same model apart."""
+"""Distinctions between scorecards of the same model, in order of use."""
 
 
 def name_models(scorecards: Sequence[Scorecard]) -> tuple[str, ...]:
@@ -158,21 +158,21 @@ class Row:
 
 
 def make_category_rows(shown: Sequence[Model]) -> list[Row]:
-    """Every category of any model."""
+    """Make a row of every category of any model."""
     return [
         _make_row(name, shown) for name in group_by_category(r for m in shown for r in m.scorecard.records)
     ]
 
 
 def make_group_rows(shown: Sequence[Model]) -> list[Row]:
-    """Every group of which anything was run, and overall."""
+    """Make a row of every group of which anything was run, and of overall."""
     own = {name for model in shown for name in model.scores[Profile.OFFICIAL].groups} - GROUPS.keys()
     rows = [_make_row(name, shown) for name in (*GROUPS, *sorted(own), "overall")]
     return [row for row in rows if any(row.scores)]
 
 
 def choose_main_score(shown: Sequence[Model], profile: Profile) -> str:
-    """Choose the score that speaks for these runs."""
+    """Choose the score that stands for these runs."""
     names = {model.scores[profile].main for model in shown}
     return names.pop() if len(names) == 1 else "overall"
 
@@ -183,14 +183,14 @@ def _make_row(name: str, shown: Sequence[Model]) -> Row:
 
 
 def pair_executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
-    """Categories that are judged by reading beside those judged by execution; none before there are such."""
+    """Pair the categories judged as written with their executed counterparts, where both were run."""
     by_name = {row.name: row for row in rows}
     return [(by_name[a], by_name[b]) for b, a in AS_WRITTEN.items() if a in by_name and b in by_name]
 
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """One model asked in several manners: how much of its score is the format of the questions."""
+    """One model asked in several manners: the effect of the format of questions on its score."""
 
     model: str
     metrics: tuple[str, ...]
@@ -214,7 +214,7 @@ class Formats:
 
 
 def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> Iterator[Formats]:
-    """Of each model that was asked in two manners or more; ``rows`` are those of groups and overall."""
+    """Compare the manners of each model that was asked in several; ``rows`` are groups and overall."""
     manners: dict[str, dict[str, Model]] = {}
     for model in shown:
         told = model.scorecard.facts
@@ -228,7 +228,7 @@ def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profil
         known = {
             metric: [score.accuracy for score in column if score.accuracy is not None]
             for metric, column in scores.items()
-            # Else what was not run would be the difference.
+            # With different missing parts, these would make the difference.
             if len({score.missing for score in column}) == 1
         }
         metrics = tuple(metric for metric, column in known.items() if len(column) == len(asked))
@@ -275,12 +275,12 @@ def draw_costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
 
 
 def list_usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
-    """List what all calls of each model took; empty where nothing is known of any."""
+    """List cost and latency of each model; empty where nothing is known of any."""
     return [(model.label, model.usage) for model in shown if any(model.usage.steps for model in shown)]
 
 
 def list_usage_by_category(shown: Sequence[Model]) -> Iterator[tuple[Model, list[tuple[str, CostLatency]]]]:
-    """List the same by category, of the models of which anything is known."""
+    """List cost and latency by category, of each model that has them."""
     for model in shown:
         if model.usage.steps:
             rows = [(name, measure_usage(part)) for name, part in model.categories.items()]
@@ -296,11 +296,11 @@ class Errors:
 
     codes: Sequence[tuple[str, Sequence[int]]]
     by_model: Mapping[str, Sequence[int]]
-    """By label the number of each part; a part is a code, the last one what there is no letter for."""
+    """Counts of each part by label; a part is a code, the last one all codes without a letter."""
     by_category: Sequence[tuple[Model, Mapping[str, Sequence[int]]]]
     """The same by category, of each model that has any."""
     parts: int
-    """How many codes have a part of their own; the others share the last one."""
+    """The number of codes with a part of their own; the others share the last one."""
 
 
 def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
@@ -335,12 +335,12 @@ def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
 
 
 def count_causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, list[int]]]:
-    """Why entries were not scored, with how often for each model."""
+    """Count the causes of entries that were not scored, for each model."""
     found = [
         Counter(
             v.cause
             for r in m.scorecard.records
-            # Entries that the other profile drove are told once, with the complex calls.
+            # Entries that followed the other profile's rules are counted once, with the complex calls.
             if isinstance(v := r.verdict(profile), NotScored) and v.cause != OTHER_RULES
         )
         for m in shown
@@ -349,7 +349,7 @@ def count_causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, li
 
 
 def draw_error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = False) -> str:
-    """Stacked bars of codes for each of several rows."""
+    """Draw a stacked bar of codes for each row."""
     said = [(f"{make_printable(row):.48} · {sum(counts):,}", counts) for row, counts in rows.items()]
     says = f"Codes of the failures of {of}; the table has the numbers."
     return plots.draw_bars(said, says, shares=shares)
@@ -372,7 +372,7 @@ def tabulate_beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Complex:
-    """What is told of one model's conversations along golden paths."""
+    """Tables and chart of one model's conversations along golden paths."""
 
     model: Model
     tables: Sequence[Table]
@@ -384,7 +384,7 @@ class Complex:
 
 
 def tabulate_complex_totals(shown: Sequence[Model], profile: Profile) -> Table | None:
-    """Several models side by side, as far as they have such conversations."""
+    """Tabulate models with conversations along golden paths side by side; None for fewer than two."""
     found = {
         model.label: golden_paths.score_paths_by_category(model.scorecard.records, profile).get("all")
         for model in shown
@@ -399,7 +399,7 @@ def tabulate_complex_totals(shown: Sequence[Model], profile: Profile) -> Table |
 
 
 def describe_complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator[Complex]:
-    """Of each model that has such conversations."""
+    """Describe the conversations along golden paths of each model that has any."""
     for model in shown:
         records = model.scorecard.records
         table = call_tables.tabulate_calls(records, profile)
@@ -424,14 +424,14 @@ def describe_complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """What is told of one model's entries in all prompt formats."""
+    """Tables of one model's entries in all prompt formats."""
 
     model: Model
     tables: Sequence[Table]
 
 
 def tabulate_sensitivity(shown: Sequence[Model], profile: Profile) -> Iterator[Sensitivity]:
-    """Of each model that has such entries."""
+    """Tabulate the entries in all prompt formats of each model that has any."""
     for model in shown:
         if tables := tuple(format_tables.tabulate_formats(model.scorecard.records, profile)):
             yield Sensitivity(model, tables)
