@@ -72,7 +72,7 @@ Vehicle_Supplier_Review: *vehicle_id *search_key
 _NUMBERS = ("adults", "room_qty", "price_min", "price_max", "radius")
 
 
-def _schema(name: str) -> Record:
+def _make_schema(name: str) -> Record:
     text = name.replace("_", " ")
     if name == "legs":
         leg = {
@@ -87,7 +87,7 @@ def _schema(name: str) -> Record:
     return {"type": "string", "description": f"The {text} that is wanted."}
 
 
-def _function(line: str) -> Record:
+def _make_function(line: str) -> Record:
     name, words = line.split(": ")
     parameters = [word.lstrip("*") for word in words.split()]
     return {
@@ -95,14 +95,14 @@ def _function(line: str) -> Record:
         "description": f"Find out: {name.replace('_', ' ').lower()}.",
         "parameters": {
             "type": "object",
-            "properties": {parameter: _schema(parameter) for parameter in parameters},
+            "properties": {parameter: _make_schema(parameter) for parameter in parameters},
             "required": [word[1:] for word in words.split() if word.startswith("*")],
         },
     }
 
 
 FUNCTIONS: Mapping[str, Record] = {
-    function["name"]: function for function in map(_function, _PARAMETERS.strip().splitlines())
+    function["name"]: function for function in map(_make_function, _PARAMETERS.strip().splitlines())
 }
 """The 40 functions that occur officially, with schemas of our own."""
 
@@ -139,17 +139,17 @@ class Template:
 
 
 @cache
-def templates(seed: int = 0) -> tuple[Template, ...]:
-    """All hundred."""
+def make_templates(seed: int = 0) -> tuple[Template, ...]:
+    """Make all hundred templates."""
     chance = random.Random(f"templates {seed}")
     widths = list(_FIRST_WIDTHS)
     found: list[Template] = []
     for domain in ("Cross", "Flights", "Car-Rental", "Hotels", "Attraction"):
         count = COUNTS[domain] // 10
         first, widths = widths[-count:], widths[:-count]
-        lengths = _spread(_STEPS[domain], [2] * count, chance, most=5)
+        lengths = _raise_to_total(_STEPS[domain], [2] * count, chance, most=5)
         later = [[1] * (length - 1) for length in lengths]
-        flat = _spread(_CALLS[domain] - sum(first), [1] * sum(map(len, later)), chance, most=6)
+        flat = _raise_to_total(_CALLS[domain] - sum(first), [1] * sum(map(len, later)), chance, most=6)
         names = [name for name in FUNCTIONS if any(word in name for word in _WORDS[domain])]
         chance.shuffle(first)
         for number in range(count):
@@ -160,8 +160,8 @@ def templates(seed: int = 0) -> tuple[Template, ...]:
     return tuple(sorted(found, key=lambda template: list(COUNTS).index(template.domain)))
 
 
-def _spread(total: int, least: list[int], chance: random.Random, most: int) -> list[int]:
-    """The numbers, raised at random until they add up to ``total``."""
+def _raise_to_total(total: int, least: list[int], chance: random.Random, most: int) -> list[int]:
+    """Return the numbers, raised at random until they add up to ``total``."""
     while sum(least) < total:
         index = chance.randrange(len(least))
         least[index] += least[index] < most
@@ -174,41 +174,43 @@ _VALUES: Mapping[str, Callable[[random.Random], object]] = {
     ),
     "search_type": lambda r: r.choice(("city", "district", "hotel")),
     "cabinClass": lambda r: "ECONOMY",
-    "legs": lambda r: [{"fromId": "AAA.AIRPORT", "toId": "BBB.CITY", "date": _date(r)} for _ in range(2)],
+    "legs": lambda r: [
+        {"fromId": "AAA.AIRPORT", "toId": "BBB.CITY", "date": _draw_date(r)} for _ in range(2)
+    ],
     "token": lambda r: r.randbytes(90).hex(),
     "offerToken": lambda r: r.randbytes(90).hex(),
     "search_key": lambda r: r.randbytes(60).hex(),
 }
 
 
-def _date(chance: random.Random) -> str:
+def _draw_date(chance: random.Random) -> str:
     return f"2024-{chance.randrange(11, 13)}-{chance.randrange(1, 29):02}"
 
 
-def _value(name: str, chance: random.Random) -> object:
+def _draw_value(name: str, chance: random.Random) -> object:
     if name in _VALUES:
         return _VALUES[name](chance)
     if name in _NUMBERS:
         return chance.randrange(1, 9)
     if "date" in name.lower():
-        return _date(chance)
+        return _draw_date(chance)
     if "tude" in name:
         degrees = round(chance.uniform(-80, 80), 13)
         return degrees if "_" in name else str(degrees)
     return "10:00" if "time" in name else str(chance.randrange(10**6))
 
 
-def _call(name: str, chance: random.Random) -> Record:
+def _draw_call(name: str, chance: random.Random) -> Record:
     parameters = FUNCTIONS[name]["parameters"]
     given = [
         key for key in parameters["properties"] if key in parameters["required"] or chance.random() < 0.4
     ]
-    return {"name": name, "arguments": {key: _value(key, chance) for key in given}}
+    return {"name": name, "arguments": {key: _draw_value(key, chance) for key in given}}
 
 
 @cache
-def _items() -> Sequence[Record]:
-    """Parts of replies, about 400 bytes each as JSON."""
+def _make_items() -> Sequence[Record]:
+    """Make parts of replies, about 400 bytes each as JSON."""
     chance = random.Random("items")
     return [
         {
@@ -228,22 +230,22 @@ def _items() -> Sequence[Record]:
     ]
 
 
-def _reply(chance: random.Random, items: float) -> Record:
-    """A reply of about so many items on average; some are five times as long, many are short."""
+def _draw_reply(chance: random.Random, items: float) -> Record:
+    """Draw a reply of about so many items on average; some are five times as long, many are short."""
     count = int(chance.expovariate(1 / items)) if items else 0
-    found = chance.choices(_items(), k=count + 1)
+    found = chance.choices(_make_items(), k=count + 1)
     return {"status": True, "message": "Success", "data": {"count": len(found), "results": found}}
 
 
 def make_record(template: Template, paraphrase: int, seed: int = 0, items: float = 2) -> Record:
-    """One record; ``items`` says how long its replies are."""
+    """Make one record; ``items`` says how long its replies are."""
     entry_id = f"{template.domain}-{template.number * 10 + paraphrase}"
     chance = random.Random(f"{entry_id} {seed}")
     conversations: list[Record] = [{"role": "user", "content": f"Plan journey {entry_id} for me, please."}]
     for step in template.steps:
-        calls = [_call(name, chance) for name in step]
+        calls = [_draw_call(name, chance) for name in step]
         conversations.append({"role": "assistant", "function_call": calls})
-        conversations.append({"role": "observation", "content": [_reply(chance, items) for _ in calls]})
+        conversations.append({"role": "observation", "content": [_draw_reply(chance, items) for _ in calls]})
     conversations.append({"role": "assistant", "content": ""})
     called = {name for step in template.steps for name in step}
     offered = sorted(called | set(chance.sample(list(FUNCTIONS), 3)))
@@ -254,18 +256,22 @@ def make_record(template: Template, paraphrase: int, seed: int = 0, items: float
     }
 
 
-def records(seed: int = 0, items: float = 2, paraphrases: Collection[int] = range(10)) -> Iterator[Record]:
-    """All records, or certain paraphrases of each template."""
-    for template in templates(seed):
+def make_records(
+    seed: int = 0, items: float = 2, paraphrases: Collection[int] = range(10)
+) -> Iterator[Record]:
+    """Yield all records, or certain paraphrases of each template."""
+    for template in make_templates(seed):
         for paraphrase in paraphrases:
             yield make_record(template, paraphrase, seed, items)
 
 
-def write(path: Path, seed: int = 0, megabytes: float = 2, paraphrases: Collection[int] = range(10)) -> Path:
-    """A file of records with about so many megabytes of replies."""
+def write_file(
+    path: Path, seed: int = 0, megabytes: float = 2, paraphrases: Collection[int] = range(10)
+) -> Path:
+    """Write a file of records with about so many megabytes of replies."""
     calls = 507 * len(paraphrases)
     items = max(0.0, megabytes * 2**20 / calls / 440 - 1)
     with path.open("w", encoding="utf-8") as file:
-        for record in records(seed, items, paraphrases):
+        for record in make_records(seed, items, paraphrases):
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
     return path

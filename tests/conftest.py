@@ -66,7 +66,7 @@ def _search_entry_points_anew() -> None:
 
 @pytest.fixture(scope="session")
 def pack_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the official pack of bfcl in it, fetched from the package index once a session."""
+    """Return a cache folder with the official pack of bfcl in it, fetched from the index once a session."""
     shared = os.environ.get("FCBENCH_TEST_CACHE")
     cache = Path(shared) if shared else tmp_path_factory.mktemp("cache")
     try:
@@ -81,7 +81,7 @@ def pack_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def complex_samples() -> Path:
-    """A folder with one real record of ComplexFuncBench, its 40 schemas and the first steps of all paths."""
+    """Return a folder with one real record of ComplexFuncBench, its 40 schemas and first steps of paths."""
     given = os.environ.get("FCBENCH_COMPLEX_SAMPLES")
     oracle = os.environ.get("FCBENCH_ORACLE")
     if not given and not oracle:
@@ -94,13 +94,13 @@ def complex_samples() -> Path:
 
 @pytest.fixture(scope="session")
 def pool() -> Iterator[Pool]:
-    """Processes that carry calls out."""
+    """Open processes that carry calls out."""
     with closing(Pool()) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def performer() -> Iterator[Performer]:
-    """Sends requests to the services of ``core``; of web APIs nothing was recorded."""
+    """Open a sender of requests to the services of ``core``; of web APIs nothing was recorded."""
     with closing(Performer()) as made:
         yield made

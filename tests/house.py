@@ -28,60 +28,64 @@ class Room:
     imports: frozenset[str]
 
 
-def _room(purpose: str, *imports: str) -> Room:
+def _describe_room(purpose: str, *imports: str) -> Room:
     return Room(purpose, frozenset(imports))
 
 
 ROOMS: Mapping[str, Room] = {
-    "domain": _room("what passes between rooms: entries, transcripts, verdicts, prices, errors"),
-    "codecs": _room("functions to requests, answers to calls: presenting, decoders, rendering", "domain"),
-    "web": _room("the guarded HTTP client, search engines, pages, recordings", "domain"),
-    "environments": _room(
+    "domain": _describe_room("what passes between rooms: entries, transcripts, verdicts, prices, errors"),
+    "codecs": _describe_room(
+        "functions to requests, answers to calls: presenting, decoders, rendering", "domain"
+    ),
+    "web": _describe_room("the guarded HTTP client, search engines, pages, recordings", "domain"),
+    "environments": _describe_room(
         "what stateful calls act on: API domains, memories, web search", "domain", "codecs"
     ),
-    "execution": _room("what stateless calls run in: sandbox, functions, REST", "domain", "codecs", "web"),
-    "matchers": _room(
+    "execution": _describe_room(
+        "what stateless calls run in: sandbox, functions, REST", "domain", "codecs", "web"
+    ),
+    "matchers": _describe_room(
         "what is right: one matcher per rule, and the judges they ask",
         *("domain", "codecs", "environments", "execution"),
     ),
-    "suites": _room(
+    "suites": _describe_room(
         "where entries come from: formats, core, official packs, a team's own",
         *("domain", "codecs", "web", "environments", "execution"),
     ),
-    "conversations": _room(
+    "conversations": _describe_room(
         "how an entry is put to a model: generators without I/O",
         *("domain", "codecs", "environments", "matchers", "suites"),
     ),
-    "scorecard": _room("Records to scores, gate, comparison, tables and pages", "domain"),
-    "config": _room("options, layers, settings", "domain", "codecs", "suites", "scorecard"),
-    "models": _room(
+    "scorecard": _describe_room("Records to scores, gate, comparison, tables and pages", "domain"),
+    "config": _describe_room("options, layers, settings", "domain", "codecs", "suites", "scorecard"),
+    "models": _describe_room(
         "who answers: providers, baselines, judges, embeddings",
         *("domain", "codecs", "web", "environments", "matchers", "suites", "scorecard", "config"),
     ),
-    "dispatch": _room(
+    "dispatch": _describe_room(
         "many conversations at once: limits, retries, budget, answer store, link to workers",
         *("domain", "models"),
     ),
-    "server": _room(
+    "server": _describe_room(
         "models that need no network behind an OpenAI-compatible interface",
         *("domain", "suites", "conversations", "models"),
     ),
-    "tools": _room(
+    "tools": _describe_room(
         "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",
         *("domain", "codecs", "environments", "execution", "matchers", "suites", "conversations"),
         *("scorecard", "models"),
     ),
-    "run": _room(
+    "run": _describe_room(
         "one benchmark run: its entries, its models, its Records",
         *("domain", "web", "environments", "execution", "matchers", "suites", "conversations"),
         *("scorecard", "config", "models", "dispatch"),
     ),
-    "cli": _room(
+    "cli": _describe_room(
         "the fcbench command",
         *("domain", "codecs", "environments", "execution", "matchers", "suites", "conversations"),
         *("scorecard", "config", "models", "dispatch", "server", "tools", "run"),
     ),
-    "plugin": _room(
+    "plugin": _describe_room(
         "pytest hooks and fixtures",
         *("domain", "suites", "scorecard", "config", "dispatch", "run"),
     ),
@@ -144,7 +148,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
 """The files that may import a package, by package; an empty set for packages that nothing may import."""
 
 
-def modules(root: Path = ROOT) -> Mapping[str, Path]:
+def find_modules(root: Path = ROOT) -> Mapping[str, Path]:
     """Return the file of each module of the package by dotted name."""
     found = {}
     for path in sorted((root / PACKAGE).rglob("*.py")):
@@ -153,7 +157,7 @@ def modules(root: Path = ROOT) -> Mapping[str, Path]:
     return found
 
 
-def imported_names(path: Path) -> Iterator[str]:
+def find_imported_names(path: Path) -> Iterator[str]:
     """Yield the dotted name of everything that a file imports, also inside functions."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -162,18 +166,18 @@ def imported_names(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def room_of(dotted: str) -> str:
+def find_room(dotted: str) -> str:
     """Return the room that a dotted name of the package belongs to; empty for the package itself."""
     return dotted.split(".")[1] if "." in dotted else ""
 
 
-def import_graph(root: Path = ROOT) -> Mapping[str, frozenset[str]]:
+def build_import_graph(root: Path = ROOT) -> Mapping[str, frozenset[str]]:
     """Return the modules that each module imports."""
-    files = modules(root)
+    files = find_modules(root)
     return {
         name: frozenset(
             target
-            for dotted in imported_names(path)
+            for dotted in find_imported_names(path)
             if (target := dotted if dotted in files else dotted.rpartition(".")[0]) in files
             and target != name
         )
@@ -181,9 +185,9 @@ def import_graph(root: Path = ROOT) -> Mapping[str, frozenset[str]]:
     }
 
 
-def room_arrows(graph: Mapping[str, frozenset[str]]) -> frozenset[tuple[str, str]]:
+def find_room_arrows(graph: Mapping[str, frozenset[str]]) -> frozenset[tuple[str, str]]:
     """Return the pairs of rooms of which the first imports the second."""
-    pairs = {(room_of(name), room_of(target)) for name, targets in graph.items() for target in targets}
+    pairs = {(find_room(name), find_room(target)) for name, targets in graph.items() for target in targets}
     return frozenset((a, b) for a, b in pairs if a != b and not {a, b} & {"", "__main__"})
 
 
@@ -214,14 +218,14 @@ def count_floors(arrows: frozenset[tuple[str, str]]) -> int:
         below.setdefault(lower, set())
     floors: dict[str, int] = {}
 
-    def floor(room: str, way: tuple[str, ...] = ()) -> int:
+    def find_floor(room: str, way: tuple[str, ...] = ()) -> int:
         if room in way:
             return 0
         if room not in floors:
-            floors[room] = 1 + max((floor(each, (*way, room)) for each in below[room]), default=0)
+            floors[room] = 1 + max((find_floor(each, (*way, room)) for each in below[room]), default=0)
         return floors[room]
 
-    return max(map(floor, below), default=0)
+    return max(map(find_floor, below), default=0)
 
 
 def count_code_lines(path: Path) -> int:
@@ -246,7 +250,7 @@ def count_generator_drivers(root: Path = ROOT) -> int:
         isinstance(node, ast.ExceptHandler)
         and isinstance(node.type, ast.Name)
         and node.type.id == "StopIteration"
-        for path in modules(root).values()
+        for path in find_modules(root).values()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     )
 
@@ -264,7 +268,7 @@ def count_rule_comparisons(root: Path = ROOT) -> int:
         return isinstance(node, ast.Attribute) and node.attr == "rule"
 
     found = 0
-    for path in (*modules(root).values(), *(root / "benchmarks").glob("*.py")):
+    for path in (*find_modules(root).values(), *(root / "benchmarks").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Compare(left=left, comparators=others):
@@ -284,7 +288,9 @@ def count_option_places(root: Path = ROOT) -> float:
     A name counts as field, keyword argument or string.
     """
     plain = ("rpm", "smoke", "seed", "search_record", "max_usd")
-    files = [path for path in modules(root).values() if {"config", "options"} & {path.parent.name, path.stem}]
+    files = [
+        path for path in find_modules(root).values() if {"config", "options"} & {path.parent.name, path.stem}
+    ]
     named = 0
     for node in (node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))):
         match node:
@@ -297,17 +303,17 @@ def count_option_places(root: Path = ROOT) -> float:
     return named / len(plain)
 
 
-def measure(root: Path = ROOT) -> Mapping[str, float]:
+def measure_house(root: Path = ROOT) -> Mapping[str, float]:
     """Return the figures of the structure by name."""
-    graph = import_graph(root)
-    arrows = room_arrows(graph)
+    graph = build_import_graph(root)
+    arrows = find_room_arrows(graph)
     return {
-        "rooms": len(set(map(room_of, graph)) - {"", "__main__"}),
+        "rooms": len(set(map(find_room, graph)) - {"", "__main__"}),
         "arrows": len(arrows),
         "floors": count_floors(arrows),
         "files": len(graph),
         "files in circles": sum(map(len, find_circles(graph))),
-        "code lines": sum(map(count_code_lines, modules(root).values())),
+        "code lines": sum(map(count_code_lines, find_modules(root).values())),
         "generator drivers": count_generator_drivers(root),
         "uses of a rule": count_rule_comparisons(root),
         "places of an option": count_option_places(root),
@@ -347,7 +353,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="update the table in ARCHITECTURE.md")
     parser.add_argument("--root", type=Path, default=ROOT, help="checkout to measure")
     options = parser.parse_args()
-    for name, value in measure(options.root).items():
+    for name, value in measure_house(options.root).items():
         print(f"{name:<20}{value:>7,}")
     if options.write:
         PAGE.write_text(replace_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

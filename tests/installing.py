@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def install(folder: Path, distribution: str, groups: Mapping[str, Mapping[str, str]]) -> None:
+def install_distribution(folder: Path, distribution: str, groups: Mapping[str, Mapping[str, str]]) -> None:
     """Write the metadata of a distribution with these entry points, each value by group and name."""
     info = folder / f"{distribution}-1.0.dist-info"
     info.mkdir(parents=True)

@@ -60,7 +60,7 @@ class Outcome:
 
 
 def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, workers: int = 0) -> Outcome:
-    """Runs in an empty folder, each of which lives eight seconds at the most, the last one to its end."""
+    """Run in an empty folder, each run but the last killed within eight seconds; return what came of it."""
     moments = random.Random(seed)
     shutil.copytree(ROOT / "benchmarks", project / "benchmarks")
     with served("--model", "oracle", "--latency", "0.1-0.4") as api_base:
@@ -76,14 +76,14 @@ def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, worker
         ]
         killed = 0
         for _ in range(kills):
-            process = _start(command, project)
+            process = _start_run(command, project)
             try:
                 process.wait(moments.uniform(0, 8))
             except subprocess.TimeoutExpired:
                 process.kill()
                 killed += 1
             process.wait()
-        exit_code = _start(command, project).wait()
+        exit_code = _start_run(command, project).wait()
         answered = stats(api_base)["answered"]
     with sqlite3.connect(project / ".fcbench" / "answers.sqlite") as store:
         (stored,) = store.execute("SELECT count(DISTINCT entry) FROM answers").fetchone()
@@ -92,7 +92,7 @@ def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, worker
     return Outcome(killed, wanted, len(answered), stored, sum(answered.values()) - len(answered), exit_code)
 
 
-def _start(command: list[str], project: Path) -> subprocess.Popen[bytes]:
+def _start_run(command: list[str], project: Path) -> subprocess.Popen[bytes]:
     environment = os.environ | {"OPENAI_API_KEY": "unused"}
     return subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.DEVNULL)
 

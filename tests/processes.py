@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def listening_to_ctrl_c() -> Iterator[None]:
-    """Processes started here are ended by SIGINT also where a shell in the background started the tests."""
+    """Let SIGINT end processes started here, also where a shell in the background started the tests."""
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         yield

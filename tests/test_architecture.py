@@ -14,13 +14,13 @@ from tests.house import (
     IMPORTERS,
     PAGE,
     ROOMS,
+    build_import_graph,
     count_floors,
     find_circles,
-    import_graph,
-    imported_names,
+    find_imported_names,
+    find_room,
+    find_room_arrows,
     replace_tables,
-    room_arrows,
-    room_of,
 )
 
 PACKAGE = ROOT / "pytest_fcbench"
@@ -31,17 +31,17 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 def test_imports_point_one_way(path: Path) -> None:
     name = path.relative_to(PACKAGE).as_posix()
     own = name.split("/")[0].removesuffix(".py")
-    for imported in imported_names(path):
+    for imported in find_imported_names(path):
         top = imported.split(".")[0]
         if top in IMPORTERS:
             assert name in IMPORTERS[top], f"{name} imports {imported}"
-        if top == "pytest_fcbench" and own in ROOMS and room_of(imported) not in ("", own):
-            assert room_of(imported) in ROOMS[own].imports, f"{name} imports {imported}"
+        if top == "pytest_fcbench" and own in ROOMS and find_room(imported) not in ("", own):
+            assert find_room(imported) in ROOMS[own].imports, f"{name} imports {imported}"
 
 
 def test_the_table_of_rooms_is_what_the_code_has() -> None:
     """No room is missing or left over, and no arrow is allowed that nobody needs."""
-    arrows = room_arrows(import_graph())
+    arrows = find_room_arrows(build_import_graph())
     assert {room for arrow in arrows for room in arrow} == set(ROOMS)
     assert {(name, target) for name, room in ROOMS.items() for target in room.imports} == arrows
 
@@ -53,7 +53,7 @@ def test_rooms_import_downwards_only() -> None:
 
 
 def test_no_files_import_each_other() -> None:
-    assert find_circles(import_graph()) == []
+    assert find_circles(build_import_graph()) == []
 
 
 def test_architecture_page_shows_the_table_of_rooms() -> None:
@@ -93,8 +93,8 @@ def test_python_text_is_parsed_in_one_place(path: Path) -> None:
 
 def test_matchers_start_no_process() -> None:
     """They know what became of calls, not how they are carried out."""
-    named = {name for path in PACKAGE.glob("matchers/**/*.py") for name in imported_names(path)}
-    used = {name.rpartition(".")[0] for name in named if room_of(name) == "execution"}
+    named = {name for path in PACKAGE.glob("matchers/**/*.py") for name in find_imported_names(path)}
+    used = {name.rpartition(".")[0] for name in named if find_room(name) == "execution"}
     assert used == {"pytest_fcbench.execution.outcomes"}
 
 
@@ -105,7 +105,7 @@ ENVIRONMENTS = sorted((PACKAGE / "environments").rglob("*.py"))
 def test_environments_know_nothing_outside_themselves(path: Path) -> None:
     """No file, no network, no process, no clock; chance only from a seed."""
     outside = {"io", "locale", "os", "pathlib", "secrets", "shutil", "socket", "subprocess", "sys", "time"}
-    assert not outside & {imported.split(".")[0] for imported in imported_names(path)}
+    assert not outside & {imported.split(".")[0] for imported in find_imported_names(path)}
     for node in ast.walk(ast.parse(path.read_text())):
         match node:
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
@@ -126,8 +126,8 @@ def test_only_what_draws_loads_matplotlib() -> None:
 def test_the_import_rules_can_fail(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text("import litellm\nfrom pytest_fcbench.scorecard import gate\n")
-    assert list(imported_names(path)) == ["litellm", "pytest_fcbench.scorecard.gate"]
-    assert room_of("pytest_fcbench.scorecard.gate") == "scorecard"
+    assert list(find_imported_names(path)) == ["litellm", "pytest_fcbench.scorecard.gate"]
+    assert find_room("pytest_fcbench.scorecard.gate") == "scorecard"
 
 
 HEAVY = (
@@ -237,7 +237,7 @@ EXCEPTIONS = {
 
 def _outside(path: Path) -> set[str]:
     """Return the modules of ``OUTSIDE`` that a file imports."""
-    names = set(imported_names(path))
+    names = set(find_imported_names(path))
     return {module for module in OUTSIDE if any(f"{name}.".startswith(f"{module}.") for name in names)}
 
 

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import count_code_lines, count_generator_drivers, import_graph, measure, room_arrows
+from tests.house import (
+    build_import_graph,
+    count_code_lines,
+    count_generator_drivers,
+    find_room_arrows,
+    measure_house,
+)
 
 FILES = {
     "__init__.py": '"""Package."""\n',
@@ -38,7 +44,7 @@ def test_docstrings_and_comments_are_no_code(package: Path) -> None:
 
 
 def test_arrows_and_drivers_are_counted(package: Path) -> None:
-    assert room_arrows(import_graph(package)) == {("high", "low")}
+    assert find_room_arrows(build_import_graph(package)) == {("high", "low")}
     assert count_generator_drivers(package) == 1
-    figures = measure(package)
+    figures = measure_house(package)
     assert (figures["rooms"], figures["floors"], figures["files in circles"]) == (2, 2, 0)

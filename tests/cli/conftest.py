@@ -13,10 +13,10 @@ Refusal: TypeAlias = Callable[..., str]
 
 
 @pytest.fixture
-def refusal(capfd: pytest.CaptureFixture[str]) -> Refusal:
-    """Runs a command that is refused; gives what it says."""
+def run_refused(capfd: pytest.CaptureFixture[str]) -> Refusal:
+    """Run a command that is refused and return what it says."""
 
-    def refused(*words: str) -> str:
+    def run_command(*words: str) -> str:
         with pytest.raises(SystemExit) as ended:
             main.main(words)
         assert ended.value.code == 2
@@ -24,4 +24,4 @@ def refusal(capfd: pytest.CaptureFixture[str]) -> Refusal:
         assert "Traceback" not in said
         return " ".join(said.split("error: ", 1)[1].split())
 
-    return refused
+    return run_command

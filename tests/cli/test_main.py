@@ -30,7 +30,7 @@ def wheel(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def demo(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WheelSource:
-    """The only pack that there is, in the place of the official one."""
+    """Offer a small pack as the only one there is."""
     source = pin_source(DEMO, wheel, tmp_path / "scratch")
     monkeypatch.setattr(pull, "PACKS", {"demo": source})
     return source

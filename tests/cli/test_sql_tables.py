@@ -18,12 +18,12 @@ CORE = {entry.id: entry for entry in open_suite("core", Path()).load(CATEGORIES[
 DEAR = {"sql_keyword": "SELECT", "table_name": "bikes", "columns": ["model", "price_per_day"]}
 
 
-def answer(arguments: Mapping[str, object]) -> Transcript:
+def make_answer(arguments: Mapping[str, object]) -> Transcript:
     return make_transcript(tool_calls(("rental_db_run", dict(arguments))))
 
 
-def expecting(**accepted: str) -> Entry:
-    """An entry without tables of its own."""
+def make_entry_without_tables(**accepted: str) -> Entry:
+    """Make an entry without tables of its own that expects this call."""
     call = ExpectedCall("rental_db.run", {name: [value] for name, value in accepted.items()})
     return replace(CORE["sql_0"], tables=(), expectation=ExpectedCalls((call,)))
 
@@ -44,30 +44,37 @@ def test_tables_that_are_given() -> None:
 
 
 def test_tables_that_follow_from_the_truth_and_the_answer() -> None:
-    entry = expecting(sql_keyword="SELECT", table_name="pupils", columns="name", conditions="age > 9")
+    entry = make_entry_without_tables(
+        sql_keyword="SELECT", table_name="pupils", columns="name", conditions="age > 9"
+    )
     lines = list(render_tables(entry, None))
     assert lines[1:3] == ["derived table pupils", "name NUMERIC  age NUMERIC  a further column NUMERIC"]
     assert {line.split()[1] for line in lines[4:]} == {"8", "9", "10"}
     asked = {"sql_keyword": "SELECT", "table_name": "pupils", "columns": ["name"], "conditions": ["age > 12"]}
-    more = list(render_tables(entry, answer(asked)))
+    more = list(render_tables(entry, make_answer(asked)))
     assert {line.split()[1] for line in more[4:]} == {"8", "9", "10", "11", "12", "13"}
 
 
 def test_many_rows_are_cut_unless_all_are_asked_for() -> None:
     conditions = "a > 1 AND b > 1 AND c > 1"
-    entry = expecting(sql_keyword="SELECT", table_name="t", columns="a", conditions=conditions)
+    entry = make_entry_without_tables(
+        sql_keyword="SELECT", table_name="t", columns="a", conditions=conditions
+    )
     assert list(render_tables(entry, None))[-1] == "and 7 more rows; --full shows all"
     assert len(list(render_tables(entry, None, full=True))) == 27 + 4
 
 
 def test_a_truth_that_cannot_be_carried_out_has_no_tables() -> None:
-    lines = list(render_tables(expecting(sql_keyword="DROP", table_name="t"), None))
+    lines = list(render_tables(make_entry_without_tables(sql_keyword="DROP", table_name="t"), None))
     assert lines[1].startswith("no tables: the truth cannot be carried out: sql_keyword is none of SELECT")
-    assert list(render_results(expecting(sql_keyword="DROP", table_name="t"), answer(DEAR))) == []
+    assert (
+        list(render_results(make_entry_without_tables(sql_keyword="DROP", table_name="t"), make_answer(DEAR)))
+        == []
+    )
 
 
 def test_rows_side_by_side() -> None:
-    lines = list(render_results(CORE["sql_0"], answer({**DEAR, "conditions": ["price_per_day > 30"]})))
+    lines = list(render_results(CORE["sql_0"], make_answer({**DEAR, "conditions": ["price_per_day > 30"]})))
     assert lines == [
         "",
         'expected  SELECT "model", "price_per_day" FROM "bikes" WHERE "price_per_day" > 25',
@@ -86,17 +93,17 @@ def test_rows_side_by_side() -> None:
 
 def test_what_is_left_behind_side_by_side() -> None:
     gone = {"sql_keyword": "DELETE", "table_name": "rentals", "conditions": ["days > 3"]}
-    lines = list(render_results(CORE["sql_17"], answer(gone)))
+    lines = list(render_results(CORE["sql_17"], make_answer(gone)))
     assert lines[4] == "table rentals afterwards, as far as it differs (1 and 1)"
     assert lines[7] == "6, 5, Tomasz, 2026-06-14, 4  1, 3, Ines, 2026-04-28, 2"
 
 
 def test_a_table_that_is_made_otherwise() -> None:
     made = {"sql_keyword": "CREATE", "table_name": "repairs", "columns": "id INTEGER, cost REAL"}
-    text = "\n".join(render_results(CORE["sql_19"], answer(made)))
+    text = "\n".join(render_results(CORE["sql_19"], make_answer(made)))
     assert "table repairs afterwards, as far as it differs (1 and 1)" in text
     assert "  columns id integer, cost real" in text
-    text = "\n".join(render_results(CORE["sql_19"], answer({**made, "table_name": "other"})))
+    text = "\n".join(render_results(CORE["sql_19"], make_answer({**made, "table_name": "other"})))
     assert "(there is no such table)" in text
 
 
@@ -110,7 +117,7 @@ def test_a_table_that_is_made_otherwise() -> None:
     ids=["hostile", "no such table", "two statements"],
 )
 def test_what_is_no_statement_is_said_so(arguments: Mapping[str, object], says: str) -> None:
-    lines = list(render_results(CORE["sql_0"], answer({**DEAR, **arguments})))
+    lines = list(render_results(CORE["sql_0"], make_answer({**DEAR, **arguments})))
     assert lines[2].startswith(says.removesuffix("*"))
     assert len(lines) == 3
 

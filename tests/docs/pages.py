@@ -70,11 +70,12 @@ class Page:
 
 
 def page(path: Path) -> Page:
+    """Read a page."""
     return Page(path.read_text(encoding="utf-8"))
 
 
 def matches(shown: Sequence[str], told: Sequence[str]) -> bool:
-    """Whether the lines are those that are shown."""
+    """Tell whether the lines are those that are shown."""
     if not shown:
         return not told
     if shown[0].strip() == "...":
@@ -84,7 +85,7 @@ def matches(shown: Sequence[str], told: Sequence[str]) -> bool:
 
 
 def run(command: str, folder: Path, cache: Path) -> str:
-    """What a command prints, errors too, in a folder and with a cache of packs."""
+    """Return what a command prints, errors too, in a folder and with a cache of packs."""
     ours = ("FCBENCH", "PYTEST", "GITHUB", "CI", "COV")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     more = {

@@ -24,28 +24,28 @@ from tests.served import served
 FLAGS = {option.flag for option in OPTIONS}
 
 
-def _parsers() -> Mapping[str, argparse.ArgumentParser]:
+def _collect_parsers() -> Mapping[str, argparse.ArgumentParser]:
     registered: argparse._SubParsersAction[argparse.ArgumentParser]
     registered = argparse.ArgumentParser().add_subparsers()
     declare_commands(registered)
     return registered.choices
 
 
-PARSERS = _parsers()
+PARSERS = _collect_parsers()
 
 
-def _flags(parser: argparse.ArgumentParser) -> set[str]:
+def _list_flags(parser: argparse.ArgumentParser) -> set[str]:
     """All options of a command, those of its own commands too."""
     found = set(parser._option_string_actions)
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
-                found |= _flags(inner)
+                found |= _list_flags(inner)
     return found
 
 
-def wrong(text: str) -> Iterator[str]:
-    """What a text names and the program does not have."""
+def find_unknown_names(text: str) -> Iterator[str]:
+    """Yield what a text names and the program does not have."""
     yield from sorted(set(re.findall(r"--fcbench-[a-z][a-z-]*[a-z]", text)) - FLAGS)
     # In code: a line of its own, or within backticks.
     lines = [line.removeprefix("$ ").strip() for line in text.replace("\\\n", " ").splitlines()]
@@ -60,12 +60,12 @@ def wrong(text: str) -> Iterator[str]:
             continue
         ours = re.split(r" [|#;&>] ?", rest)[0]
         given = re.findall(r"(?<=[ ])--[a-z][a-z-]*", f" {ours}")
-        yield from (f"fcbench {name} {flag}" for flag in given if flag not in _flags(PARSERS[name]))
+        yield from (f"fcbench {name} {flag}" for flag in given if flag not in _list_flags(PARSERS[name]))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_every_option_and_command_that_is_named_exists(path: Path) -> None:
-    assert list(wrong(path.read_text(encoding="utf-8"))) == []
+    assert list(find_unknown_names(path.read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_every_option_and_command_that_is_named_exists(path: Path) -> None:
     ],
 )
 def test_what_does_not_exist_is_found(text: str, found: str) -> None:
-    assert list(wrong(text)) == [found]
+    assert list(find_unknown_names(text)) == [found]
 
 
 def test_every_option_is_somewhere_in_the_docs() -> None:
@@ -89,12 +89,14 @@ def test_every_option_is_somewhere_in_the_docs() -> None:
     assert "```{fcbench-commands}" in text
 
 
-def _text(name: str) -> str:
+def _read_page(name: str) -> str:
     return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
 def test_the_table_of_categories_is_that_of_the_program() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (\w+) \| (.*) \|$", _text("categories.md"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(\w+)` \| (\w+) \| (.*) \|$", _read_page("categories.md"), re.MULTILINE
+    )
     assert rows == [
         (each.name, str(each.group), str(each.rule), "yes" if each.scored else "where named")
         for each in CATEGORIES.values()
@@ -102,14 +104,14 @@ def test_the_table_of_categories_is_that_of_the_program() -> None:
 
 
 def test_each_rule_has_its_section_and_each_selection_is_named() -> None:
-    headings = " ".join(re.findall(r"^## (.*)$", _text("categories.md"), re.MULTILINE))
+    headings = " ".join(re.findall(r"^## (.*)$", _read_page("categories.md"), re.MULTILINE))
     assert {str(each.rule) for each in CATEGORIES.values()} <= set(re.findall(r"\w+", headings))
     for name in SELECTIONS:
-        assert f"`{name}`" in _text("categories.md")
+        assert f"`{name}`" in _read_page("categories.md")
 
 
 def test_the_weights_of_the_overall_score_are_those_of_the_program() -> None:
-    told = re.findall(r"(\d+) % `(\w+)`", _text("statistics.md"))
+    told = re.findall(r"(\d+) % `(\w+)`", _read_page("statistics.md"))
     assert {name: int(share) / 100 for share, name in told} == dict(OVERALL)
 
 
@@ -136,24 +138,24 @@ def test_configurations_can_be_read(path: Path, tmp_path: Path, monkeypatch: pyt
     assert build_settings({}, tmp_path / FILE).label == "my-ft"
 
 
-def _commands(value: object) -> Iterator[str]:
-    """What the steps of a workflow run, of GitHub or GitLab."""
+def _find_commands(value: object) -> Iterator[str]:
+    """Yield what the steps of a workflow run, of GitHub or GitLab."""
     if isinstance(value, dict):
         for key, member in value.items():
             if key in ("run", "script"):
                 yield from member if isinstance(member, list) else member.splitlines()
             else:
-                yield from _commands(member)
+                yield from _find_commands(member)
     elif isinstance(value, list):
         for member in value:
-            yield from _commands(member)
+            yield from _find_commands(member)
 
 
 @pytest.mark.parametrize("name", [".github/workflows/benchmarks.yml", ".gitlab-ci.yml"])
 def test_what_workflows_run_works(name: str, tmp_path: Path) -> None:
     gates = page(ROOT / "docs" / "gates.md")
     prepare(gates, tmp_path)
-    lines = list(_commands(yaml.safe_load(gates.files[name])))
+    lines = list(_find_commands(yaml.safe_load(gates.files[name])))
     ours = [line for line in lines if line.startswith(("pytest ", "fcbench "))]
     waits = ("pip install ", "vllm serve ", "timeout ")
     assert all(line.startswith(waits) for line in lines if line not in ours)
@@ -178,8 +180,8 @@ def test_the_shards_of_a_matrix_are_merged(tmp_path: Path) -> None:
     text = scale.files[".github/workflows/shards.yml"]
     jobs = yaml.safe_load(text)["jobs"]
     shards = jobs["shard"]["strategy"]["matrix"]["shard"]
-    (shard,) = (line for line in _commands(jobs["shard"]) if line.startswith("pytest "))
-    (merge,) = (line for line in _commands(jobs["merge"]) if line.startswith("fcbench "))
+    (shard,) = (line for line in _find_commands(jobs["shard"]) if line.startswith("pytest "))
+    (merge,) = (line for line in _find_commands(jobs["merge"]) if line.startswith("fcbench "))
     lines = [shard.replace("${{ matrix.shard }}", str(number)) for number in shards]
     (tmp_path / FILE).write_text("model: lexical\ncategory: parallel\ngate: ['parallel>=0.01']\n")
     for line in (*lines, merge):
@@ -192,4 +194,4 @@ def test_the_workflows_of_init_run_what_the_docs_show() -> None:
     for kind in ("github", "gitlab"):
         made = WORKFLOWS[kind]
         assert made is not None
-        assert "pytest benchmarks" in list(_commands(yaml.safe_load(made[1])))
+        assert "pytest benchmarks" in list(_find_commands(yaml.safe_load(made[1])))

@@ -38,50 +38,50 @@ _ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
 _TYPES = {"array of array": ("array", "array"), "array of integer": ("array", "integer")}
 
 
-def rows(section: str) -> list[list[str]]:
-    """The cells of the examples in a section, without marks of code."""
+def read_rows(section: str) -> list[list[str]]:
+    """Return the cells of the examples in a section, without marks of code."""
     _, _, rest_of_page = TEXT.partition(f"## {section}\n")
     table = [
         re.split(r" *(?<!\\)\| *", row.strip()) for row in _ROW.findall(rest_of_page.partition("\n## ")[0])
     ]
-    return [[_plain(cell) for cell in row] for row in table[2:]]
+    return [[_strip_marks(cell) for cell in row] for row in table[2:]]
 
 
-def _plain(cell: str) -> str:
+def _strip_marks(cell: str) -> str:
     code = re.fullmatch(r"(`+) ?(.*?) ?\1", cell)
     return (code[2] if code else cell).replace(r"\n", "\n").replace(r"\t", "\t")
 
 
-def _doc(**kinds: str) -> FunctionDoc:
+def _make_forecast_doc(**kinds: str) -> FunctionDoc:
     return make_doc("weather.forecast", {name: {"type": kind} for name, kind in kinds.items()}, ["city"])
 
 
-def reading(answer: str) -> Judgement:
+def judge_reading(answer: str) -> Judgement:
     right = {"city": ["Bergen"], "days": [5], "detailed": [True]}
-    doc = _doc(city="string", days="integer", detailed="boolean")
+    doc = _make_forecast_doc(city="string", days="integer", detailed="boolean")
     entry = make_entry(functions=[doc], expect=[{doc.name: right}])
     made = re.fullmatch(r"tool call (\S+) (.*)", answer)
     return by_calls.judge(entry, make_transcript(tool_calls((made[1], made[2])) if made else answer))
 
 
-def _schema(kind: str) -> Mapping[str, object]:
+def _make_schema(kind: str) -> Mapping[str, object]:
     outer, _, inner = kind.partition(" of ")
     return {"type": outer, "items": {"type": inner}} if inner else {"type": outer}
 
 
-def value(kind: str, accepted: str, answer: str) -> Judgement:
-    doc = make_doc("f", {"x": _schema(kind)})
+def judge_value(kind: str, accepted: str, answer: str) -> Judgement:
+    doc = make_doc("f", {"x": _make_schema(kind)})
     entry = make_entry(functions=[doc], expect=[{"f": {"x": json.loads(accepted)}}])
     return by_calls.judge(entry, make_transcript(f"[f(x={answer})]"))
 
 
-def source(language: str, kind: str, accepted: str, answer: str) -> Judgement:
-    doc = make_doc("f", {"x": _schema(kind)})
+def judge_source_text(language: str, kind: str, accepted: str, answer: str) -> Judgement:
+    doc = make_doc("f", {"x": _make_schema(kind)})
     entry = make_entry(f"simple_{language}", functions=[doc], expect=[{"f": {"x": json.loads(accepted)}}])
     return by_calls.judge(entry, make_transcript(tool_calls(("f", {"x": answer}))))
 
 
-def several(accepted: str, answer: str) -> Judgement:
+def judge_several_calls(accepted: str, answer: str) -> Judgement:
     expect = [{"f": {"n": numbers}} for numbers in json.loads(accepted)]
     entry = make_entry(
         "parallel", functions=[make_doc("f", {"n": {"type": "integer"}}, ["n"])], expect=expect
@@ -89,15 +89,15 @@ def several(accepted: str, answer: str) -> Judgement:
     return by_calls.judge(entry, make_transcript(answer))
 
 
-def calling(category: str, answer: str) -> Judgement:
+def judge_relevance(category: str, answer: str) -> Judgement:
     return relevance.judge(make_entry(category), make_transcript(answer))
 
 
-def turns(truth: str, made: str) -> Judgement:
+def judge_turns(truth: str, made: str) -> Judgement:
     return state.judge(state_entry(ast.literal_eval(truth)), conversation(ast.literal_eval(made)), fresh)
 
 
-def said(right: str, text: str) -> Judgement:
+def judge_final_answer(right: str, text: str) -> Judgement:
     entry = replace(make_entry("memory_kv"), expectation=Answers((right,)), scene=Scene((), {}))
     steps = ((Step(Completion(text=text)),),)
     syntax = DEFAULT_SYNTAX[Mode.FC]
@@ -106,17 +106,17 @@ def said(right: str, text: str) -> Judgement:
     )
 
 
-def statement(conditions: str) -> Judgement:
+def judge_statement(conditions: str) -> Judgement:
     truth = shop.make_arguments(columns=["name"], conditions=["price < 10", "shelf = 1"])
     made = {**truth, "conditions": json.loads(conditions)}
     return sql.judge(shop.make_sql_entry(truth), make_transcript(tool_calls(("sql_execute", made))))
 
 
-def words(answer: str) -> Judgement:
+def judge_words(answer: str) -> Judgement:
     return chat.judge(make_entry("chatable", functions=[]), make_transcript(answer))
 
 
-def formatted(name: str, answer: str) -> Judgement:
+def judge_formatted(name: str, answer: str) -> Judgement:
     hours = {"type": "array", "items": {"type": "dict"}}
     doc = make_doc("weather.forecast", {"city": {"type": "string"}, "hours": hours}, ["city"])
     right = {"city": ["Bergen", "Bergen & Voss"], "hours": [[{"from": [6]}], ""]}
@@ -134,8 +134,8 @@ _STEPS: list[list[tuple[str, str, dict[str, object]]]] = [
 ]
 
 
-def walked(text: str) -> Judgement:
-    """Each profile's verdict on the conversation that its own rules hold."""
+def judge_walk(text: str) -> Judgement:
+    """Judge in each profile the conversation that its own rules hold."""
     path = [[PathCall.with_reply(name, made, {"data": name}) for _, name, made in step] for step in _STEPS]
     known = {
         short: (name.replace("(", "-").replace(")", "-"), made) for s in _STEPS for short, name, made in s
@@ -156,54 +156,54 @@ def walked(text: str) -> Judgement:
 
 
 SECTIONS: Mapping[str, Callable[..., Judgement]] = {
-    "Reading an answer": reading,
-    "Comparing values": value,
-    "Java and JavaScript": source,
-    "Several calls": several,
-    "Whether to call at all": calling,
-    "Conversations": turns,
-    "Final answers": said,
-    "SQL": statement,
-    "Chat": words,
-    "Golden paths": walked,
-    "Prompt formats": formatted,
+    "Reading an answer": judge_reading,
+    "Comparing values": judge_value,
+    "Java and JavaScript": judge_source_text,
+    "Several calls": judge_several_calls,
+    "Whether to call at all": judge_relevance,
+    "Conversations": judge_turns,
+    "Final answers": judge_final_answer,
+    "SQL": judge_statement,
+    "Chat": judge_words,
+    "Golden paths": judge_walk,
+    "Prompt formats": judge_formatted,
 }
-EXAMPLES = [(section, row) for section in SECTIONS for row in rows(section)]
+EXAMPLES = [(section, row) for section in SECTIONS for row in read_rows(section)]
 
 
-def told(verdict: Verdict) -> str:
+def describe_verdict(verdict: Verdict) -> str:
     return name_outcome(verdict) or "passed"
 
 
-def agree(shown: list[str], judgement: Judgement) -> None:
-    assert shown == [told(judgement.official), told(judgement.corrected)]
+def assert_shown(shown: list[str], judgement: Judgement) -> None:
+    assert shown == [describe_verdict(judgement.official), describe_verdict(judgement.corrected)]
 
 
 @pytest.mark.parametrize(("section", "row"), EXAMPLES, ids=[f"{s}: {row[-3][:30]!r}" for s, row in EXAMPLES])
 def test_an_example_gets_the_verdicts_beside_it(section: str, row: list[str]) -> None:
-    agree(row[-2:], SECTIONS[section](*row[1:-2]))
+    assert_shown(row[-2:], SECTIONS[section](*row[1:-2]))
 
 
-@pytest.mark.parametrize("row", rows("Calls that are carried out"), ids=lambda row: row[3])
+@pytest.mark.parametrize("row", read_rows("Calls that are carried out"), ids=lambda row: row[3])
 def test_an_example_that_is_carried_out(row: list[str], pool: Pool) -> None:
     _, truth, kind, answer, *shown = row
     entry = executed_entry(truth, category="exec_simple", kind=_KINDS[kind])
-    agree(shown, execution.judge(entry, make_transcript(answer), pool))
+    assert_shown(shown, execution.judge(entry, make_transcript(answer), pool))
 
 
 _KINDS = {"exact": Comparison.EXACT, "real time": Comparison.REAL_TIME}
 
 
-@pytest.mark.parametrize("row", rows("Requests to web APIs"), ids=lambda row: row[1])
+@pytest.mark.parametrize("row", read_rows("Requests to web APIs"), ids=lambda row: row[1])
 def test_an_example_that_asks_the_web(row: list[str], performer: Performer) -> None:
     _, answer, *shown = row
-    agree(shown, rest.judge(rest_entry(), make_transcript(answer), performer))
+    assert_shown(shown, rest.judge(rest_entry(), make_transcript(answer), performer))
 
 
 def test_every_table_is_tried() -> None:
     headings = re.findall(r"^## (.*)$", TEXT, re.MULTILINE)
     tried = {*SECTIONS, "Calls that are carried out", "Requests to web APIs"}
-    assert {heading for heading in headings if rows(heading)} == tried
+    assert {heading for heading in headings if read_rows(heading)} == tried
     assert len(EXAMPLES) > 50
 
 
@@ -215,4 +215,4 @@ def test_the_profiles_differ_in_nearly_every_example() -> None:
 
 def test_a_wrong_example_would_be_noticed() -> None:
     with pytest.raises(AssertionError):
-        agree(["passed", "passed"], reading("I do not know."))
+        assert_shown(["passed", "passed"], judge_reading("I do not know."))

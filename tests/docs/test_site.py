@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 DOCS = ROOT / "docs"
 
 
-def build(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
+def build_site(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d"]
     places = [str(target / "trees"), str(source), str(target / "html")]
     return subprocess.run([*command, *places], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -24,9 +24,9 @@ def build(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built pages."""
+    """Build the pages once."""
     target = tmp_path_factory.mktemp("site")
-    done = build(DOCS, target)
+    done = build_site(DOCS, target)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return target / "html"
 
@@ -67,6 +67,6 @@ def test_a_page_that_is_wrong_is_a_warning(change: tuple[str, str], says: str, t
     shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("_build"))
     (source / "api.md").write_text("# API\n", encoding="utf-8")  # autodoc takes most of the time
     (source / change[0]).write_text(change[1], encoding="utf-8")
-    done = build(source, tmp_path)
+    done = build_site(source, tmp_path)
     assert done.returncode != 0
     assert says in done.stderr

@@ -28,7 +28,7 @@ models:
 """
 
 
-def _commands() -> Iterator[str]:
+def _find_commands() -> Iterator[str]:
     for path in PAGES:
         text = path.read_text(encoding="utf-8").replace("\\\n", " ")
         for line in re.findall(r"^    ((?:pytest|fcbench) .*)$", text, re.MULTILINE):
@@ -37,7 +37,7 @@ def _commands() -> Iterator[str]:
                 yield command
 
 
-COMMANDS = sorted(set(_commands()))
+COMMANDS = sorted(set(_find_commands()))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _code(command: str, folder: Path) -> tuple[int, str]:
+def _run_command(command: str, folder: Path) -> tuple[int, str]:
     planned = f"{command} --fcbench-plan" if command.startswith("pytest ") else command
     told = run(f"{planned}; echo code $?", folder, folder)
     return int(told.split()[-1]), told
@@ -64,11 +64,11 @@ def test_there_are_such_commands() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_runs(command: str, project: Path) -> None:
-    code, told = _code(command, project)
+    code, told = _run_command(command, project)
     assert code == 0, told
     assert "Traceback" not in told
 
 
 def test_one_that_does_not_run_is_noticed(project: Path) -> None:
     for command in ("pytest benchmarks --fcbench-model=orcale", "fcbench compare a.json gone.json"):
-        assert _code(command, project)[0] != 0
+        assert _run_command(command, project)[0] != 0

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import Registry
-from tests.installing import install
+from tests.installing import install_distribution
 
 GROUP = "fcbench.things"
 
@@ -26,7 +26,7 @@ def things() -> Registry[object]:
 
 
 def test_what_a_distribution_adds_is_found_beside_our_own(place: Path) -> None:
-    install(place, "more", {GROUP: {"theirs": "math:pi"}})
+    install_distribution(place, "more", {GROUP: {"theirs": "math:pi"}})
     found = things()
     assert (list(found), len(found)) == (["ours", "theirs"], 2)
     assert (found["ours"], found.find("theirs")) == (1, math.pi)
@@ -35,7 +35,7 @@ def test_what_a_distribution_adds_is_found_beside_our_own(place: Path) -> None:
 
 
 def test_an_unknown_name_is_answered_with_all_names(place: Path) -> None:
-    install(place, "more", {GROUP: {"theirs": "math:pi"}})
+    install_distribution(place, "more", {GROUP: {"theirs": "math:pi"}})
     with pytest.raises(
         UsageError, match=r"unknown thing 'their'\. Did you mean 'theirs'\? Valid: ours, theirs"
     ):
@@ -43,7 +43,7 @@ def test_an_unknown_name_is_answered_with_all_names(place: Path) -> None:
 
 
 def test_an_entry_point_is_imported_only_when_it_is_looked_up(place: Path) -> None:
-    install(place, "more", {GROUP: {"theirs": "no_such_module:thing"}})
+    install_distribution(place, "more", {GROUP: {"theirs": "no_such_module:thing"}})
     found = things()
     assert list(found) == ["ours", "theirs"]
     told = re.escape("thing 'theirs': no_such_module:thing of more cannot be imported: ModuleNotFoundError")
@@ -53,8 +53,8 @@ def test_an_entry_point_is_imported_only_when_it_is_looked_up(place: Path) -> No
 
 @pytest.mark.parametrize(("name", "owner"), [("ours", "pytest-fcbench"), ("theirs", "more")])
 def test_a_name_cannot_be_taken_twice(place: Path, name: str, owner: str) -> None:
-    install(place, "more", {GROUP: {"theirs": "math:pi"}})
-    install(place, "second", {GROUP: {name: "math:e"}})
+    install_distribution(place, "more", {GROUP: {"theirs": "math:pi"}})
+    install_distribution(place, "second", {GROUP: {name: "math:e"}})
     with pytest.raises(UsageError, match=f"thing '{name}' of .*: .* has one of that name; rename") as raised:
         list(things())
     assert {"second", owner} <= set(re.findall(r"[\w-]+", str(raised.value)))

@@ -67,7 +67,9 @@ _RING = FunctionDoc(
 )
 
 
-def _entry(category: str, question: str, expectation: ExpectedCalls | NoCall, matcher: str = "") -> Entry:
+def _make_entry(
+    category: str, question: str, expectation: ExpectedCalls | NoCall, matcher: str = ""
+) -> Entry:
     return Entry(
         suite="example",
         id=f"{category}_0",
@@ -80,8 +82,8 @@ def _entry(category: str, question: str, expectation: ExpectedCalls | NoCall, ma
 
 
 _ENTRIES = (
-    _entry("simple_python", "Ring bell 1.", ExpectedCalls((ExpectedCall("ring", {"bell": [1]}),))),
-    _entry("irrelevance", "Paint the bell red.", NoCall(), matcher="polite"),
+    _make_entry("simple_python", "Ring bell 1.", ExpectedCalls((ExpectedCall("ring", {"bell": [1]}),))),
+    _make_entry("irrelevance", "Paint the bell red.", NoCall(), matcher="polite"),
 )
 
 

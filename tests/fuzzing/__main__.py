@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.fuzzing import __doc__ as about
 from tests.fuzzing.engines import ENGINES, Tried
-from tests.fuzzing.targets import found
+from tests.fuzzing.targets import find_targets
 
 
 def main() -> int:
@@ -33,7 +33,7 @@ def main() -> int:
     given = parser.parse_args()
     chosen = {
         name: target
-        for name, target in found().items()
+        for name, target in find_targets().items()
         if not given.targets or any(word in name for word in given.targets)
     }
     if not chosen:
@@ -44,12 +44,12 @@ def main() -> int:
     results = []
     for name, target in chosen.items():
         results.append(ENGINES[given.engine](name, target, given.seconds, given.corpus, given.inputs))
-        print(_row(results[-1]), file=sys.stderr, flush=True)
-    print("\n".join(_told(results)))
+        print(_format_row(results[-1]), file=sys.stderr, flush=True)
+    print("\n".join(_format_report(results)))
     return int(any(tried.finding for tried in results))
 
 
-def _row(tried: Tried) -> str:
+def _format_row(tried: Tried) -> str:
     speed = tried.inputs / tried.seconds if tried.seconds else 0
     cells = (
         f"{tried.inputs:,}",
@@ -61,13 +61,13 @@ def _row(tried: Tried) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _told(results: Sequence[Tried]) -> Iterator[str]:
-    """A table, and whatever was found below it."""
+def _format_report(results: Sequence[Tried]) -> Iterator[str]:
+    """Yield a table, and whatever was found below it."""
     yield "| inputs | per second | places reached | findings | target |"
     yield "|---:|---:|---|---:|---|"
-    yield from map(_row, results)
+    yield from map(_format_row, results)
     inputs, seconds = sum(t.inputs for t in results), sum(t.seconds for t in results)
-    yield _row(Tried("all", inputs, seconds, finding="x" if any(t.finding for t in results) else ""))
+    yield _format_row(Tried("all", inputs, seconds, finding="x" if any(t.finding for t in results) else ""))
     for tried in results:
         if tried.finding:
             yield f"\n## {tried.name}\n\n{tried.finding}"

@@ -37,12 +37,12 @@ class Tried:
     finding: str = ""
 
 
-def count(target: Target, inputs: MutableSequence[int] | memoryview[int]) -> None:
+def count_inputs(target: Target, inputs: MutableSequence[int] | memoryview[int]) -> None:
     """Let the law of a target count its inputs, and fail where one takes too long."""
     law: Callable[..., None] = target.hypothesis.inner_test  # type: ignore[attr-defined]
 
     @wraps(law)
-    def counting(*given: Any, **named: Any) -> None:
+    def count_and_run(*given: Any, **named: Any) -> None:
         inputs[0] += 1
         signal.setitimer(signal.ITIMER_REAL, _LONGEST_S)
         try:
@@ -51,17 +51,17 @@ def count(target: Target, inputs: MutableSequence[int] | memoryview[int]) -> Non
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     signal.signal(signal.SIGALRM, _too_long)
-    target.hypothesis.inner_test = counting  # type: ignore[attr-defined]
+    target.hypothesis.inner_test = count_and_run  # type: ignore[attr-defined]
 
 
 def _too_long(*_: object) -> None:
     raise AssertionError(f"an input takes more than {_LONGEST_S} s")
 
 
-def by_hypothesis(name: str, target: Target, seconds: float, corpus: Path, least: int = 0) -> Tried:
-    """Rounds of new inputs until the time is over and there were enough; a finding ends it."""
+def try_with_hypothesis(name: str, target: Target, seconds: float, corpus: Path, least: int = 0) -> Tried:
+    """Try rounds of new inputs until the time is over and there were enough; a finding ends it."""
     inputs = [0]
-    count(target, inputs)
+    count_inputs(target, inputs)
     # Not by @settings, which a target may have already.
     target._hypothesis_internal_use_settings = settings(  # type: ignore[attr-defined]
         max_examples=_ROUND,
@@ -84,8 +84,8 @@ def by_hypothesis(name: str, target: Target, seconds: float, corpus: Path, least
     return Tried(name, inputs[0], time.monotonic() - begun, finding=finding)
 
 
-def by_atheris(name: str, target: Target, seconds: float, corpus: Path, least: int = 0) -> Tried:
-    """A process of its own: libFuzzer ends the one that it runs in."""
+def try_with_atheris(name: str, target: Target, seconds: float, corpus: Path, least: int = 0) -> Tried:
+    """Try a target in a process of its own: libFuzzer ends the one that it runs in."""
     folder = corpus / "atheris" / re.sub(r"\W+", "_", name)
     folder.mkdir(parents=True, exist_ok=True)
     counter = folder.with_suffix(".count")
@@ -115,4 +115,4 @@ def by_atheris(name: str, target: Target, seconds: float, corpus: Path, least: i
     )
 
 
-ENGINES = {"hypothesis": by_hypothesis, "atheris": by_atheris}
+ENGINES = {"hypothesis": try_with_hypothesis, "atheris": try_with_atheris}

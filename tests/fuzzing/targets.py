@@ -23,13 +23,15 @@ BOUNDED = settings(
 """How a target runs as a test: always with the same inputs."""
 
 
-def fuzzed(examples: int = 100, /, **inputs: SearchStrategy[Any]) -> Callable[[Callable[..., None]], Target]:
+def make_target(
+    examples: int = 100, /, **inputs: SearchStrategy[Any]
+) -> Callable[[Callable[..., None]], Target]:
     """Make a target of a law; as a test it tries so many ``examples``."""
 
-    def made(law: Callable[..., None]) -> Target:
+    def decorate_law(law: Callable[..., None]) -> Target:
         return settings(BOUNDED, max_examples=examples)(given(**inputs)(law))
 
-    return made
+    return decorate_law
 
 
 _TESTS = Path(__file__).parents[1]
@@ -37,22 +39,22 @@ _ELSEWHERE = ("parity", "performance", "plugin")
 """Folders whose tests run other programs or whole benchmarks."""
 
 
-def found(only: str = "") -> Mapping[str, Target]:
+def find_targets(only: str = "") -> Mapping[str, Target]:
     """Every target by name: those of this folder, then the tests of others that take input alone.
 
     ``only`` is the name of the one that is wanted: other files are not imported.
     """
     paths = sorted(_TESTS.rglob("test_*.py"), key=lambda path: (path.parent.name != "fuzzing", path))
     wanted = (path for path in paths if path.relative_to(_TESTS).parts[0] not in _ELSEWHERE)
-    return {name: target for path in wanted for name, target in _of(path, only)}
+    return {name: target for path in wanted for name, target in _find_in_file(path, only)}
 
 
-def _of(path: Path, only: str) -> Iterator[tuple[str, Target]]:
-    """The targets of a file; it is imported only if it can have any."""
+def _find_in_file(path: Path, only: str) -> Iterator[tuple[str, Target]]:
+    """Yield the targets of a file; it is imported only if it can have any."""
     parts = path.relative_to(_TESTS).with_suffix("").parts
     folder = ".".join((*parts[:-1], parts[-1].removeprefix("test_")))
     text = path.read_text(encoding="utf-8")
-    if ("@given" not in text and "@fuzzed" not in text) or not only.startswith(
+    if ("@given" not in text and "@make_target" not in text) or not only.startswith(
         (folder + ":") if only else ""
     ):
         return

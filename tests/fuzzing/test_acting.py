@@ -28,8 +28,15 @@ from tests.environments.test_every_domain import (
     copy_state,
     open_domains,
 )
-from tests.fuzzing.strategies import hostile_text, json_values, mutated, mutated_bytes, python_values, words
-from tests.fuzzing.targets import fuzzed
+from tests.fuzzing.strategies import (
+    hostile_text,
+    json_values,
+    mutate_bytes,
+    mutate_texts,
+    python_values,
+    words,
+)
+from tests.fuzzing.targets import make_target
 
 _RAW = st.sampled_from(
     ["1e999", "-1e999", "1e999-1e999", "0x" + "f" * 4000, "10**4000", "'\\ud800'", "{1}", "b'x'", "[[]]*9"]
@@ -37,27 +44,27 @@ _RAW = st.sampled_from(
 _NAMES = sorted({name for docs in DOCS.values() for doc in docs for name in (doc.name, *doc.properties)})
 
 
-def _values(name: str) -> st.SearchStrategy[str]:
+def _draw_values(name: str) -> st.SearchStrategy[str]:
     known = st.sampled_from(KNOWN.get(name, ("a",))).map(repr)
     return st.one_of(known, known, known, python_values.map(repr), _RAW)
 
 
 @st.composite
-def _calls(draw: st.DrawFn) -> tuple[list[str], list[str]]:
-    """Domains, and calls of their functions with arguments from right to absurd."""
+def _draw_calls(draw: st.DrawFn) -> tuple[list[str], list[str]]:
+    """Draw domains, and calls of their functions with arguments from right to absurd."""
     domains = draw(st.sampled_from([[name] for name in DOMAINS] + [TOGETHER]))
     docs = [doc for domain in domains for doc in DOCS[domain]]
     made = []
     for doc in draw(st.lists(st.sampled_from(docs), min_size=1, max_size=8)):
         left = draw(st.sets(st.sampled_from([*doc.properties, "x"]), max_size=1)) - set(doc.required[:1])
-        arguments = [f"{name}={draw(_values(name))}" for name in doc.properties if name not in left]
+        arguments = [f"{name}={draw(_draw_values(name))}" for name in doc.properties if name not in left]
         if draw(st.integers(0, 19)) == 0:
-            arguments.append(f"{draw(st.sampled_from(_NAMES))}={draw(_values('x'))}")
+            arguments.append(f"{draw(st.sampled_from(_NAMES))}={draw(_draw_values('x'))}")
         made.append(f"{doc.name}({', '.join(arguments)})")
     return domains, made
 
 
-@fuzzed(given=_calls(), long_context=st.booleans(), noise=st.lists(hostile_text, max_size=1))
+@make_target(given=_draw_calls(), long_context=st.booleans(), noise=st.lists(hostile_text, max_size=1))
 def test_any_calls_are_carried_out(
     given: tuple[list[str], list[str]], long_context: bool, noise: list[str]
 ) -> None:
@@ -76,7 +83,7 @@ def test_any_calls_are_carried_out(
         json.dumps(first.copy_state(), default=repr)
 
 
-@fuzzed(value=python_values)
+@make_target(value=python_values)
 def test_any_result_is_text(value: object) -> None:
     assert isinstance(render_result(value), str)
 
@@ -98,7 +105,7 @@ _REQUESTS = (
 )
 
 
-@fuzzed(call=mutated(_REQUESTS) | hostile_text)
+@make_target(call=mutate_texts(_REQUESTS) | hostile_text)
 def test_any_text_is_a_request_or_none(call: str) -> None:
     with suppress(NoRequestError):
         assert all(isinstance(part, str) for pair in request.read_request(call).params for part in pair)
@@ -115,7 +122,7 @@ def test_any_text_is_a_request_or_none(call: str) -> None:
             assert secret not in apis.identify_request(given, api)
 
 
-@fuzzed(url=mutated(_URLS) | hostile_text)
+@make_target(url=mutate_texts(_URLS) | hostile_text)
 def test_any_text_is_an_address_or_refused(url: str) -> None:
     with suppress(Refused):
         target = parse_url(url)
@@ -124,8 +131,8 @@ def test_any_text_is_an_address_or_refused(url: str) -> None:
         assert parse_url(target.url).origin == target.origin
 
 
-@fuzzed(
-    body=mutated_bytes([b'{"model": "a", "messages": [{"role": "user", "content": "x"}], "tools": []}'])
+@make_target(
+    body=mutate_bytes([b'{"model": "a", "messages": [{"role": "user", "content": "x"}], "tools": []}'])
     | json_values.map(lambda value: json.dumps({"messages": value}).encode())
     | st.binary()
 )
@@ -154,8 +161,8 @@ _TYPES = (
 )
 
 
-@fuzzed(
-    body=mutated_bytes(_PAGES) | st.binary(),
+@make_target(
+    body=mutate_bytes(_PAGES) | st.binary(),
     mode=st.sampled_from(MODES),
     kind=st.sampled_from(_TYPES) | words,
 )

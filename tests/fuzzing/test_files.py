@@ -41,8 +41,8 @@ from pytest_fcbench.tools.authoring.drafting import draft_entries, find_examples
 from pytest_fcbench.tools.diagnosis.document import read_labels
 from pytest_fcbench.web import recording
 from tests.factories import DEMO, FACTS, PACKAGE, make_doc, make_path_record, make_record, make_scorecard
-from tests.fuzzing.strategies import changed, hostile_text, mutated, mutated_bytes, words
-from tests.fuzzing.targets import fuzzed
+from tests.fuzzing.strategies import change_values, hostile_text, mutate_bytes, mutate_texts, words
+from tests.fuzzing.targets import make_target
 from tests.fuzzing.test_reading import completions
 from tests.suites.formats.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, entries_of
 from tests.suites.test_complexfuncbench import RECORD
@@ -50,15 +50,15 @@ from tests.suites.test_custom import LINES
 
 
 @contextmanager
-def folder() -> Iterator[Path]:
-    """A folder that is gone again; in memory where there is such a place."""
+def make_folder() -> Iterator[Path]:
+    """Make a folder that is gone again; in memory where there is such a place."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="fuzzing-", dir=memory if memory.is_dir() else None) as made:
         yield Path(made)
 
 
-def read_or_told(read: Callable[[], object], *errors: type[FcbenchError]) -> object:
-    """What is read, or None where it is refused with one of these errors."""
+def read_or_refuse(read: Callable[[], object], *errors: type[FcbenchError]) -> object:
+    """Return what is read, or None where it is refused with one of these errors."""
     with suppress(*errors):
         return read()
     return None
@@ -71,61 +71,63 @@ _VALUES = tuple(entries_of(path) for path in WRITTEN)
 _LINES = tuple(map(json.dumps, LINES))
 
 
-def opened(path: Path) -> object:
-    """The suite of a path with all its entries."""
+def open_whole_suite(path: Path) -> object:
+    """Open the suite of a path with all its entries."""
     find_entry_files(path)
     is_suite(path)
     suite = open_own("mine", path)
     return [suite.load(category) for category in suite.categories]
 
 
-@fuzzed(
-    content=mutated_bytes([text.encode() for text in _TEXTS])
+@make_target(
+    content=mutate_bytes([text.encode() for text in _TEXTS])
     | hostile_text.map(lambda t: t.encode("utf-8", "surrogatepass"))
     | st.binary()
 )
 def test_any_yaml_is_a_suite_or_refused(content: bytes) -> None:
-    with folder() as place:
+    with make_folder() as place:
         (place / "a.yaml").write_bytes(content)
-        read_or_told(lambda: opened(place), SuiteError, UsageError)
-        read_or_told(lambda: opened(place / "a.yaml"), SuiteError, UsageError)
+        read_or_refuse(lambda: open_whole_suite(place), SuiteError, UsageError)
+        read_or_refuse(lambda: open_whole_suite(place / "a.yaml"), SuiteError, UsageError)
 
 
-@fuzzed(
-    content=mutated_bytes([line.encode() for line in _LINES] + ["\n".join(_LINES).encode()]) | st.binary()
+@make_target(
+    content=mutate_bytes([line.encode() for line in _LINES] + ["\n".join(_LINES).encode()]) | st.binary()
 )
 def test_any_lines_are_a_suite_or_refused(content: bytes) -> None:
-    with folder() as place:
+    with make_folder() as place:
         (place / "a.jsonl").write_bytes(content)
-        read_or_told(lambda: opened(place / "a.jsonl"), SuiteError, UsageError)
+        read_or_refuse(lambda: open_whole_suite(place / "a.jsonl"), SuiteError, UsageError)
 
 
-def _agree(value: object, valid: bool, read: Callable[[], object]) -> None:
-    """What the schema refuses the reader refuses too."""
-    found = read_or_told(read, SuiteError, UsageError)
+def _assert_agreement(value: object, valid: bool, read: Callable[[], object]) -> None:
+    """Check that the reader refuses what the schema refuses."""
+    found = read_or_refuse(read, SuiteError, UsageError)
     assert valid or found is None, f"the schema refuses what is read: {value!r}"
 
 
-@fuzzed(value=changed(_VALUES))
+@make_target(value=change_values(_VALUES))
 def test_what_the_schema_refuses_is_not_read(value: object) -> None:
-    with folder() as place:
+    with make_folder() as place:
         for used in FOLDER.glob("booking_*.yaml"):
             shutil.copy(used, place)
         path = place / "a.yaml"
         path.write_text(json.dumps(value))
-        _agree(value, VALIDATOR.is_valid(value), lambda: read_entries(path, "mine", core.make_world()))
+        _assert_agreement(
+            value, VALIDATOR.is_valid(value), lambda: read_entries(path, "mine", core.make_world())
+        )
 
 
-@fuzzed(value=changed(LINES))
+@make_target(value=change_values(LINES))
 def test_what_the_schema_refuses_is_not_read_of_lines(value: object) -> None:
-    with folder() as place:
+    with make_folder() as place:
         path = place / "a.jsonl"
         path.write_text(json.dumps(value))
-        _agree(value, LINE.is_valid(value), lambda: opened(path))
+        _assert_agreement(value, LINE.is_valid(value), lambda: open_whole_suite(path))
 
 
-@fuzzed(
-    value=changed(
+@make_target(
+    value=change_values(
         [
             {
                 "host": "a.example",
@@ -145,9 +147,9 @@ def test_what_the_schema_refuses_is_not_read_of_lines(value: object) -> None:
     )
 )
 def test_any_pages_are_read_or_refused(value: object) -> None:
-    with folder() as place:
+    with make_folder() as place:
         (place / "a.yaml").write_text(json.dumps(value))
-        read_or_told(lambda: web_pages.read_pages([place]), SuiteError)
+        read_or_refuse(lambda: web_pages.read_pages([place]), SuiteError)
 
 
 # Settings
@@ -179,12 +181,12 @@ _SETTINGS = {
 }
 
 
-@fuzzed(
-    text=mutated([_CONFIGURATION]) | changed([_SETTINGS]).map(json.dumps),
+@make_target(
+    text=mutate_texts([_CONFIGURATION]) | change_values([_SETTINGS]).map(json.dumps),
     given=st.dictionaries(st.sampled_from([option.key for option in OPTIONS]), words, max_size=2),
 )
 def test_any_configuration_is_read_or_refused(text: str, given: dict[str, str]) -> None:
-    with folder() as place:
+    with make_folder() as place:
         path = place / "fcbench.yaml"
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         options = {
@@ -203,11 +205,11 @@ def test_any_configuration_is_read_or_refused(text: str, given: dict[str, str]) 
             lambda: loading.read_release_dates(path),
             lambda: loading.find_own_suites(path),
         ):
-            read_or_told(read, UsageError)
+            read_or_refuse(read, UsageError)
 
 
-@fuzzed(
-    text=mutated(
+@make_target(
+    text=mutate_texts(
         [
             "overall >= 50%",
             "simple_python >= baseline - 1%",
@@ -219,14 +221,14 @@ def test_any_configuration_is_read_or_refused(text: str, given: dict[str, str]) 
     | hostile_text
 )
 def test_any_text_is_a_rule_or_refused(text: str) -> None:
-    rule = read_or_told(lambda: parse_rule(text, ("own",)), UsageError)
+    rule = read_or_refuse(lambda: parse_rule(text, ("own",)), UsageError)
     assert rule is None or rule == parse_rule(text, ("own",))
 
 
-@fuzzed(text=mutated(["exp:0.8", "0.5-2", "1", "429:0.1", "timeout:0.5"]) | words)
+@make_target(text=mutate_texts(["exp:0.8", "0.5-2", "1", "429:0.1", "timeout:0.5"]) | words)
 def test_any_text_is_a_fault_or_refused(text: str) -> None:
-    read_or_told(lambda: read_latency(text), UsageError)
-    read_or_told(lambda: read_shares([text, text]), UsageError)
+    read_or_refuse(lambda: read_latency(text), UsageError)
+    read_or_refuse(lambda: read_shares([text, text]), UsageError)
 
 
 # Scorecards
@@ -243,33 +245,33 @@ _BASELINE = json.loads(
 )
 
 
-@fuzzed(value=changed([_CARD, _BASELINE]))
+@make_target(value=change_values([_CARD, _BASELINE]))
 def test_any_scorecard_is_read_or_refused(value: object) -> None:
     """What is read can be scored, compared, and kept as a baseline that is read again."""
-    with folder() as place:
+    with make_folder() as place:
         path = place / "card.json"
         path.write_text(json.dumps(value))
-        card = read_or_told(lambda: scorecards.load_scorecard(path), UsageError)
-        read_or_told(lambda: replay.load(path), UsageError)
+        card = read_or_refuse(lambda: scorecards.load_scorecard(path), UsageError)
+        read_or_refuse(lambda: replay.load(path), UsageError)
         if not isinstance(card, scorecards.Scorecard):
             return
         for profile in Profile:
             card.scores(profile)
-            compared = read_or_told(lambda: compare_scorecards(card, card, profile), UsageError)  # noqa: B023 - called at once
+            compared = read_or_refuse(lambda: compare_scorecards(card, card, profile), UsageError)  # noqa: B023 - called at once
             if compared is not None:
                 tabulate_comparison(compared, 3)  # type: ignore[arg-type]
         path.write_text(scorecards.write_baseline(card))
         assert len(scorecards.load_scorecard(path).records) == len(card.records)
 
 
-@fuzzed(content=mutated_bytes([json.dumps(_CARD).encode(), json.dumps(_BASELINE).encode()]) | st.binary())
+@make_target(content=mutate_bytes([json.dumps(_CARD).encode(), json.dumps(_BASELINE).encode()]) | st.binary())
 def test_any_bytes_are_a_scorecard_or_refused(content: bytes) -> None:
-    with folder() as place:
+    with make_folder() as place:
         path = place / "card.json"
         path.write_bytes(content)
-        read_or_told(lambda: scorecards.load_scorecard(path), UsageError)
-        read_or_told(lambda: replay.load(path), UsageError)
-        read_or_told(lambda: read_labels(path), UsageError)
+        read_or_refuse(lambda: scorecards.load_scorecard(path), UsageError)
+        read_or_refuse(lambda: replay.load(path), UsageError)
+        read_or_refuse(lambda: read_labels(path), UsageError)
 
 
 _RESULTS = (
@@ -278,37 +280,38 @@ _RESULTS = (
 )
 
 
-@fuzzed(
-    rows=st.lists(changed(_RESULTS), max_size=3), content=mutated_bytes([json.dumps(_RESULTS[1]).encode()])
+@make_target(
+    rows=st.lists(change_values(_RESULTS), max_size=3),
+    content=mutate_bytes([json.dumps(_RESULTS[1]).encode()]),
 )
 def test_any_results_are_read_or_refused(rows: list[object], content: bytes) -> None:
-    with folder() as place:
+    with make_folder() as place:
         path = place / "BFCL_v4_simple_python_result.json"
         for text in ("\n".join(map(json.dumps, rows)).encode(), content):
             path.write_bytes(text)
-            read_or_told(lambda: replay.load(place), UsageError)
-            read_or_told(lambda: replay.load(path), UsageError)
+            read_or_refuse(lambda: replay.load(place), UsageError)
+            read_or_refuse(lambda: replay.load(path), UsageError)
     for row in rows:
         if isinstance(row, dict) and "result" in row:
             assert repr(read_turns(row)) == repr(read_turns(row))
 
 
-@fuzzed(
-    value=changed(
+@make_target(
+    value=change_values(
         [{"mode": "fc", "answers": {"core:a": {"calls": [{"f": {"x": 1}}]}, "b": "text"}, "default": "x"}]
     )
 )
 def test_any_script_is_read_or_refused(value: object) -> None:
     from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 
-    with folder() as place:
+    with make_folder() as place:
         path = place / "script.yaml"
         path.write_text(json.dumps(value))
-        read_or_told(lambda: scripted.load(path, Prompting.make_default(Mode.FC, Names.DOTTED)), UsageError)
+        read_or_refuse(lambda: scripted.load(path, Prompting.make_default(Mode.FC, Names.DOTTED)), UsageError)
 
 
-@fuzzed(
-    value=changed(
+@make_target(
+    value=change_values(
         [
             {
                 "suite": "bfcl",
@@ -328,26 +331,26 @@ def test_any_script_is_read_or_refused(value: object) -> None:
     )
 )
 def test_any_review_is_read_or_refused(value: object) -> None:
-    with folder() as place:
+    with make_folder() as place:
         path = place / "review.yaml"
         path.write_text(json.dumps(value))
-        read_or_told(lambda: review.read_review(path), SuiteError)
+        read_or_refuse(lambda: review.read_review(path), SuiteError)
 
 
-@fuzzed(value=changed([{"name": "f", "arguments": {"x": 1}, "answer": {"content": "y"}}]))
+@make_target(value=change_values([{"name": "f", "arguments": {"x": 1}, "answer": {"content": "y"}}]))
 def test_any_recording_is_read_or_refused(value: object) -> None:
-    with folder() as place:
+    with make_folder() as place:
         path = place / "web.jsonl"
         path.write_text(json.dumps(value))
-        read_or_told(lambda: recording.read_recording(path), UsageError)
+        read_or_refuse(lambda: recording.read_recording(path), UsageError)
 
 
-@fuzzed(key=words, entry=words, model=words, completion=completions)
+@make_target(key=words, entry=words, model=words, completion=completions)
 def test_a_store_gives_back_what_it_was_given(key: str, entry: str, model: str, completion: object) -> None:
     from pytest_fcbench.domain.transcript import Completion, completion_to_json
 
     assert isinstance(completion, Completion)
-    with folder() as place:
+    with make_folder() as place:
         store = AnswerStore(place / "answers.sqlite")
         try:
             store.put(key, entry, model, completion)
@@ -362,12 +365,12 @@ def test_a_store_gives_back_what_it_was_given(key: str, entry: str, model: str, 
 # Packs
 
 
-@fuzzed(content=mutated_bytes([json.dumps(RECORD).encode()]))
+@make_target(content=mutate_bytes([json.dumps(RECORD).encode()]))
 def test_any_lines_are_complex_entries_or_refused(content: bytes) -> None:
-    read_or_told(lambda: list(read_complex(content, Path("a.jsonl"))), SuiteError)
+    read_or_refuse(lambda: list(read_complex(content, Path("a.jsonl"))), SuiteError)
 
 
-def _wheel(members: list[tuple[str, bytes, int]], stored: bool) -> bytes:
+def _write_wheel(members: list[tuple[str, bytes, int]], stored: bool) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED) as archive:
         for name, content, attributes in members:
@@ -397,39 +400,39 @@ _MEMBERS = st.lists(
     ),
     max_size=4,
 )
-_WHEELS = st.builds(_wheel, _MEMBERS, st.booleans())
-_REAL = _wheel([(name, text.encode(), 0) for name, text in PACKAGE.items()], stored=False)
+_WHEELS = st.builds(_write_wheel, _MEMBERS, st.booleans())
+_REAL = _write_wheel([(name, text.encode(), 0) for name, text in PACKAGE.items()], stored=False)
 
 
-@fuzzed(content=_WHEELS | mutated_bytes([_REAL]) | st.binary())
+@make_target(content=_WHEELS | mutate_bytes([_REAL]) | st.binary())
 def test_any_wheel_is_a_pack_or_refused(content: bytes) -> None:
     """Even one with the pinned hash; and nothing is written beside the cache."""
-    with folder() as place:
+    with make_folder() as place:
         wheel = place / "demo.whl"
         wheel.write_bytes(content)
         source = replace(DEMO, wheel_sha256=hashlib.sha256(content).hexdigest())
         with suppress(SyntaxError, ValueError):  # of the factory's reader of constants
-            read_or_told(lambda: packs.pull(source, place / "cache", wheel), PackError)
+            read_or_refuse(lambda: packs.pull(source, place / "cache", wheel), PackError)
         assert {path.name for path in place.iterdir()} <= {"demo.whl", "cache"}
 
 
-@fuzzed(
-    value=changed([{"name": "demo", "version": "1", "content_sha256": "0" * 64, "files": {"a": "b"}}]),
+@make_target(
+    value=change_values([{"name": "demo", "version": "1", "content_sha256": "0" * 64, "files": {"a": "b"}}]),
     content=st.binary(),
 )
 def test_any_manifest_is_a_pack_or_refused(value: object, content: bytes) -> None:
-    with folder() as place:
+    with make_folder() as place:
         home = place / "packs" / "demo" / "1.0"
         home.mkdir(parents=True)
         for text in (json.dumps(value).encode(), content):
             (home / "pack.json").write_bytes(text)
-            pack = read_or_told(lambda: packs.open_pack(DEMO, place), PackError)
+            pack = read_or_refuse(lambda: packs.open_pack(DEMO, place), PackError)
             if isinstance(pack, packs.Pack):
-                read_or_told(lambda: pack.read("a"), PackError)  # noqa: B023 - called at once
+                read_or_refuse(lambda: pack.read("a"), PackError)  # noqa: B023 - called at once
 
 
 _PYTHON = (
-    mutated(
+    mutate_texts(
         [
             'A = "x" + B\nB = {"a": [1], **C}\ndef _cast_to_openai_type(x):\n    x += "This is a float."\n',
             'def _get_language_specific_hint(l):\n    if l:\n        return "a"\n    return "c"\n',
@@ -440,22 +443,24 @@ _PYTHON = (
 )
 
 
-@fuzzed(texts=st.fixed_dictionaries(dict.fromkeys(SOURCES, _PYTHON)))
+@make_target(texts=st.fixed_dictionaries(dict.fromkeys(SOURCES, _PYTHON)))
 def test_any_sources_are_constants_or_refused(texts: dict[str, str]) -> None:
-    read_or_told(lambda: read_constants(texts), PackError)
+    read_or_refuse(lambda: read_constants(texts), PackError)
 
 
 # What entries and docs are made from
 
 
-@fuzzed(
-    text=mutated(
+@make_target(
+    text=mutate_texts(
         ["What will it be?\nweather.forecast(city='Bergen')\n\nAnd?\nweather.forecast(city='a', days=2)\n"]
     )
     | hostile_text
 )
 def test_any_examples_are_drafted_or_refused(text: str) -> None:
-    read_or_told(lambda: list(draft_entries(find_examples(text, "x.txt"), [make_doc()], "mine")), UsageError)
+    read_or_refuse(
+        lambda: list(draft_entries(find_examples(text, "x.txt"), [make_doc()], "mine")), UsageError
+    )
 
 
 _OPENAPI = {
@@ -507,15 +512,15 @@ _TOOLS = {
 }
 
 
-@fuzzed(value=changed([_OPENAPI, _TOOLS]))
+@make_target(value=change_values([_OPENAPI, _TOOLS]))
 def test_any_document_is_described_or_refused(value: object) -> None:
-    docs = read_or_told(lambda: list(openapi.read_functions(value, "a.json")), UsageError)
+    docs = read_or_refuse(lambda: list(openapi.read_functions(value, "a.json")), UsageError)
     if isinstance(docs, list):
         json.dumps([doc.parameters for doc in docs])
 
 
-@fuzzed(
-    told=mutated(
+@make_target(
+    told=mutate_texts(
         [
             "Do it.\n\nArgs:\n    a: The a.\n    b (int): The b.\n",
             "Do it.\n\n:param a: x\n:returns: y",
@@ -529,14 +534,14 @@ def test_any_docstring_is_described_or_refused(told: str) -> None:
         """Gets another docstring."""
 
     function.__doc__ = told
-    doc = read_or_told(lambda: document_function(function), UsageError)
+    doc = read_or_refuse(lambda: document_function(function), UsageError)
     assert doc is None or isinstance(doc, FunctionDoc)
 
 
 # Secrets
 
 
-@fuzzed(
+@make_target(
     before=hostile_text,
     secret=st.text(st.sampled_from("abcXYZ019-_.~+/="), min_size=6, max_size=30),
     after=hostile_text,

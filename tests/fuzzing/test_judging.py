@@ -50,8 +50,8 @@ from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json
 from tests.conversations import test_golden_path
 from tests.factories import make_doc, make_entry
-from tests.fuzzing.strategies import changed, hostile_text, json_values, mutated, words
-from tests.fuzzing.targets import fuzzed
+from tests.fuzzing.strategies import change_values, hostile_text, json_values, mutate_texts, words
+from tests.fuzzing.targets import make_target
 from tests.fuzzing.test_reading import completions, docs, names, syntaxes, texts
 from tests.matchers import test_state
 from tests.matchers.equivalence import test_builtin
@@ -63,8 +63,8 @@ faults = st.none() | st.none() | st.sampled_from(Fault)
 answers = st.builds(lambda said, fault: replace(said, fault=fault), completions, faults)
 
 
-def transcripts(entry: str = "core:x", most: int = 1) -> st.SearchStrategy[Transcript]:
-    """Conversations of at most so many turns; of one answer where that is one."""
+def draw_transcripts(entry: str = "core:x", most: int = 1) -> st.SearchStrategy[Transcript]:
+    """Draw conversations of at most so many turns; of one answer where that is one."""
     steps = (
         st.builds(Step, answers)
         if most == 1
@@ -83,7 +83,7 @@ def transcripts(entry: str = "core:x", most: int = 1) -> st.SearchStrategy[Trans
 
 
 def assert_sound(entry: Entry, transcript: Transcript, judgement: Judgement, again: Judgement) -> None:
-    """The laws of every judgement."""
+    """Check the laws of every judgement."""
     assert repr(again) == repr(judgement)
     for verdict in (judgement.official, judgement.corrected):
         assert isinstance(verdict, (Passed, Failed, NotScored))
@@ -105,11 +105,11 @@ _CALLED = st.builds(ExpectedCall, st.sampled_from(["weather.forecast", "a.b"]) |
 _CATEGORIES = ("simple_python", "simple_java", "simple_javascript", "multiple", "parallel", "live_simple")
 
 
-@fuzzed(
+@make_target(
     category=st.sampled_from(_CATEGORIES),
     offered=st.just([make_doc()]) | st.lists(docs, min_size=1, max_size=2),
     expected=st.lists(_CALLED, min_size=1, max_size=3),
-    transcript=transcripts(),
+    transcript=draw_transcripts(),
     set_aside=st.none() | words,
 )
 def test_calls_are_matched(
@@ -124,10 +124,10 @@ def test_calls_are_matched(
     assert_sound(entry, transcript, ast.judge(entry, transcript), ast.judge(entry, transcript))
 
 
-@fuzzed(
+@make_target(
     category=st.sampled_from(["irrelevance", "live_irrelevance", "live_relevance"]),
     offered=st.just([make_doc()]) | st.lists(docs, max_size=2),
-    transcript=transcripts(),
+    transcript=draw_transcripts(),
 )
 def test_abstentions_are_matched(category: str, offered: list[object], transcript: Transcript) -> None:
     entry = make_entry(category, functions=offered)  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ def test_abstentions_are_matched(category: str, offered: list[object], transcrip
 
 
 _SAID = (
-    mutated(
+    mutate_texts(
         [
             "{'answer': 'Oslo', 'context': 'It was told.'}",
             '{"answer": ["a", 1], "context": {}}',
@@ -147,8 +147,10 @@ _SAID = (
 )
 
 
-@fuzzed(
-    transcript=transcripts(most=2), said=_SAID, right=st.lists(words | hostile_text, min_size=1, max_size=3)
+@make_target(
+    transcript=draw_transcripts(most=2),
+    said=_SAID,
+    right=st.lists(words | hostile_text, min_size=1, max_size=3),
 )
 def test_answers_in_words_are_matched(transcript: Transcript, said: str, right: list[str]) -> None:
     entry = replace(make_entry("memory_kv"), expectation=Answers(tuple(right)), scene=Scene((), {}))
@@ -165,8 +167,8 @@ _OUTCOMES: st.SearchStrategy[Outcome] = st.one_of(
 )
 
 
-@fuzzed(
-    transcript=transcripts(),
+@make_target(
+    transcript=draw_transcripts(),
     outcomes=st.lists(_OUTCOMES, min_size=1, max_size=4),
     kinds=st.lists(st.sampled_from(Comparison), min_size=1, max_size=3),
     category=st.sampled_from(["exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple"]),
@@ -184,7 +186,7 @@ def test_results_are_matched(
     assert_sound(entry, transcript, first, again)
 
 
-_BODIES = json_values.map(json.dumps) | mutated(
+_BODIES = json_values.map(json.dumps) | mutate_texts(
     ['{"a": [1, {"b": null}], "c": "d"}', "[]", '[{"a": 1}, {"a": 2}]']
 )
 _RESPONSES: st.SearchStrategy[Response] = st.one_of(
@@ -195,7 +197,7 @@ _RESPONSES: st.SearchStrategy[Response] = st.one_of(
 )
 
 
-@fuzzed(transcript=transcripts(), truth=_RESPONSES, found=_RESPONSES, said=texts)
+@make_target(transcript=draw_transcripts(), truth=_RESPONSES, found=_RESPONSES, said=texts)
 def test_responses_are_matched(transcript: Transcript, truth: Response, found: Response, said: str) -> None:
     call = "requests.get(url='https://a.example/')"
     entry = replace(make_entry("rest", expect=[]), expectation=ExpectedResponse(call))
@@ -208,7 +210,7 @@ def test_responses_are_matched(transcript: Transcript, truth: Response, found: R
         assert_sound(entry, held, rest.judge(entry, held, perform), rest.judge(entry, held, perform))
 
 
-@fuzzed(made=CALL_ARGUMENTS, right=CALL_ARGUMENTS, transcript=transcripts())
+@make_target(made=CALL_ARGUMENTS, right=CALL_ARGUMENTS, transcript=draw_transcripts())
 def test_statements_are_matched(
     made: dict[str, object], right: dict[str, object], transcript: Transcript
 ) -> None:
@@ -226,7 +228,7 @@ def test_statements_are_matched(
 
 
 _REPLIES = (
-    mutated(
+    mutate_texts(
         [
             '{"score": 1, "reason": "."}',
             '```json\n{"score": 2, "reason": "so"}\n```',
@@ -237,7 +239,7 @@ _REPLIES = (
 )
 
 
-@fuzzed(transcript=transcripts(), reply=_REPLIES, fault=faults)
+@make_target(transcript=draw_transcripts(), reply=_REPLIES, fault=faults)
 def test_words_are_rated(transcript: Transcript, reply: str, fault: Fault | None) -> None:
     entry = make_entry("chatable", functions=[])
     asked = chat.build_question(entry, transcript)
@@ -248,7 +250,7 @@ def test_words_are_rated(transcript: Transcript, reply: str, fault: Fault | None
         assert 0 <= asked.answer(Completion(reply)).score <= 2
 
 
-@fuzzed(
+@make_target(
     reply=_REPLIES | json_values.map(json.dumps),
     history=st.lists(st.dictionaries(words, json_values, max_size=2), max_size=2),
     said=words,
@@ -286,7 +288,7 @@ _CALLS = st.sampled_from(
 _TURN = st.lists(_CALLS | texts, max_size=3)
 
 
-@fuzzed(
+@make_target(
     truth=st.lists(st.lists(_CALLS, max_size=3), min_size=1, max_size=3),
     made=st.lists(st.lists(_TURN, min_size=1, max_size=3), min_size=1, max_size=3),
     syntax=syntaxes,
@@ -313,7 +315,7 @@ def test_conversations_are_matched(
     assert_sound(entry, transcript, judgement, state.judge(entry, transcript, test_state.fresh))
 
 
-@fuzzed(one=json_values, edits=changed([{"a": [1, {"b": "c"}], "d": {"e": None}}]))
+@make_target(one=json_values, edits=change_values([{"a": [1, {"b": "c"}], "d": {"e": None}}]))
 def test_any_two_states_are_told_apart(one: object, edits: object) -> None:
     for expected, found in ((one, edits), (edits, one), (edits, edits)):
         for difference in find_differences(expected, found):
@@ -325,7 +327,7 @@ def test_any_two_states_are_told_apart(one: object, edits: object) -> None:
 _BREAKS = test_golden_path.test_no_answer_breaks_it.hypothesis.inner_test
 
 
-@fuzzed(
+@make_target(
     driven=st.sampled_from([OFFICIAL, CORRECTED]),
     syntax=syntaxes,
     answers=test_golden_path.ANSWERS,
@@ -338,7 +340,7 @@ def test_walks_are_walked(
     _BREAKS(driven=driven, syntax=syntax, answers=answers, replies=replies, asks=asks)
 
 
-@fuzzed(
+@make_target(
     doc=docs,
     made=st.dictionaries(words, json_values, max_size=3),
     expected=st.dictionaries(words, json_values, max_size=3),

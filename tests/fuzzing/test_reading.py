@@ -33,8 +33,15 @@ from pytest_fcbench.suites import core
 from tests.codecs.test_rendering import assert_read_back, assert_read_back_from, draw_calls, literals
 from tests.codecs.test_rendering import json_values as readable_values
 from tests.factories import make_doc, make_entry
-from tests.fuzzing.strategies import deep_values, hostile_text, json_values, mutated, python_values, words
-from tests.fuzzing.targets import fuzzed
+from tests.fuzzing.strategies import (
+    deep_values,
+    hostile_text,
+    json_values,
+    mutate_texts,
+    python_values,
+    words,
+)
+from tests.fuzzing.targets import make_target
 
 WRITTEN = (
     "[weather.forecast(city='Bergen', days=2)]",
@@ -56,7 +63,7 @@ WRITTEN = (
 )
 """Calls as they are written in each syntax."""
 
-texts = mutated(WRITTEN) | hostile_text
+texts = mutate_texts(WRITTEN) | hostile_text
 tool_calls = st.lists(
     st.builds(
         ToolCall,
@@ -75,7 +82,7 @@ names = st.sampled_from(Names)
 DOCS = (make_doc(), make_doc("a.b", {}, ()), make_doc("é", {"x": {"type": "any"}}))
 
 
-@fuzzed(completion=completions, syntax=syntaxes, language=languages, named=names)
+@make_target(completion=completions, syntax=syntaxes, language=languages, named=names)
 def test_any_answer_is_read(completion: Completion, syntax: str, language: Language, named: Names) -> None:
     offer = Offer(DOCS, named)
     official = read_official(completion, syntax, language)
@@ -86,7 +93,7 @@ def test_any_answer_is_read(completion: Completion, syntax: str, language: Langu
     assert repr(read_corrected(completion, syntax, language, offer)) == repr(corrected)
 
 
-@fuzzed(completion=completions, syntax=syntaxes)
+@make_target(completion=completions, syntax=syntaxes)
 def test_any_answer_is_carried_out_as_text(completion: Completion, syntax: str) -> None:
     assert all(isinstance(text, str) for text in list_calls_to_make(completion, syntax))
     reading = read_official(completion, syntax, Language.PYTHON)
@@ -95,7 +102,7 @@ def test_any_answer_is_carried_out_as_text(completion: Completion, syntax: str) 
             assert len(write_official_texts(reading.calls, syntax)) == len(reading.calls)
 
 
-@fuzzed(completion=completions, syntax=syntaxes, profile=st.sampled_from(Profile))
+@make_target(completion=completions, syntax=syntaxes, profile=st.sampled_from(Profile))
 def test_any_answer_along_a_golden_path_is_read(
     completion: Completion, syntax: str, profile: Profile
 ) -> None:
@@ -148,8 +155,8 @@ _NESTED = (
 )
 
 
-@fuzzed(
-    text=mutated(_JAVA) | hostile_text,
+@make_target(
+    text=mutate_texts(_JAVA) | hostile_text,
     kind=st.sampled_from((*_KINDS, *_NESTED)),
     element=st.none() | st.sampled_from(_KINDS),
 )
@@ -162,8 +169,8 @@ def test_any_text_is_a_value_of_java_or_stays_text(text: str, kind: str, element
         assert repr(java.parse_literal(text)) == repr(java.parse_literal(text))
 
 
-@fuzzed(
-    text=mutated(_JAVASCRIPT) | hostile_text,
+@make_target(
+    text=mutate_texts(_JAVASCRIPT) | hostile_text,
     kind=st.sampled_from((*_KINDS, *_NESTED)),
     element=st.none() | st.sampled_from(_KINDS),
 )
@@ -176,8 +183,10 @@ def test_any_text_is_a_value_of_javascript_or_stays_text(text: str, kind: str, e
         assert repr(javascript.parse_literal(text)) == repr(javascript.parse_literal(text))
 
 
-@fuzzed(
-    text=mutated(WRITTEN) | hostile_text | mutated(["f(x=g(1)[0]['a'], y=-2**9)", "f(*[1], **{'a': 'b'*3})"])
+@make_target(
+    text=mutate_texts(WRITTEN)
+    | hostile_text
+    | mutate_texts(["f(x=g(1)[0]['a'], y=-2**9)", "f(*[1], **{'a': 'b'*3})"])
 )
 def test_any_text_is_carried_out_or_is_no_call(text: str) -> None:
     functions: dict[str, Callable[..., object]] = {
@@ -189,8 +198,8 @@ def test_any_text_is_carried_out_or_is_no_call(text: str) -> None:
         carry_out_call(text, functions)
 
 
-@fuzzed(
-    text=mutated(["lambda x: x**2 + 3*x - 1", "lambda x: 2**x", "x**2", "lambda x: 1/x if x else 0"])
+@make_target(
+    text=mutate_texts(["lambda x: x**2 + 3*x - 1", "lambda x: 2**x", "x**2", "lambda x: 1/x if x else 0"])
     | hostile_text,
     at=st.floats() | st.integers(-9, 10**30),
 )
@@ -202,17 +211,17 @@ def test_any_text_is_a_function_of_a_number_or_none(text: str, at: float) -> Non
 # Writing
 
 
-@fuzzed(calls=draw_calls(literals), named=names)
+@make_target(calls=draw_calls(literals), named=names)
 def test_prompted_calls_are_read_back(calls: list[object], named: Names) -> None:
     assert_read_back(calls, Mode.PROMPT, named)  # type: ignore[arg-type]
 
 
-@fuzzed(calls=draw_calls(readable_values).filter(len), named=names)
+@make_target(calls=draw_calls(readable_values).filter(len), named=names)
 def test_tool_calls_are_read_back(calls: list[object], named: Names) -> None:
     assert_read_back(calls, Mode.FC, named)  # type: ignore[arg-type]
 
 
-@fuzzed(calls=draw_calls(literals), returned=st.sampled_from(Returned), tagged=st.booleans())
+@make_target(calls=draw_calls(literals), returned=st.sampled_from(Returned), tagged=st.booleans())
 def test_calls_in_a_format_are_read_back(calls: list[object], returned: Returned, tagged: bool) -> None:
     assume(returned is not Returned.JSON)
     chosen = PromptFormat(returned, tagged)
@@ -246,7 +255,7 @@ docs = st.builds(
 )
 
 
-@fuzzed(doc=docs, language=languages, chosen=st.sampled_from(FORMATS), named=names, said=words)
+@make_target(doc=docs, language=languages, chosen=st.sampled_from(FORMATS), named=names, said=words)
 def test_any_doc_is_shown(
     doc: FunctionDoc, language: Language, chosen: PromptFormat, named: Names, said: str
 ) -> None:
@@ -265,7 +274,7 @@ def test_any_doc_is_shown(
         )
 
 
-@fuzzed(value=python_values | deep_values, chosen=st.sampled_from(FORMATS))
+@make_target(value=python_values | deep_values, chosen=st.sampled_from(FORMATS))
 def test_any_value_is_written_in_a_format_or_too_deep(value: object, chosen: PromptFormat) -> None:
     """JSON has no bytes and no complex numbers."""
     with suppress(RecursionError, TypeError):

@@ -16,7 +16,7 @@ from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS
-from tests.fuzzing.targets import fuzzed
+from tests.fuzzing.targets import make_target
 from tests.scorecard.test_record import RECORDS
 
 records = st.lists(
@@ -28,24 +28,24 @@ records = st.lists(
 INJECTED = "</script><script>window.pwned=1</script>"
 
 
-def size_of(category: str) -> int:
+def count_entries(category: str) -> int:
     return 3
 
 
-@fuzzed(40, found=records, width=st.integers(20, 200))
+@make_target(40, found=records, width=st.integers(20, 200))
 def test_a_run_is_shown_in_a_terminal(found: list[Record], width: int) -> None:
-    for line in terminal.write_summary(FACTS, found, size_of, width=width, most=3):
+    for line in terminal.write_summary(FACTS, found, count_entries, width=width, most=3):
         assert line.isprintable()
 
 
-@fuzzed(40, found=records)
+@make_target(40, found=records)
 def test_a_run_is_summed_up_for_github(found: list[Record]) -> None:
     for profile in Profile:
-        evidence = Evidence(found, profile, size_of, FACTS.suites)
+        evidence = Evidence(found, profile, count_entries, FACTS.suites)
         "\n".join(github.write_step_summary(FACTS, evidence, ())).encode()
 
 
-@fuzzed(10, found=records, place=st.sampled_from(["entry", "category", "cluster", "model"]))
+@make_target(10, found=records, place=st.sampled_from(["entry", "category", "cluster", "model"]))
 def test_a_page_holds_texts_as_texts(found: list[Record], place: str) -> None:
     told = {**to_json(found[0]), place: INJECTED}
     shown = [*found[1:], from_json(json.loads(json.dumps(told)))]

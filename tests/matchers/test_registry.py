@@ -20,7 +20,7 @@ from pytest_fcbench.matchers.golden_path import verdict
 from pytest_fcbench.matchers.registry import MATCHERS, Resources, judge
 from pytest_fcbench.suites import core
 from tests.factories import make_entry, make_transcript
-from tests.installing import install
+from tests.installing import install_distribution
 
 CORE = core.open_suite(Path())
 
@@ -71,7 +71,7 @@ def test_another_distribution_provides_the_matcher_that_an_entry_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: Pool, performer: Performer
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    install(tmp_path, "strictness", {"fcbench.matchers": {"strict": f"{__name__}:strict"}})
+    install_distribution(tmp_path, "strictness", {"fcbench.matchers": {"strict": f"{__name__}:strict"}})
     given = Resources(_fresh, pool, performer)
     entry = replace(make_entry("chatable", functions=[]), matcher="strict")
     assert judge(entry, make_transcript("Hello!"), given) == strict(entry, make_transcript(""), given)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pytest_fcbench.domain.extras import EXTRAS
 from tests.conftest import ROOT
-from tests.packaging.installed import built
+from tests.packaging.installed import build_distribution
 from tests.packaging.test_files import PROJECT
 
 RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
@@ -80,7 +80,7 @@ HEAD = ("Python", "versions", *_TOLD, "core", "passed", "failed", "skipped", "ti
 def main() -> int:
     """Try each Python, print a row for each."""
     parser = argparse.ArgumentParser(prog="python -m tests.packaging")
-    parser.add_argument("python", nargs="+", type=_asked, help="PYTHON:lowest or PYTHON:newest")
+    parser.add_argument("python", nargs="+", type=_parse_python, help="PYTHON:lowest or PYTHON:newest")
     parser.add_argument("--tests", nargs="+", default=TESTS, help="what of the tests is run")
     parser.add_argument("--workers", default="2", help="of the tests (2)")
     parser.add_argument("--keep", type=Path, help="a folder for the environments and what pytest wrote")
@@ -89,57 +89,57 @@ def main() -> int:
     good = True
     with tempfile.TemporaryDirectory() as scratch:
         folder = (chosen.keep or Path(scratch)).resolve()
-        wheel = built("wheel", folder / "wheel")
+        wheel = build_distribution("wheel", folder / "wheel")
         for python, resolution in chosen.python:
             own = folder / f"{python.strip('/').replace('/', '_')}-{resolution}"
-            row = tried(python, resolution, wheel, own, [*chosen.tests, "-n", chosen.workers])
+            row = try_python(python, resolution, wheel, own, [*chosen.tests, "-n", chosen.workers])
             print(row, flush=True)
             good = good and row.good
     return 0 if good else 1
 
 
-def _asked(word: str) -> tuple[str, str]:
+def _parse_python(word: str) -> tuple[str, str]:
     python, _, resolution = word.rpartition(":")
     if not python or resolution not in RESOLUTIONS:
         raise argparse.ArgumentTypeError(f"{word}: must be PYTHON:lowest or PYTHON:newest")
     return python, resolution
 
 
-def tried(python: str, resolution: str, wheel: Path, folder: Path, tests: Sequence[str]) -> Row:
-    """One Python, in a folder of its own."""
+def try_python(python: str, resolution: str, wheel: Path, folder: Path, tests: Sequence[str]) -> Row:
+    """Try the wheel under one Python, in a folder of its own."""
     began = time.monotonic()
     own = folder / "environment" / "bin" / "python"
-    _uv("venv", "--quiet", "--python", python, str(folder / "environment"))
+    _run_uv("venv", "--quiet", "--python", python, str(folder / "environment"))
     install = ("pip", "install", "--quiet", "--no-build", "--python", str(own))
     # Named one by one: what a wheel asks for is nobody's direct wish, and would come in its newest version.
-    _uv(*install, "--resolution", RESOLUTIONS[resolution], *REQUIRED)
-    (found := folder / "found.txt").write_text(_uv("pip", "freeze", "--python", str(own)))
-    _uv(*install, "--constraints", str(found), *TOOLS)  # which must not bring newer ones
-    _uv(*install, "--no-deps", str(wheel))
-    _uv("pip", "check", "--quiet", "--python", str(own))
+    _run_uv(*install, "--resolution", RESOLUTIONS[resolution], *REQUIRED)
+    (found := folder / "found.txt").write_text(_run_uv("pip", "freeze", "--python", str(own)))
+    _run_uv(*install, "--constraints", str(found), *TOOLS)  # which must not bring newer ones
+    _run_uv(*install, "--no-deps", str(wheel))
+    _run_uv("pip", "check", "--quiet", "--python", str(own))
     (empty := folder / "empty").mkdir()
-    core = _counts(own, empty, "--pyargs", "pytest_fcbench.benchmarks", "--fcbench-model=lexical")
-    passed = _counts(own, ROOT, "-q", "-p", "no:cacheprovider", "--dist", "worksteal", *tests)
-    told = _versions(own)
+    core = _count_outcomes(own, empty, "--pyargs", "pytest_fcbench.benchmarks", "--fcbench-model=lexical")
+    passed = _count_outcomes(own, ROOT, "-q", "-p", "no:cacheprovider", "--dist", "worksteal", *tests)
+    told = _read_versions(own)
     return Row(told[0], resolution, told[1:], core, passed, time.monotonic() - began)
 
 
-def _versions(python: Path) -> Sequence[str]:
-    """Of Python, and of the packages that are told."""
+def _read_versions(python: Path) -> Sequence[str]:
+    """Return the version of Python, and those of the packages that are told."""
     lines = ("import platform", "from importlib.metadata import version", "print(platform.python_version())")
     code = "\n".join((*lines, f"print(*map(version, {_TOLD}))"))
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
 
-def _uv(*words: str) -> str:
+def _run_uv(*words: str) -> str:
     done = subprocess.run(["uv", *words], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"failed: uv {' '.join(words)}")
     return done.stdout
 
 
-def _counts(python: Path, folder: Path, *options: str) -> Mapping[str, int]:
-    """How many passed, failed and so on; all that pytest said goes to a file beside the environment."""
+def _count_outcomes(python: Path, folder: Path, *options: str) -> Mapping[str, int]:
+    """Run pytest and count what passed, failed and so on; its output goes to a file."""
     environ = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     log = python.parents[2] / f"{folder.name}.txt"
     with log.open("w") as file:

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.installed import Environment, built, environment
+from tests.packaging.installed import Environment, build_distribution, create_environment
 
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built("wheel", tmp_path_factory.mktemp("wheel"))
+    return build_distribution("wheel", tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="session")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built("sdist", tmp_path_factory.mktemp("sdist"))
+    return build_distribution("sdist", tmp_path_factory.mktemp("sdist"))
 
 
 @pytest.fixture(scope="session")
 def base(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """As after ``pip install pytest-fcbench``."""
-    return environment(tmp_path_factory.mktemp("base"), wheel)
+    """Create an environment as it is after ``pip install pytest-fcbench``."""
+    return create_environment(tmp_path_factory.mktemp("base"), wheel)

@@ -17,8 +17,8 @@ from packaging.requirements import Requirement
 from tests.conftest import ROOT
 
 
-def built(kind: str, to: Path, source: Path = ROOT) -> Path:
-    """A ``wheel`` or an ``sdist``, built in this environment without a network."""
+def build_distribution(kind: str, to: Path, source: Path = ROOT) -> Path:
+    """Build a ``wheel`` or an ``sdist`` in this environment, without a network."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(to)]
     subprocess.run(command, cwd=source, check=True, capture_output=True)
     (path,) = to.glob("*.whl" if kind == "wheel" else "*.tar.gz")
@@ -31,37 +31,37 @@ class Environment:
 
     python: Path
 
-    def run(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """``python -m`` so and so."""
+    def run_module(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """Run a module with ``python -m``."""
         of_ours = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         command = [str(self.python), "-m", *arguments]
         return subprocess.run(command, cwd=cwd, env=of_ours, capture_output=True, text=True, check=False)
 
-    def pytest(self, *options: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """A run of pytest."""
-        return self.run("pytest", *options, cwd=cwd)
+    def run_pytest(self, *options: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """Run pytest."""
+        return self.run_module("pytest", *options, cwd=cwd)
 
-    def fcbench(self, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """A command of ours."""
-        return self.run("pytest_fcbench.cli.main", *words, cwd=cwd)
+    def run_fcbench(self, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """Run a command of ours."""
+        return self.run_module("pytest_fcbench.cli.main", *words, cwd=cwd)
 
 
-def environment(folder: Path, wheel: Path, extras: Sequence[str] = ()) -> Environment:
-    """The wheel is unpacked; the packages that it requires are links to those of this environment."""
+def create_environment(folder: Path, wheel: Path, extras: Sequence[str] = ()) -> Environment:
+    """Unpack the wheel into a new environment, and link what it requires from this one."""
     venv.create(folder, symlinks=True)
     (site,) = folder.glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     (metadata,) = site.glob("*.dist-info")
-    for package in required(Distribution.at(metadata), extras):
+    for package in list_required(Distribution.at(metadata), extras):
         for top in {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}:
             if not (site / top).exists():
                 (site / top).symlink_to(Path(str(package.locate_file(top))).resolve())
     return Environment(folder / "bin" / "python")
 
 
-def required(of: Distribution, extras: Sequence[str] = ()) -> Iterator[Distribution]:
-    """The distributions that one requires, and those that they require in turn."""
+def list_required(of: Distribution, extras: Sequence[str] = ()) -> Iterator[Distribution]:
+    """Yield the distributions that one requires, and those that they require in turn."""
     found: set[tuple[str, str]] = set()
     left = [(of, ("", *extras))]
     while left:

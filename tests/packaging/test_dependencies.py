@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
 from tests.conftest import ROOT
-from tests.house import imported_names
+from tests.house import find_imported_names
 from tests.packaging.test_files import PROJECT
 from tests.test_architecture import SOURCES
 
@@ -29,13 +29,13 @@ OF_OTHERS = {
 }
 
 
-def _of(extra: str) -> set[str]:
+def _list_packages(extra: str) -> set[str]:
     return {canonicalize_name(Requirement(text).name) for text in PROJECT["optional-dependencies"][extra]}
 
 
-def _imported() -> set[str]:
-    """The distributions of all that the package imports."""
-    tops = {name.split(".")[0] for path in SOURCES for name in imported_names(path)}
+def _find_imported() -> set[str]:
+    """Return the distributions of all that the package imports."""
+    tops = {name.split(".")[0] for path in SOURCES for name in find_imported_names(path)}
     distributions = packages_distributions()
     return {
         canonicalize_name(distributions[top][0])
@@ -44,14 +44,14 @@ def _imported() -> set[str]:
 
 
 def test_what_is_imported_is_declared() -> None:
-    optional = set().union(*map(_of, extras.EXTRAS))
-    assert _imported() == (BASE - NOT_IMPORTED.keys()) | optional
+    optional = set().union(*map(_list_packages, extras.EXTRAS))
+    assert _find_imported() == (BASE - NOT_IMPORTED.keys()) | optional
     assert not BASE & optional
 
 
 def test_extras_are_those_of_the_project() -> None:
     assert {extra: {*packages} for extra, packages in extras.EXTRAS.items()} == {
-        extra: _of(extra) for extra in extras.EXTRAS
+        extra: _list_packages(extra) for extra in extras.EXTRAS
     }
     assert PROJECT["optional-dependencies"]["all"] == [f"pytest-fcbench[{','.join(extras.EXTRAS)}]"]
     assert "pytest-fcbench[all,docs]" in PROJECT["optional-dependencies"]["dev"]
@@ -68,7 +68,9 @@ def test_each_dependency_has_its_reason() -> None:
     }
     assert named.keys() >= BASE
     for extra in extras.EXTRAS:
-        assert all(f"(extra `{extra}`)" in row for name, row in named.items() if name in _of(extra))
+        assert all(
+            f"(extra `{extra}`)" in row for name, row in named.items() if name in _list_packages(extra)
+        )
 
 
 @pytest.mark.parametrize("extra", extras.EXTRAS)

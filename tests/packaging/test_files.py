@@ -14,13 +14,13 @@ import pytest
 from pytest_fcbench import __name__ as package
 from pytest_fcbench.domain.extras import EXTRAS
 from tests.conftest import ROOT
-from tests.packaging.installed import built
+from tests.packaging.installed import build_distribution
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def _tracked(*paths: str) -> set[str]:
-    """What git knows of the work tree, with what is not added yet and is no waste."""
+def _list_tracked(*paths: str) -> set[str]:
+    """Return what git knows of the work tree, with what is not added yet and not ignored."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", *paths]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
@@ -32,9 +32,9 @@ def test_the_wheel_holds_the_package_the_benchmarks_and_nothing_else(wheel: Path
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     about = f"pytest_fcbench-{PROJECT['version']}.dist-info"
-    benchmarks = {f"{package}/{name}" for name in _tracked("benchmarks")}
+    benchmarks = {f"{package}/{name}" for name in _list_tracked("benchmarks")}
     metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
-    assert names == _tracked(package) | benchmarks | {f"{about}/{name}" for name in metadata}
+    assert names == _list_tracked(package) | benchmarks | {f"{about}/{name}" for name in metadata}
     assert f"{package}/py.typed" in names
     assert f"{package}/suites/core/simple_python.yaml" in names
 
@@ -42,7 +42,7 @@ def test_the_wheel_holds_the_package_the_benchmarks_and_nothing_else(wheel: Path
 def test_the_sdist_holds_the_work_tree_without_our_ci(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
-    assert names == {name for name in _tracked() if not name.startswith(".ci/")} | {"PKG-INFO"}
+    assert names == {name for name in _list_tracked() if not name.startswith(".ci/")} | {"PKG-INFO"}
     assert {"LICENSE", "tests/conftest.py", "benchmarks/test_ast.py"} <= names
 
 
@@ -58,11 +58,11 @@ def test_the_sdist_builds_the_same_wheel(wheel: Path, sdist: Path, tmp_path: Pat
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     (source,) = tmp_path.iterdir()
-    assert built("wheel", tmp_path / "again", source).read_bytes() == wheel.read_bytes()
+    assert build_distribution("wheel", tmp_path / "again", source).read_bytes() == wheel.read_bytes()
 
 
 def test_the_sdist_is_built_the_same_again(sdist: Path, tmp_path: Path) -> None:
-    assert built("sdist", tmp_path).read_bytes() == sdist.read_bytes()
+    assert build_distribution("sdist", tmp_path).read_bytes() == sdist.read_bytes()
 
 
 def test_metadata(wheel: Path) -> None:

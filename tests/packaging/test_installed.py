@@ -10,61 +10,61 @@ import pytest
 
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.suites import bfcl
-from tests.packaging.installed import Environment, environment
+from tests.packaging.installed import Environment, create_environment
 from tests.plugin.conftest import SCORED, size
 from tests.served import served
 
 PYARGS = ("--pyargs", "pytest_fcbench.benchmarks", "--fcbench-model=lexical")
 
 
-def _outcomes(output: str) -> dict[str, int]:
-    """The counts of the last line."""
+def _count_outcomes(output: str) -> dict[str, int]:
+    """Return the counts of the last line."""
     return {word: int(count) for count, word in re.findall(r"(\d+) ([a-z]+)", output.splitlines()[-1])}
 
 
-def _verdicts(folder: Path) -> dict[str, str]:
+def _read_outcomes(folder: Path) -> dict[str, str]:
     tests = json.loads((folder / "scorecard.json").read_text())["tests"]
     return {test["metadata"]["fcbench"]["entry"]: test["outcome"] for test in tests}
 
 
 def test_the_benchmarks_of_the_wheel_run_core(base: Environment, tmp_path: Path) -> None:
-    done = base.pytest(*PYARGS, cwd=tmp_path)
-    found = _outcomes(done.stdout)
+    done = base.run_pytest(*PYARGS, cwd=tmp_path)
+    found = _count_outcomes(done.stdout)
     assert found["passed"] > 0, done.stdout + done.stderr
     assert found["passed"] + found["failed"] == size(*SCORED)
     assert {path.name for path in tmp_path.iterdir()} == {".pytest_cache", "scorecard.json"}
-    alone = _verdicts(tmp_path)
+    alone = _read_outcomes(tmp_path)
 
-    done = base.pytest(*PYARGS, "--lf", cwd=tmp_path)
-    assert _outcomes(done.stdout) == {"failed": found["failed"], "deselected": found["passed"]}
+    done = base.run_pytest(*PYARGS, "--lf", cwd=tmp_path)
+    assert _count_outcomes(done.stdout) == {"failed": found["failed"], "deselected": found["passed"]}
 
-    done = base.pytest(*PYARGS, "-n", "2", cwd=tmp_path)
-    assert _outcomes(done.stdout) == found
-    assert _verdicts(tmp_path) == alone
+    done = base.run_pytest(*PYARGS, "-n", "2", cwd=tmp_path)
+    assert _count_outcomes(done.stdout) == found
+    assert _read_outcomes(tmp_path) == alone
 
 
 def test_entries_of_the_wheel_are_selected(base: Environment, tmp_path: Path) -> None:
-    base.pytest(*PYARGS, "-k", "parallel_multiple", cwd=tmp_path)
-    assert len(_verdicts(tmp_path)) == size("parallel_multiple", "live_parallel_multiple")
+    base.run_pytest(*PYARGS, "-k", "parallel_multiple", cwd=tmp_path)
+    assert len(_read_outcomes(tmp_path)) == size("parallel_multiple", "live_parallel_multiple")
     entry = "pytest_fcbench.benchmarks.test_ast::test_parallel[core:parallel_1]"
-    done = base.pytest("--pyargs", entry, "--fcbench-model=oracle", cwd=tmp_path)
-    assert _outcomes(done.stdout) == {"passed": 1}
+    done = base.run_pytest("--pyargs", entry, "--fcbench-model=oracle", cwd=tmp_path)
+    assert _count_outcomes(done.stdout) == {"passed": 1}
 
 
 def test_a_project_that_init_wrote_runs_core(base: Environment, tmp_path: Path) -> None:
-    assert base.fcbench("init", cwd=tmp_path).returncode == 0
-    done = base.pytest(cwd=tmp_path)
+    assert base.run_fcbench("init", cwd=tmp_path).returncode == 0
+    done = base.run_pytest(cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert sum(_outcomes(done.stdout).values()) == size(*SCORED)
+    assert sum(_count_outcomes(done.stdout).values()) == size(*SCORED)
     entry = "benchmarks/test_ast.py::test_parallel[core:parallel_1]"
-    done = base.pytest(entry, "--fcbench-model=oracle", cwd=tmp_path)
-    assert _outcomes(done.stdout) == {"passed": 1}
+    done = base.run_pytest(entry, "--fcbench-model=oracle", cwd=tmp_path)
+    assert _count_outcomes(done.stdout) == {"passed": 1}
 
 
 def test_a_gate_that_compares_needs_nothing_else(base: Environment, tmp_path: Path) -> None:
     options = (*PYARGS, "-m", "non_live", "--fcbench-baseline=before.json", "--fcbench-gate=not-worse(95%)")
-    base.pytest(*PYARGS, "-m", "non_live", "--fcbench-scorecard=before.json", cwd=tmp_path)
-    done = base.pytest(*options, cwd=tmp_path)
+    base.run_pytest(*PYARGS, "-m", "non_live", "--fcbench-scorecard=before.json", cwd=tmp_path)
+    done = base.run_pytest(*options, cwd=tmp_path)
     assert "gate not-worse(95%): held" in done.stdout, done.stdout + done.stderr
 
 
@@ -73,8 +73,8 @@ def test_a_model_of_litellm_needs_nothing_else(base: Environment, tmp_path: Path
     with served("--model", "oracle") as api_base:
         asked = ("--fcbench-model=openai/served", f"--fcbench-api-base={api_base}", "--fcbench-mode=fc")
         options = (*asked, "--fcbench-param=api_key=unused", "--fcbench-category=live_simple")
-        done = base.pytest("--pyargs", "pytest_fcbench.benchmarks", *options, cwd=tmp_path)
-    assert _outcomes(done.stdout) == {"passed": size("live_simple")}, done.stdout + done.stderr
+        done = base.run_pytest("--pyargs", "pytest_fcbench.benchmarks", *options, cwd=tmp_path)
+    assert _count_outcomes(done.stdout) == {"passed": size("live_simple")}, done.stdout + done.stderr
 
 
 def test_every_category_of_the_leaderboard_needs_nothing_else(
@@ -83,15 +83,15 @@ def test_every_category_of_the_leaderboard_needs_nothing_else(
     """Of each some entries, answered by one who knows; so the web is not asked."""
     monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
     options = ("--fcbench-suite=bfcl", "--fcbench-model=oracle", "-k", "_7")
-    done = base.pytest("--pyargs", "pytest_fcbench.benchmarks", *options, cwd=tmp_path)
-    assert _outcomes(done.stdout).keys() == {"passed", "deselected"}, done.stdout + done.stderr
+    done = base.run_pytest("--pyargs", "pytest_fcbench.benchmarks", *options, cwd=tmp_path)
+    assert _count_outcomes(done.stdout).keys() == {"passed", "deselected"}, done.stdout + done.stderr
     tests = json.loads((tmp_path / "scorecard.json").read_text())["tests"]
     found = {test["metadata"]["fcbench"]["category"] for test in tests}
     assert found == {category.name for category in bfcl.open_suite(pack_cache).categories if category.scored}
 
 
 def test_what_lacks_an_extra_says_so_first(base: Environment, tmp_path: Path) -> None:
-    base.pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
+    base.run_pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
     commands = {
         "report": ("report", "scorecard.json"),
         "leaderboard": ("leaderboard", "scorecard.json", "--to", "board.html"),
@@ -102,7 +102,7 @@ def test_what_lacks_an_extra_says_so_first(base: Environment, tmp_path: Path) ->
         ),
     }
     for words in commands.values():
-        done = base.fcbench(*words, cwd=tmp_path)
+        done = base.run_fcbench(*words, cwd=tmp_path)
         assert "needs the package matplotlib: pip install 'pytest-fcbench[report]'\n" in done.stderr
         assert done.returncode in (2, 4)
         assert "Traceback" not in done.stderr
@@ -116,15 +116,15 @@ def test_what_lacks_an_extra_says_so_first(base: Environment, tmp_path: Path) ->
         (("--fcbench-search=duckduckgo", "-m", "web_search"), "ddgs: pip install 'pytest-fcbench[search]'"),
         (("--fcbench-embedding=model", "-m", "memory_vector"), "safetensors: pip install"),
     ):
-        done = base.pytest(*PYARGS, *options, cwd=tmp_path)
+        done = base.run_pytest(*PYARGS, *options, cwd=tmp_path)
         assert done.returncode == 4, done.stdout + done.stderr
         assert f"needs the package {package}" in done.stderr
 
 
 def test_with_the_extra_it_works(wheel: Path, base: Environment, tmp_path: Path) -> None:
-    with_charts = environment(tmp_path / "environment", wheel, ["report"])
-    base.pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
-    done = with_charts.fcbench("report", "scorecard.json", cwd=tmp_path)
+    with_charts = create_environment(tmp_path / "environment", wheel, ["report"])
+    base.run_pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
+    done = with_charts.run_fcbench("report", "scorecard.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "<svg" in (tmp_path / "report.html").read_text()
 
@@ -135,7 +135,7 @@ def test_the_base_has_what_is_required_and_nothing_else(base: Environment, tmp_p
         "import sys; from importlib.util import find_spec; print(*map(bool, map(find_spec, sys.argv[1:])))"
     )
     optional = {package for packages in EXTRAS.values() for package in packages} - {"tokenizers"}
-    done = base.run("found", *optional, "hypothesis", "rapidfuzz", "scipy", cwd=tmp_path)
+    done = base.run_module("found", *optional, "hypothesis", "rapidfuzz", "scipy", cwd=tmp_path)
     assert {*done.stdout.split()} == {"False"}
-    assert {*base.run("found", "litellm", "numpy", cwd=tmp_path).stdout.split()} == {"True"}
-    assert base.run("pip", "download", "--help", cwd=tmp_path).returncode == 0  # by fcbench pull
+    assert {*base.run_module("found", "litellm", "numpy", cwd=tmp_path).stdout.split()} == {"True"}
+    assert base.run_module("pip", "download", "--help", cwd=tmp_path).returncode == 0  # by fcbench pull

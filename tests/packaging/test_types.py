@@ -27,8 +27,8 @@ def word(verdict: Passed | Failed) -> str:
 """
 
 
-def _checked(base: Environment, folder: Path) -> str:
-    """What ``mypy --strict`` says of a project."""
+def _run_mypy(base: Environment, folder: Path) -> str:
+    """Return what ``mypy --strict`` says of a project."""
     where = ("--python-executable", str(base.python), "--cache-dir", str(folder.parent / "mypy"))
     command = [sys.executable, "-m", "mypy", "--strict", *where, "."]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
@@ -37,8 +37,8 @@ def _checked(base: Environment, folder: Path) -> str:
 def test_a_strict_project_is_checked_against_the_wheel(base: Environment, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
-    assert base.fcbench("init", cwd=folder).returncode == 0
+    assert base.run_fcbench("init", cwd=folder).returncode == 0
     (folder / "own.py").write_text(OWN.format(type="str"))
-    assert _checked(base, folder).startswith("Success: no issues found in 10 source files")
+    assert _run_mypy(base, folder).startswith("Success: no issues found in 10 source files")
     (folder / "own.py").write_text(OWN.format(type="int"))
-    assert 'is of type "str"' in _checked(base, folder)
+    assert 'is of type "str"' in _run_mypy(base, folder)

@@ -29,49 +29,49 @@ from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import FACTS, make_transcript, write_scorecard
 from tests.parity import comparison
-from tests.parity.test_exec_published import answers, as_read_then, syntax_of
+from tests.parity.test_exec_published import find_syntax, read_answers, read_as_in_2024
 
 
-def found(oracle: Path, suite: Suite, pool: Pool) -> dict[str, list[Record]]:
-    """By model, a Record of each published answer in these categories."""
+def judge_published_answers(oracle: Path, suite: Suite, pool: Pool) -> dict[str, list[Record]]:
+    """Return by model a Record of each published answer in these categories."""
     by_model: dict[str, list[Record]] = {}
-    for model, entry, transcript in (*_written(oracle, suite), *_executed(oracle, suite)):
+    for model, entry, transcript in (*_read_written(oracle, suite), *_read_executed(oracle, suite)):
         judgement = (
             execution.judge(entry, transcript, pool)
             if entry.category.name in AS_WRITTEN
             else ast.judge(entry, transcript)
         )
-        by_model.setdefault(model, []).append(_record(model, entry, judgement, transcript))
+        by_model.setdefault(model, []).append(_build_record(model, entry, judgement, transcript))
     return by_model
 
 
-def _record(model: str, entry: Entry, judgement: Judgement, transcript: Transcript) -> Record:
+def _build_record(model: str, entry: Entry, judgement: Judgement, transcript: Transcript) -> Record:
     manner = Manner(model, transcript.prompting)
     return record.build_record(entry, manner, judgement, transcript)
 
 
-def _written(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:
+def _read_written(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:
     for category in AS_WRITTEN.values():
         entries = {entry.id: entry for entry in suite.load(CATEGORIES[category])}
-        for told in comparison.records(oracle / f"v4_{category}.jsonl.gz"):
+        for told in comparison.read_records(oracle / f"v4_{category}.jsonl.gz"):
             entry, model = entries[str(told["id"])], str(told["model"])
-            transcript = _transcript(told["raw"], model, entry)
+            transcript = _make_transcript(told["raw"], model, entry)
             names = Names.UNDERSCORED if told["underscore_to_dot"] else Names.DOTTED
             yield model, entry, replace(transcript, prompting=replace(transcript.prompting, names=names))
 
 
-def _executed(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:
-    for answer in answers(oracle / "exec_published.jsonl.gz", suite):
-        yield answer.model, answer.entry, _transcript(answer.raw, answer.model, answer.entry)
+def _read_executed(oracle: Path, suite: Suite) -> Iterator[tuple[str, Entry, Transcript]]:
+    for answer in read_answers(oracle / "exec_published.jsonl.gz", suite):
+        yield answer.model, answer.entry, _make_transcript(answer.raw, answer.model, answer.entry)
 
 
-def _transcript(raw: object, model: str, entry: Entry) -> Transcript:
+def _make_transcript(raw: object, model: str, entry: Entry) -> Transcript:
     completion = (
         Completion(tool_calls=tuple(map(part_from_json, raw)))
         if isinstance(raw, list)
-        else Completion(text=as_read_then(model, str(raw)))
+        else Completion(text=read_as_in_2024(model, str(raw)))
     )
-    return make_transcript(completion, entry=entry.key, syntax=syntax_of(model))
+    return make_transcript(completion, entry=entry.key, syntax=find_syntax(model))
 
 
 def main() -> None:
@@ -80,7 +80,7 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     told = {"bfcl": {"version": suite.version, "pack_hash": suite.pack_sha256}}
     with closing(Pool()) as pool:
-        for model, made in found(oracle, suite, pool).items():
+        for model, made in judge_published_answers(oracle, suite, pool).items():
             facts = replace(FACTS, model=model, mode=made[-1].mode, suites=told)
             write_scorecard(folder / f"{model}.json", made, facts)
 

@@ -44,50 +44,52 @@ class Comparison:
         return self.records - self.without_verdict - len(self.different)
 
 
-def records(path: Path) -> Iterator[Mapping[str, object]]:
+def read_records(path: Path) -> Iterator[Mapping[str, object]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 
-def compare(path: Path, suite: Suite) -> Comparison:
+def compare_file(path: Path, suite: Suite) -> Comparison:
     """Judge every record of a file; each difference is a sentence with model and id."""
     kind, _, category = path.name.removesuffix(".jsonl.gz").partition("_")
     entries = {entry.id: entry for entry in suite.load(CATEGORIES[category])}
     total = without = raw = 0
     different = []
-    for record in records(path):
+    for record in read_records(path):
         total += 1
         entry = entries[str(record["id"])]
         where = f"{record['model']} {record['id']}"
-        recorded = _recorded_reading(record)
+        recorded = _read_recorded(record)
         reads_raw = kind == "v4dec" or record["decode"] != "prompt"
-        reading = _raw_reading(record, entry) if reads_raw else recorded
+        reading = _read_raw(record, entry) if reads_raw else recorded
         raw += reads_raw
-        if reads_raw and not _same_reading(reading, recorded, record):
+        if reads_raw and not _is_same_reading(reading, recorded, record):
             different.append(f"{where}: read as {reading!r:.200}, officially as {recorded!r:.200}")
         elif record["valid"] is None:
             without += 1
-        elif (ours := _outcome(_verdict(entry, reading, record))) != _official_outcome(record):
-            different.append(f"{where}: ours {ours}, official {_official_outcome(record)}")
+        elif (ours := _describe_outcome(_judge_reading(entry, reading, record))) != _read_official_outcome(
+            record
+        ):
+            different.append(f"{where}: ours {ours}, official {_read_official_outcome(record)}")
     return Comparison(path.name, total, without, raw, tuple(different))
 
 
-def _official_outcome(record: Mapping[str, object]) -> tuple[object, object]:
+def _read_official_outcome(record: Mapping[str, object]) -> tuple[object, object]:
     return record["valid"], record["error_type"]
 
 
-def _outcome(verdict: Verdict) -> tuple[object, object]:
+def _describe_outcome(verdict: Verdict) -> tuple[object, object]:
     return (False, verdict.code) if isinstance(verdict, Failed) else (True, None)
 
 
-def _verdict(entry: Entry, reading: Calls | Unreadable, record: Mapping[str, object]) -> Verdict:
+def _judge_reading(entry: Entry, reading: Calls | Unreadable, record: Mapping[str, object]) -> Verdict:
     names = Names.UNDERSCORED if record["underscore_to_dot"] else Names.DOTTED
     if isinstance(entry.expectation, ExpectedCalls):
         return official.match_calls(entry, entry.expectation, reading, names)
     return relevance.judge_reading(reading, forbidden=isinstance(entry.expectation, NoCall))
 
 
-def _raw_reading(record: Mapping[str, object], entry: Entry) -> Calls | Unreadable:
+def _read_raw(record: Mapping[str, object], entry: Entry) -> Calls | Unreadable:
     raw = record["raw"]
     syntax = {"fc": "tool_calls", "prompt": "python"}.get(str(record["decode"])) or _VENDOR_SYNTAX[
         str(record["decode"])
@@ -100,8 +102,8 @@ def _raw_reading(record: Mapping[str, object], entry: Entry) -> Calls | Unreadab
     return read_official(completion, syntax, language)
 
 
-def _recorded_reading(record: Mapping[str, object]) -> Calls | Unreadable:
-    """The recorded decoder's result. A record without a decoder's error has a decoded value."""
+def _read_recorded(record: Mapping[str, object]) -> Calls | Unreadable:
+    """Return the recorded decoder's result; a record without a decoder's error has a decoded value."""
     if "decode_error" in record:
         return Unreadable(str(record["decode_error"]))
     decoded = (
@@ -122,7 +124,7 @@ def _is_call(item: object) -> bool:
     return isinstance(item, dict) and len(item) == 1 and isinstance(next(iter(item.values())), dict)
 
 
-def _same_reading(
+def _is_same_reading(
     ours: Calls | Unreadable, recorded: Calls | Unreadable, record: Mapping[str, object]
 ) -> bool:
     if isinstance(ours, Unreadable) and isinstance(recorded, Unreadable):

@@ -20,7 +20,7 @@ from typing import Any
 from tests.matchers.golden_path.stand_ins import embed_text, is_equal_but_for_case, reply_as_api
 
 
-def stub(name: str, **members: object) -> None:
+def stub_module(name: str, **members: object) -> None:
     module = ModuleType(name)
     vars(module).update(members)
     sys.modules[name] = module
@@ -70,15 +70,15 @@ class Answers:
 def main(folder: str) -> None:
     os.chdir(folder)
     sys.path.insert(0, folder)
-    stub("torch", cuda=SimpleNamespace(empty_cache=lambda: None))
-    stub("FlagEmbedding", FlagModel=Embedding)
-    stub("models.gpt", GPTModel=Judge, FunctionCallGPT=lambda name: Answers([]))
-    stub("utils.rapidapi", RapidAPICall=Api)
+    stub_module("torch", cuda=SimpleNamespace(empty_cache=lambda: None))
+    stub_module("FlagEmbedding", FlagModel=Embedding)
+    stub_module("models.gpt", GPTModel=Judge, FunctionCallGPT=lambda name: Answers([]))
+    stub_module("utils.rapidapi", RapidAPICall=Api)
     gpt_runner = importlib.import_module("runner.gpt_runner")
     logger = logging.getLogger("official")
     logger.setLevel(logging.CRITICAL)
     for line in sys.stdin:
-        print(json.dumps(outcome(gpt_runner, logger, json.loads(line))))
+        print(json.dumps(run_case(gpt_runner, logger, json.loads(line))))
 
 
 class Api:
@@ -91,7 +91,7 @@ class Api:
         return reply_as_api(call) if self.live else None
 
 
-def outcome(gpt_runner: Any, logger: object, case: Any) -> dict[str, Any]:
+def run_case(gpt_runner: Any, logger: object, case: Any) -> dict[str, Any]:
     runner = gpt_runner.GPTRunner(SimpleNamespace(model_name="x"), logger)
     runner.model = Answers(case["answers"])
     Api.live = case["live"]

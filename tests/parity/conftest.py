@@ -14,8 +14,8 @@ from tests.parity.comparison import Comparison
 COMPARISONS = pytest.StashKey[list[Comparison]]()
 
 
-def oracle_files(pattern: str) -> list[Path]:
-    """Files of the oracle folder that ``FCBENCH_ORACLE`` names; none where it is not set."""
+def find_oracle_files(pattern: str) -> list[Path]:
+    """Return the files in the oracle folder that ``FCBENCH_ORACLE`` names; none where it is not set."""
     folder = os.environ.get("FCBENCH_ORACLE")
     return sorted(Path(folder).glob(pattern)) if folder else []
 
@@ -26,13 +26,13 @@ def bfcl(pack_cache: Path) -> Suite:
 
 
 @pytest.fixture
-def compared(pytestconfig: pytest.Config) -> list[Comparison]:
-    """Comparisons to show at the end."""
+def comparisons(pytestconfig: pytest.Config) -> list[Comparison]:
+    """Return the comparisons to show at the end."""
     return pytestconfig.stash.setdefault(COMPARISONS, [])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Records, equal, different, for each file."""
+    """Print how many records are equal and different, for each file."""
     comparisons = config.stash.get(COMPARISONS, [])
     if not comparisons:
         return

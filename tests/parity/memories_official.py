@@ -18,7 +18,7 @@ CLASSES = {"memory_kv": "MemoryAPI_kv", "memory_rec_sum": "MemoryAPI_rec_sum"}
 HELD = ("core_memory", "archival_memory", "memory")
 
 
-def returned(call: str, functions: dict[str, Any]) -> str:
+def carry_out_call(call: str, functions: dict[str, Any]) -> str:
     try:
         result = eval(call, dict(functions))
     except Exception as error:  # noqa: BLE001 - as the official executor does
@@ -39,7 +39,7 @@ def main() -> None:
         module = importlib.import_module(f"{FOLDER}.{sequence['memory']}")
         memory = getattr(module, CLASSES[sequence["memory"]])()
         functions = {name: getattr(memory, name) for name in dir(memory) if "memory_" in name}
-        results = [returned(call, functions) for call in sequence["calls"]]
+        results = [carry_out_call(call, functions) for call in sequence["calls"]]
         held = {name: getattr(memory, name) for name in HELD if hasattr(memory, name)}
         shown = memory._dump_core_memory_to_context()
         print(json.dumps({"results": results, "held": held, "shown": shown}))

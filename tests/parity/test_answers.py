@@ -6,14 +6,14 @@ import pytest
 
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.matchers import answer
-from tests.parity.comparison import records
-from tests.parity.conftest import oracle_files
+from tests.parity.comparison import read_records
+from tests.parity.conftest import find_oracle_files
 
-FILES = oracle_files("agentic.jsonl.gz")
+FILES = find_oracle_files("agentic.jsonl.gz")
 NEEDS_ORACLE = pytest.mark.skipif(not FILES, reason="FCBENCH_ORACLE names no folder with agentic.jsonl.gz")
 
 
-def _difference(record: dict[str, object]) -> str | None:
+def _find_difference(record: dict[str, object]) -> str | None:
     right = record["possible_answers"]
     assert isinstance(right, list)
     verdict = answer.match_answer(record["response"], right)
@@ -25,14 +25,14 @@ def _difference(record: dict[str, object]) -> str | None:
 
 @NEEDS_ORACLE
 def test_every_verdict_is_the_official_one() -> None:
-    told = [dict(record) for record in records(FILES[0])]
+    told = [dict(record) for record in read_records(FILES[0])]
     assert len(told) == 862
-    assert [difference for record in told if (difference := _difference(record))] == []
+    assert [difference for record in told if (difference := _find_difference(record))] == []
 
 
 def test_another_verdict_is_found() -> None:
     record: dict[str, object] = {"id": "memory_0", "kind": "exact", "response": "Oslo", "valid": True}
     record |= {"possible_answers": ["Oslo"], "error_type": None}
-    assert _difference(record) is None
-    assert _difference({**record, "response": "Bergen"}) is not None
-    assert _difference({**record, "valid": False, "error_type": answer.NOT_FOUND}) is not None
+    assert _find_difference(record) is None
+    assert _find_difference({**record, "response": "Bergen"}) is not None
+    assert _find_difference({**record, "valid": False, "error_type": answer.NOT_FOUND}) is not None

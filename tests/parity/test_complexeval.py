@@ -54,11 +54,11 @@ def outcomes(cases: list[Case]) -> list[dict[str, Any]]:
 def test_verdict_counts_and_replies_are_the_official_ones(
     cases: list[Case], outcomes: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builtin, "compare_arguments", _judged)
+    monkeypatch.setattr(builtin, "compare_arguments", _compare_as_stand_in)
     seen: Counter[str] = Counter()
     wrong = []
     for seed, (case, official) in enumerate(zip(cases, outcomes, strict=True)):
-        ours, theirs = _ours(case), _theirs(official)
+        ours, theirs = _summarize_ours(case), _summarize_official(official)
         seen[str(theirs["verdict"])] += 1
         if ours != theirs:
             wrong.append((seed, ours, theirs))
@@ -66,7 +66,7 @@ def test_verdict_counts_and_replies_are_the_official_ones(
     assert set(seen) >= {"passed", "stop_early", "func_error", "value_error", "param_missing", "decode_error"}
 
 
-def _theirs(outcome: Mapping[str, Any]) -> dict[str, object]:
+def _summarize_official(outcome: Mapping[str, Any]) -> dict[str, object]:
     if "crash" in outcome:
         return {"verdict": "crash"}
     message = outcome["message"]
@@ -79,46 +79,52 @@ def _theirs(outcome: Mapping[str, Any]) -> dict[str, object]:
     if code == "unknown_error":
         return {"verdict": code}
     counts = {key: outcome[key] for key in ("right", "right_steps", "taken")}
-    return {"verdict": code, "replies": [[_kind(r) for r in turn] for turn in outcome["replies"]], **counts}
+    return {
+        "verdict": code,
+        "replies": [[_classify_reply(r) for r in turn] for turn in outcome["replies"]],
+        **counts,
+    }
 
 
-def _kind(reply: object) -> object:
+def _classify_reply(reply: object) -> object:
     if isinstance(reply, dict) and set(reply) == {"error"}:
         return "refused"
     return "generic" if isinstance(reply, dict) and "api_status" in reply else reply
 
 
-def _ours(case: Case) -> dict[str, object]:
+def _summarize_ours(case: Case) -> dict[str, object]:
     transcript = hold_conversation(
         case.entry,
         case.answers,
         PathSettings(Profile.OFFICIAL, similarity="test", live=case.live),
-        aside=_aside,
+        aside=_answer_aside,
     )
     judgement = verdict.judge(case.entry, transcript)
     official, score = judgement.official, judgement.official_path
     assert isinstance(official, (Passed, Failed))
-    code = _codes(official)
+    code = _join_codes(official)
     if code in ("crash", "unknown_error"):
         assert score is None
         return {"verdict": code}
     assert score is not None
     replies = [
-        [_kind(json.loads(text)) for text in step.results] for step in transcript.turns[0] if step.results
+        [_classify_reply(json.loads(text)) for text in step.results]
+        for step in transcript.turns[0]
+        if step.results
     ]
     counts = {"right": score.right, "right_steps": score.right_steps, "taken": score.taken}
     return {"verdict": code, "replies": replies, **counts}
 
 
-def _codes(verdict: Passed | Failed) -> str:
-    """The code, or those of all mistakes of an answer: two calls alike can be paired either way round."""
+def _join_codes(verdict: Passed | Failed) -> str:
+    """Return the code, or those of all mistakes of an answer: two calls alike can be paired either way."""
     if isinstance(verdict, Passed):
         return "passed"
     errors = verdict.details.get("errors")
     return " ".join(sorted(error["code"] for error in errors)) if isinstance(errors, list) else verdict.code
 
 
-def _aside(request: AskModel) -> Completion:
+def _answer_aside(request: AskModel) -> Completion:
     texts = {role: [str(m["content"]) for m in request.messages if m["role"] == role] for role in _ROLES}
     if request.party is Party.SIMILARITY:
         return Completion(text=json.dumps(compare_texts(texts["made"], texts["expected"])))
@@ -128,7 +134,7 @@ def _aside(request: AskModel) -> Completion:
 _ROLES = ("made", "expected", "call")
 
 
-def _judged(
+def _compare_as_stand_in(
     doc: FunctionDoc, made: Mapping[str, object], expected: Mapping[str, object]
 ) -> builtin.Comparison:
     one, other = ({"name": doc.name, "arguments": arguments} for arguments in (made, expected))

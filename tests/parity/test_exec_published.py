@@ -37,10 +37,10 @@ from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import execution
 from pytest_fcbench.suites.suite import Suite
 from tests.factories import make_transcript
-from tests.parity.comparison import records
-from tests.parity.conftest import oracle_files
+from tests.parity.comparison import read_records
+from tests.parity.conftest import find_oracle_files
 
-FILES = oracle_files("exec_published.jsonl.gz")
+FILES = find_oracle_files("exec_published.jsonl.gz")
 pytestmark = pytest.mark.skipif(
     not FILES, reason="FCBENCH_ORACLE names no folder with exec_published.jsonl.gz"
 )
@@ -70,11 +70,11 @@ class Answer:
     published: tuple[object, object]
 
 
-def answers(path: Path, suite: Suite) -> Iterator[Answer]:
-    """Those about entries whose truth calls nothing but formulas."""
+def read_answers(path: Path, suite: Suite) -> Iterator[Answer]:
+    """Yield the answers about entries whose truth calls nothing but formulas."""
     loaded = [entry for name in SELECTIONS["executable"] for entry in suite.load(CATEGORIES[name])]
     entries = {entry.id: entry for entry in loaded if asks_nobody(entry)}
-    for record in records(path):
+    for record in read_records(path):
         category = str(record["category"]).replace("executable_", "exec_").removesuffix("_function")
         if entry := entries.get(f"{category}_{record['index']}"):
             published = record["valid"], record["error_type"]
@@ -86,8 +86,8 @@ def asks_nobody(entry: Entry) -> bool:
     return bool(calls) and all(call.partition("(")[0].strip() in FORMULAS for call in calls)
 
 
-def as_read_then(model: str, text: str) -> str:
-    """The text that today's reader takes as the handler of 2024 took the answer."""
+def read_as_in_2024(model: str, text: str) -> str:
+    """Return the text that today's reader takes as the handler of 2024 took the answer."""
     if model == "databricks-dbrx-instruct":
         bare = re.sub(r"'([^']*)'", r"\1", text).replace("\n    ", "")
         bare = bare.replace("['", "[") if bare.startswith("['") else bare
@@ -104,28 +104,28 @@ def as_read_then(model: str, text: str) -> str:
     return text
 
 
-def syntax_of(model: str) -> str:
+def find_syntax(model: str) -> str:
     return _SYNTAX.get(model, "python")
 
 
-def judged(answer: Answer, pool: Pool, *, then: bool = True) -> tuple[object, object]:
-    raw, syntax = answer.raw, syntax_of(answer.model)
+def judge_answer(answer: Answer, pool: Pool, *, then: bool = True) -> tuple[object, object]:
+    raw, syntax = answer.raw, find_syntax(answer.model)
     if isinstance(raw, list):
         completion = Completion(tool_calls=tuple(map(part_from_json, raw)))
     else:
-        completion = Completion(text=as_read_then(answer.model, str(raw)) if then else str(raw))
+        completion = Completion(text=read_as_in_2024(answer.model, str(raw)) if then else str(raw))
     transcript = make_transcript(completion, entry=answer.entry.key, syntax=syntax)
     verdict = execution.judge(answer.entry, transcript, pool).official
     return (False, verdict.code) if isinstance(verdict, Failed) else (True, None)
 
 
 def test_every_verdict_is_the_published_one(bfcl: Suite, pool: Pool) -> None:
-    published = list(answers(FILES[0], bfcl))
+    published = list(read_answers(FILES[0], bfcl))
     assert len(published) == 12 * 134
     different = [
         f"{answer.model} {answer.entry.id}: ours {ours}, published {answer.published}"
         for answer in published
-        if (ours := judged(answer, pool)) != answer.published
+        if (ours := judge_answer(answer, pool)) != answer.published
     ]
     assert different == []
 
@@ -133,8 +133,8 @@ def test_every_verdict_is_the_published_one(bfcl: Suite, pool: Pool) -> None:
 def test_what_today_reads_otherwise_is_counted(bfcl: Suite, pool: Pool) -> None:
     found = Counter(
         answer.model
-        for answer in answers(FILES[0], bfcl)
-        if judged(answer, pool, then=False) != answer.published
+        for answer in read_answers(FILES[0], bfcl)
+        if judge_answer(answer, pool, then=False) != answer.published
     )
     assert found == OTHERWISE
 
@@ -142,12 +142,14 @@ def test_what_today_reads_otherwise_is_counted(bfcl: Suite, pool: Pool) -> None:
 @pytest.mark.parametrize("raw", [None, "", "[math_gcd(a=1, b=1)]"])
 def test_another_answer_is_another_verdict(bfcl: Suite, pool: Pool, raw: object) -> None:
     """The comparison can fail."""
-    answer = next(a for a in answers(FILES[0], bfcl) if a.model.startswith("gpt-4o-mini") and a.published[0])
+    answer = next(
+        a for a in read_answers(FILES[0], bfcl) if a.model.startswith("gpt-4o-mini") and a.published[0]
+    )
     other = Answer(answer.entry, answer.model, raw, answer.published)
-    assert judged(other, pool) != answer.published
+    assert judge_answer(other, pool) != answer.published
 
 
 def test_the_function_calls_of_the_oracle_are_all_there(bfcl: Suite) -> None:
-    codes: Mapping[object, int] = Counter(answer.published[1] for answer in answers(FILES[0], bfcl))
+    codes: Mapping[object, int] = Counter(answer.published[1] for answer in read_answers(FILES[0], bfcl))
     assert codes[None] == 1330
     assert len(codes) == 8

@@ -32,8 +32,8 @@ _WORDS = ("name", "city", "home", "place", "of", "birth", "Work", "a", "1", "not
 _NUMBERS = (5, 1, 0, -1, 100, None, True, 2.5, "2")
 
 
-def sequence(random: Random, memory: str) -> list[str]:
-    """Calls, some of them up to the limits."""
+def draw_sequence(random: Random, memory: str) -> list[str]:
+    """Draw calls, some of them up to the limits."""
     names = list_functions(DOMAINS[memory])
     filling = random.random() < 0.3
     calls = [f"core_memory_add(key='k{letter}', value='v')" for letter in "abcdefgh"] if filling else []
@@ -42,26 +42,28 @@ def sequence(random: Random, memory: str) -> list[str]:
     if memory == "memory_rec_sum":
         calls = [f"memory_append(text={'ab ' * random.randint(0, 1700)!r})" for _ in calls[:4]]
     weights = [0.2 if name.endswith("clear") else 4 if "_add" in name else 1 for name in names]
-    return calls + [_call(random, name) for name in random.choices(names, weights, k=random.randint(3, 40))]
+    return calls + [
+        _draw_call(random, name) for name in random.choices(names, weights, k=random.randint(3, 40))
+    ]
 
 
-def _call(random: Random, name: str) -> str:
+def _draw_call(random: Random, name: str) -> str:
     arguments: dict[str, object] = {}
     if name.endswith(("_add", "_remove", "_replace", "_retrieve")) and not name.startswith("memory_"):
         arguments["key"] = random.choice(_KEYS)
     if name.endswith(("_add", "_replace")) and not name.startswith("memory_"):
-        arguments["value"] = _text(random, 300, 2000)
+        arguments["value"] = _draw_text(random, 300, 2000)
     if name.endswith("_search"):
         arguments["query"] = random.choice((" ".join(random.choices(_WORDS, k=random.randint(0, 4))), 7))
         if random.random() < 0.5:
             arguments["k"] = random.choice(_NUMBERS)
     if name in ("memory_append", "memory_update"):
-        arguments["text"] = _text(random, 10_000, 4_000)
+        arguments["text"] = _draw_text(random, 10_000, 4_000)
     if name == "memory_replace":
         arguments |= {"old_text": random.choice(("ab", "b a", "x", 1, "nowhere", "'")), "new_text": "c d"}
         if random.random() < 0.1:
             # Not for what stands there often: officially that has no limit, ours ends at a million.
-            arguments |= {"old_text": "'", "new_text": _text(random, 10_000, 10)}
+            arguments |= {"old_text": "'", "new_text": _draw_text(random, 10_000, 10)}
     if random.random() < 0.02:
         arguments["more"] = 1
     if arguments and random.random() < 0.02:
@@ -69,22 +71,22 @@ def _call(random: Random, name: str) -> str:
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
 
 
-def _text(random: Random, *limits: int) -> object:
+def _draw_text(random: Random, *limits: int) -> object:
     limit = random.choice(limits)
     long = "x" * random.choice((limit - 1, limit, limit + 1))
     return random.choice((long, "ab cd", "ä'\"\n", "", 12, None, {"a": [1.5]}, "a b"))
 
 
-def ours(memory: str, calls: Sequence[str]) -> Mapping[str, object]:
-    """What our memory makes of a sequence, in the form of the official outcome."""
+def run_ours(memory: str, calls: Sequence[str]) -> Mapping[str, object]:
+    """Return what our memory makes of a sequence, in the form of the official outcome."""
     made = DOMAINS[memory]({}, World())
     results = list(Environments({memory: made}).perform_calls(calls))
     held: object = json.loads(json.dumps(made.get_full_state()))
     return {"results": results, "held": held, "shown": made.recall_memory()}
 
 
-def official(root: Path, sequences: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """What the official memories make of sequences."""
+def run_official(root: Path, sequences: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    """Return what the official memories make of sequences."""
     command = [OFFICIAL, str(Path(__file__).with_name("memories_official.py"))]
     environment = {**os.environ, "BFCL_PROJECT_ROOT": str(root)}
     environment.pop("PYTHONPATH", None)
@@ -94,8 +96,8 @@ def official(root: Path, sequences: Sequence[Mapping[str, object]]) -> list[Mapp
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def apart(result: str) -> tuple[object, str]:
-    """What a result holds, and its sentence with the values in it left out."""
+def split_result(result: str) -> tuple[object, str]:
+    """Return what a result holds, and its sentence with the values in it left out."""
     if result.startswith("Error"):
         return "an exception", ""
     value: object = json.loads(result)
@@ -106,15 +108,15 @@ def apart(result: str) -> tuple[object, str]:
     return value, ""
 
 
-def differences(
+def find_differences(
     calls: Sequence[str], found: Mapping[str, object], right: Mapping[str, object], known: dict[str, set[str]]
 ) -> Iterator[str]:
-    """Where outcomes differ; ``known`` collects which of our sentences stands for which of theirs."""
+    """Yield where outcomes differ; ``known`` collects which of our sentences stands for which of theirs."""
     results, expected = found["results"], right["results"]
     assert isinstance(results, list)
     assert isinstance(expected, list)
     for call, mine, theirs in zip(calls, results, expected, strict=True):
-        (value, sentence), (other, meant) = apart(mine), apart(theirs)
+        (value, sentence), (other, meant) = split_result(mine), split_result(theirs)
         if json.dumps(value) != json.dumps(other):
             yield f"{call:.100}: {mine:.200} not {theirs:.200}"
         function = call.partition("(")[0]
@@ -129,15 +131,15 @@ def differences(
 @pytest.mark.parametrize("memory", ["memory_kv", "memory_rec_sum"])
 def test_random_calls_do_the_same(memory: str, tmp_path: Path) -> None:
     random = Random(memory)
-    sequences = [{"memory": memory, "calls": sequence(random, memory)} for _ in range(SEQUENCES)]
-    outcomes = official(tmp_path, sequences)
+    sequences = [{"memory": memory, "calls": draw_sequence(random, memory)} for _ in range(SEQUENCES)]
+    outcomes = run_official(tmp_path, sequences)
     assert len(outcomes) == SEQUENCES
     known: dict[str, set[str]] = {}
     found = []
     for each, right in zip(sequences, outcomes, strict=True):
         calls = each["calls"]
         assert isinstance(calls, list)
-        found += list(differences(calls, ours(memory, calls), right, known))
+        found += list(find_differences(calls, run_ours(memory, calls), right, known))
     assert found == []
     assert {sentence: meant for sentence, meant in known.items() if len(meant) > 1} == {}
     reached = {sentence for sentence in known if not sentence.endswith(": ")}
@@ -148,8 +150,8 @@ def test_random_calls_do_the_same(memory: str, tmp_path: Path) -> None:
 
 def test_a_difference_is_found() -> None:
     calls = ["core_memory_add(key='a', value='b')", "core_memory_retrieve(key='a')"]
-    outcome = ours("memory_kv", calls)
+    outcome = run_ours("memory_kv", calls)
     same = {**outcome, "results": ['{"status": "Yes."}', '{"value": "b"}']}
-    assert list(differences(calls, outcome, same, {})) == []
+    assert list(find_differences(calls, outcome, same, {})) == []
     other = {**same, "results": ['{"error": "No."}', '{"value": "c"}'], "held": {}, "shown": "?"}
-    assert len(list(differences(calls, outcome, other, {}))) == 4
+    assert len(list(find_differences(calls, outcome, other, {}))) == 4

@@ -20,36 +20,36 @@ from pytest_fcbench.environments import open_environments
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite
-from tests.parity.comparison import Comparison, records
-from tests.parity.conftest import oracle_files
-from tests.parity.trajectories import compare_mutated, replay
+from tests.parity.comparison import Comparison, read_records
+from tests.parity.conftest import find_oracle_files
+from tests.parity.trajectories import compare_mutated, replay_file
 
-TRUTHS = oracle_files("multi_turn_gt_*.jsonl.gz")
-MUTATED = oracle_files("multi_turn_mut_*.jsonl.gz")
+TRUTHS = find_oracle_files("multi_turn_gt_*.jsonl.gz")
+MUTATED = find_oracle_files("multi_turn_mut_*.jsonl.gz")
 NEEDS_ORACLE = pytest.mark.skipif(
     not TRUTHS or not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_*.jsonl.gz"
 )
 
 
-def _name(path: Path) -> str:
+def _name_file(path: Path) -> str:
     return path.name.removesuffix(".jsonl.gz")
 
 
 @NEEDS_ORACLE
-@pytest.mark.parametrize("path", TRUTHS, ids=_name)
+@pytest.mark.parametrize("path", TRUTHS, ids=_name_file)
 def test_every_result_and_every_state_is_the_official_one(path: Path, bfcl: Suite) -> None:
     """Errors, which occur in the composite file only, are errors here too; their wording is ours."""
-    replayed = replay(path, bfcl)
+    replayed = replay_file(path, bfcl)
     assert replayed.calls > 1100
     assert replayed.different == ()
     assert (replayed.errors > 0) is ("composite" in path.name)
 
 
 @NEEDS_ORACLE
-@pytest.mark.parametrize("path", MUTATED, ids=_name)
-def test_every_verdict_is_the_official_one(path: Path, bfcl: Suite, compared: list[Comparison]) -> None:
+@pytest.mark.parametrize("path", MUTATED, ids=_name_file)
+def test_every_verdict_is_the_official_one(path: Path, bfcl: Suite, comparisons: list[Comparison]) -> None:
     comparison = compare_mutated(path, bfcl)
-    compared.append(comparison)
+    comparisons.append(comparison)
     assert comparison.records >= 600
     assert comparison.different == (), "\n".join(comparison.different[:20])
 
@@ -58,7 +58,7 @@ def test_every_verdict_is_the_official_one(path: Path, bfcl: Suite, compared: li
 @pytest.mark.parametrize("field", ["results", "state"])
 def test_a_changed_result_is_found(bfcl: Suite, tmp_path: Path, field: str) -> None:
     source = next(path for path in TRUTHS if "base" in path.name)
-    changed = [dict(record) for record in records(source)]
+    changed = [dict(record) for record in read_records(source)]
     turns = changed[3]["turns"]
     assert isinstance(turns, list)
     turns[0][field] = (
@@ -66,8 +66,8 @@ def test_a_changed_result_is_found(bfcl: Suite, tmp_path: Path, field: str) -> N
         if field == "results"
         else {name: {**state, "more": 1} for name, state in turns[0]["state"].items()}
     )
-    path = _written(tmp_path / source.name, changed)
-    different = replay(path, bfcl).different
+    path = _write_records(tmp_path / source.name, changed)
+    different = replay_file(path, bfcl).different
     assert different
     assert all(text.startswith(f"{changed[3]['id']} turn 0: ") for text in different)
 
@@ -75,16 +75,16 @@ def test_a_changed_result_is_found(bfcl: Suite, tmp_path: Path, field: str) -> N
 @NEEDS_ORACLE
 def test_a_flipped_verdict_is_found(bfcl: Suite, tmp_path: Path) -> None:
     source = next(path for path in MUTATED if "base" in path.name)
-    changed = [dict(record) for record in records(source)]
+    changed = [dict(record) for record in read_records(source)]
     victim = next(
         record for record in changed if record["error_type"] == "multi_turn:instance_state_mismatch"
     )
     victim["error_type"] = "multi_turn:execution_response_mismatch"
-    (difference,) = compare_mutated(_written(tmp_path / source.name, changed), bfcl).different
+    (difference,) = compare_mutated(_write_records(tmp_path / source.name, changed), bfcl).different
     assert difference.startswith(f"{victim['id']} {victim['mutation']}")
 
 
-def _written(path: Path, rows: list[dict[str, object]]) -> Path:
+def _write_records(path: Path, rows: list[dict[str, object]]) -> Path:
     with gzip.open(path, "wt") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
     return path
@@ -94,12 +94,12 @@ def _written(path: Path, rows: list[dict[str, object]]) -> Path:
 def test_nothing_depends_on_order_or_on_what_ran_before(bfcl: Suite, tmp_path: Path) -> None:
     """All records twice in one process, the second time shuffled."""
     for path in (*TRUTHS, *MUTATED):
-        rows = [dict(record) for record in records(path)]
+        rows = [dict(record) for record in read_records(path)]
         random.Random(7).shuffle(rows)
-        shuffled = _written(tmp_path / path.name, rows)
+        shuffled = _write_records(tmp_path / path.name, rows)
         for _ in range(2):
             if path in TRUTHS:
-                assert replay(shuffled, bfcl).different == ()
+                assert replay_file(shuffled, bfcl).different == ()
             else:
                 assert compare_mutated(shuffled, bfcl).different == ()
 
@@ -130,20 +130,20 @@ def test_whole_conversations_are_the_official_ones(bfcl: Suite) -> None:
     for mode, names in ((Mode.FC, Names.UNDERSCORED), (Mode.PROMPT, Names.DOTTED)):
         for category in SELECTIONS["multi_turn"]:
             for entry in bfcl.load(CATEGORIES[category]):
-                found.append((f"{mode}:{entry.id}", _requests(entry, bfcl, mode, names)))
+                found.append((f"{mode}:{entry.id}", _digest_requests(entry, bfcl, mode, names)))
     assert len(found) == 1600
     assert hashlib.sha256(json.dumps(sorted(found)).encode()).hexdigest() == OFFICIAL_REQUESTS_SHA256
 
 
-def _requests(entry: Entry, suite: Suite, mode: Mode, names: Names) -> list[str]:
-    """A digest of each request of the conversation with the oracle."""
+def _digest_requests(entry: Entry, suite: Suite, mode: Mode, names: Names) -> list[str]:
+    """Return a digest of each request of the conversation with the oracle."""
     talk = put_turns(entry, Manner("x", Prompting.make_default(mode, names)), suite.wording)
     asking = carry_out_calls(talk, open_environments(entry, suite.world).perform_calls)
     model = OracleModel(Prompting.make_default(mode, names))
     digests = []
     request = next(asking)
     while True:
-        asked = [[_message(message) for message in request.messages], list(request.tools)]
+        asked = [[_reduce_message(message) for message in request.messages], list(request.tools)]
         digests.append(hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16])
         try:
             request = asking.send(run_through(model.complete(entry, request)))
@@ -151,7 +151,7 @@ def _requests(entry: Entry, suite: Suite, mode: Mode, names: Names) -> list[str]
             return digests
 
 
-def _message(message: object) -> list[object]:
+def _reduce_message(message: object) -> list[object]:
     assert isinstance(message, dict)
     calls = [
         [call["id"], call["function"]["name"], call["function"]["arguments"]]

@@ -28,10 +28,10 @@ from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites.suite import Suite
 from tests.conftest import ROOT
-from tests.parity.comparison import records
-from tests.parity.conftest import oracle_files
-from tests.parity.test_prompt_formats import mutated
-from tests.parity.test_tables import MODELS, REPLAY, table
+from tests.parity.comparison import read_records
+from tests.parity.conftest import find_oracle_files
+from tests.parity.test_prompt_formats import mutate_text
+from tests.parity.test_tables import MODELS, REPLAY, read_table
 from tests.parity.trajectories import is_error
 
 OFFICIAL = os.environ.get("FCBENCH_OFFICIAL_PYTHON", "")
@@ -39,15 +39,15 @@ NEEDS_OFFICIAL = pytest.mark.skipif(
     not OFFICIAL, reason="FCBENCH_OFFICIAL_PYTHON names no Python with bfcl-eval 2026.3.23"
 )
 NEEDS_REPLAY = pytest.mark.skipif(not REPLAY.is_dir(), reason="no replay folder beside FCBENCH_ORACLE")
-MUTATED = [path for path in oracle_files("multi_turn_mut_*.jsonl.gz") if "composite" not in path.name]
+MUTATED = [path for path in find_oracle_files("multi_turn_mut_*.jsonl.gz") if "composite" not in path.name]
 
 LINK = "https://openai.com/index/gpt-4o-mini-advancing-cost-efficient-intelligence/"
 MODES = {"fc": "gpt-4o-mini-2024-07-18-FC", "prompt": "gpt-4o-mini-2024-07-18"}
 """An official id for each mode."""
 
 
-def _run(cache: Path, scorecard: Path, categories: str, *options: str) -> Path:
-    """The scorecard of a run over official entries."""
+def _run_benchmarks(cache: Path, scorecard: Path, categories: str, *options: str) -> Path:
+    """Return the scorecard of a run over official entries."""
     command = [sys.executable, "-m", "pytest", "benchmarks", "-q", "-p", "no:cacheprovider"]
     command += ["--fcbench-suite=bfcl", "--fcbench-store=none", f"--fcbench-scorecard={scorecard}", *options]
     command += [f"--fcbench-category={category}" for category in categories.split()]
@@ -56,8 +56,8 @@ def _run(cache: Path, scorecard: Path, categories: str, *options: str) -> Path:
     return scorecard
 
 
-def _export(cache: Path, folder: Path, scorecards: Mapping[str, Path]) -> Path:
-    """The official formats of scorecards by the official id of the model."""
+def _export_official(cache: Path, folder: Path, scorecards: Mapping[str, Path]) -> Path:
+    """Return the official formats of scorecards by the official id of the model."""
     command = [sys.executable, "-m", "pytest_fcbench.cli.main", "export", "official", f"--to={folder}"]
     command += map(str, scorecards.values())
     for name in scorecards:
@@ -69,8 +69,8 @@ def _export(cache: Path, folder: Path, scorecards: Mapping[str, Path]) -> Path:
     return folder
 
 
-def _evaluated(exported: Path, root: Path) -> Path:
-    """The exported results with the official scores."""
+def _evaluate_officially(exported: Path, root: Path) -> Path:
+    """Return the exported results with the official scores."""
     root.mkdir()
     (root / "result").symlink_to(exported / "result")
     command = [OFFICIAL, "-m", "bfcl_eval", "evaluate", "--test-category=all", "--partial-eval"]
@@ -81,13 +81,13 @@ def _evaluated(exported: Path, root: Path) -> Path:
     return root
 
 
-def differences(ours: Path, official: Path) -> Iterator[str]:
-    """Every place where the score folders differ."""
+def find_differences(ours: Path, official: Path) -> Iterator[str]:
+    """Yield every place where the score folders differ."""
     files = sorted(path.relative_to(official) for path in official.glob("score/*/**/*_score.json"))
     assert files == sorted(path.relative_to(ours) for path in ours.glob("score/*/**/*_score.json"))
     for file in files:
         found, expected = (
-            [json.loads(line) for line in _lines(folder / file)] for folder in (ours, official)
+            [json.loads(line) for line in _read_lines(folder / file)] for folder in (ours, official)
         )
         if (ids := [row.get("id") for row in found]) != [row.get("id") for row in expected]:
             yield f"{file}: {ids}"
@@ -106,7 +106,7 @@ def differences(ours: Path, official: Path) -> Iterator[str]:
             yield path.name
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split("\n")[:-1]
 
 
@@ -128,27 +128,29 @@ def _without_sentences(value: object, key: str = "") -> object:
     return value
 
 
-def _agree(cache: Path, folder: Path, categories: str, scorecards: Mapping[str, Path]) -> int:
-    """Hold the official formats of scorecards against the evaluator's and replay them. Gives the failures."""
-    ours = _export(cache, folder / "ours", scorecards)
-    official = _evaluated(ours, folder / "official")
-    assert list(differences(ours, official)) == []
+def _assert_agreement(cache: Path, folder: Path, categories: str, scorecards: Mapping[str, Path]) -> int:
+    """Hold the official formats of scorecards against the evaluator's, replay them, return the failures."""
+    ours = _export_official(cache, folder / "ours", scorecards)
+    official = _evaluate_officially(ours, folder / "official")
+    assert list(find_differences(ours, official)) == []
     for name, scorecard in scorecards.items():
         replayed = f"--fcbench-model=replay:{ours / 'result' / name}"
-        again = _run(cache, folder / f"{name}.json", categories, replayed)
-        assert _verdicts(again) == _verdicts(scorecard)
-    return sum(len(_lines(path)) - 1 for path in official.glob("score/*/**/*_score.json"))
+        again = _run_benchmarks(cache, folder / f"{name}.json", categories, replayed)
+        assert _read_verdicts(again) == _read_verdicts(scorecard)
+    return sum(len(_read_lines(path)) - 1 for path in official.glob("score/*/**/*_score.json"))
 
 
-def _verdicts(scorecard: Path) -> Mapping[str, object]:
-    """The verdicts of the entries that have answers."""
+def _read_verdicts(scorecard: Path) -> Mapping[str, object]:
+    """Return the verdicts of the entries that have answers."""
     told = [test["metadata"]["fcbench"] for test in json.loads(scorecard.read_text())["tests"]]
     return {record["entry"]: record["verdicts"] for record in told if record["turns"]}
 
 
-def _published(cache: Path, folder: Path) -> Mapping[str, Path]:
+def _replay_published(cache: Path, folder: Path) -> Mapping[str, Path]:
     return {
-        name: _run(cache, folder / f"{name}-run.json", "non_live", f"--fcbench-model=replay:{REPLAY / name}")
+        name: _run_benchmarks(
+            cache, folder / f"{name}-run.json", "non_live", f"--fcbench-model=replay:{REPLAY / name}"
+        )
         for name in MODELS
     }
 
@@ -156,7 +158,7 @@ def _published(cache: Path, folder: Path) -> Mapping[str, Path]:
 @NEEDS_OFFICIAL
 @NEEDS_REPLAY
 def test_published_results(pack_cache: Path, tmp_path: Path) -> None:
-    assert _agree(pack_cache, tmp_path, "non_live", _published(pack_cache, tmp_path)) == 440
+    assert _assert_agreement(pack_cache, tmp_path, "non_live", _replay_published(pack_cache, tmp_path)) == 440
 
 
 @NEEDS_OFFICIAL
@@ -164,7 +166,7 @@ def test_published_results(pack_cache: Path, tmp_path: Path) -> None:
 def test_models_without_a_network(model: str, failures: int, pack_cache: Path, tmp_path: Path) -> None:
     """The oracle fails in four entries that contradict themselves, in none of the conversations."""
     scorecards = {
-        name: _run(
+        name: _run_benchmarks(
             pack_cache,
             tmp_path / f"{name}-run.json",
             "live multi_turn",
@@ -173,7 +175,7 @@ def test_models_without_a_network(model: str, failures: int, pack_cache: Path, t
         )
         for mode, name in MODES.items()
     }
-    assert _agree(pack_cache, tmp_path, "live multi_turn", scorecards) == failures
+    assert _assert_agreement(pack_cache, tmp_path, "live multi_turn", scorecards) == failures
 
 
 @NEEDS_OFFICIAL
@@ -185,11 +187,11 @@ def test_changed_trajectories(variant: int, pack_cache: Path, tmp_path: Path) ->
     for mode, name in MODES.items():
         said = tmp_path / "said" / name
         for path in MUTATED:
-            _say(path, variant, mode, said)
-        scorecards[name] = _run(
+            _write_results(path, variant, mode, said)
+        scorecards[name] = _run_benchmarks(
             pack_cache, tmp_path / f"{name}-run.json", "multi_turn", f"--fcbench-model=replay:{said}"
         )
-    assert _agree(pack_cache, tmp_path, "multi_turn", scorecards) > 100
+    assert _assert_agreement(pack_cache, tmp_path, "multi_turn", scorecards) > 100
 
 
 TEXTS = (
@@ -239,10 +241,10 @@ def test_odd_answers(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
             rows = [{"id": key, "result": answer} for key, answer in zip(ids, answers, strict=False)]
             text = "".join(f"{json.dumps(row)}\n" for row in rows)
             (said / f"BFCL_v4_{category}_result.json").write_text(text)
-        scorecards[name] = _run(
+        scorecards[name] = _run_benchmarks(
             pack_cache, tmp_path / f"{name}-run.json", "single_turn", f"--fcbench-model=replay:{said}"
         )
-    assert _agree(pack_cache, tmp_path, "single_turn", scorecards) > 100
+    assert _assert_agreement(pack_cache, tmp_path, "single_turn", scorecards) > 100
 
 
 @NEEDS_OFFICIAL
@@ -255,11 +257,11 @@ def test_prompt_formats(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     with (said / "BFCL_v4_format_sensitivity_result.json").open("w") as file:
         for entry in bfcl.load(CATEGORIES["format_sensitivity"]):
             text = run_through(oracle.complete(entry, AskModel(()))).text or ""
-            changed = mutated(text, chance).replace("\ud800", "")  # the official writer crashes on it
+            changed = mutate_text(text, chance).replace("\ud800", "")  # the official writer crashes on it
             file.write(json.dumps({"id": entry.id, "result": changed}) + "\n")
     replayed = f"--fcbench-model=replay:{said}"
-    run = _run(pack_cache, tmp_path / f"{name}-run.json", "format_sensitivity", replayed)
-    assert _agree(pack_cache, tmp_path, "format_sensitivity", {name: run}) > 1_000
+    run = _run_benchmarks(pack_cache, tmp_path / f"{name}-run.json", "format_sensitivity", replayed)
+    assert _assert_agreement(pack_cache, tmp_path, "format_sensitivity", {name: run}) > 1_000
 
 
 @NEEDS_OFFICIAL
@@ -288,16 +290,16 @@ def test_final_answers(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
                 rows.append({"id": entry.id, "result": answers[number % len(answers)]})
             text = "".join(f"{json.dumps(row)}\n" for row in rows)
             (said / f"BFCL_v4_{category}_result.json").write_text(text)
-        scorecards[name] = _run(
+        scorecards[name] = _run_benchmarks(
             pack_cache, tmp_path / f"{name}-run.json", "memory", f"--fcbench-model=replay:{said}"
         )
-    assert _agree(pack_cache, tmp_path, "memory", scorecards) > 100
+    assert _assert_agreement(pack_cache, tmp_path, "memory", scorecards) > 100
 
 
-def _say(path: Path, variant: int, mode: str, folder: Path) -> None:
-    """A result file of changed trajectories; each turn ends with a word."""
+def _write_results(path: Path, variant: int, mode: str, folder: Path) -> None:
+    """Write a result file of changed trajectories; each turn ends with a word."""
     changes: dict[object, list[Mapping[str, object]]] = {}
-    for record in records(path):
+    for record in read_records(path):
         changes.setdefault(record["id"], []).append(record)
     category = path.name.removesuffix(".jsonl.gz").replace("multi_turn_mut_", "multi_turn_")
     folder.mkdir(parents=True, exist_ok=True)
@@ -305,18 +307,18 @@ def _say(path: Path, variant: int, mode: str, folder: Path) -> None:
         for entry, changed in changes.items():
             turns = changed[variant % len(changed)]["decoded_turns"]
             assert isinstance(turns, list)
-            result = [[*(_answer(step, mode) for step in turn), "Done."] for turn in turns]
+            result = [[*(_format_answer(step, mode) for step in turn), "Done."] for turn in turns]
             file.write(json.dumps({"id": entry, "result": result}) + "\n")
 
 
-def _answer(calls: list[str], mode: str) -> object:
+def _format_answer(calls: list[str], mode: str) -> object:
     if mode == "prompt":
         return f"[{', '.join(calls)}]"
-    return [_tool_call(call) for call in calls]
+    return [_make_tool_call(call) for call in calls]
 
 
-def _tool_call(call: str) -> Mapping[str, str]:
-    """A call with its named arguments; what is none becomes one that cannot be read."""
+def _make_tool_call(call: str) -> Mapping[str, str]:
+    """Return a call with its named arguments; what is none becomes one that cannot be read."""
     try:
         node = ast.parse(call.strip(), mode="eval").body
         assert isinstance(node, ast.Call)
@@ -329,12 +331,12 @@ def _tool_call(call: str) -> Mapping[str, str]:
 @NEEDS_REPLAY
 def test_the_published_tables(pack_cache: Path, tmp_path: Path) -> None:
     """Without the official package. There the row of one model lacks its cost and latency."""
-    ours = _export(pack_cache, tmp_path / "ours", _published(pack_cache, tmp_path)) / "score"
+    ours = _export_official(pack_cache, tmp_path / "ours", _replay_published(pack_cache, tmp_path)) / "score"
     name = "data_non_live.csv"
     assert (ours / name).read_text() == (REPLAY / name).read_text().removesuffix("\n")
     with (ours / "data_overall.csv").open(encoding="utf-8") as file:
         rows = {row["Model"]: row for row in csv.DictReader(file)}
-    published = table("data_overall.csv")
+    published = read_table("data_overall.csv")
     assert list(rows) == list(published)
     for model, row in rows.items():
         right = published[model]
@@ -355,7 +357,7 @@ def test_a_difference_is_found(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True)
         path.write_text(f"{json.dumps({'accuracy': 0.0})}\n{json.dumps(line)}\n")
     found = {
-        name: len(list(differences(tmp_path / name, tmp_path / "official")))
+        name: len(list(find_differences(tmp_path / name, tmp_path / "official")))
         for name in ("same", "code", "value", "more")
     }
     assert found == {"same": 0, "code": 1, "value": 1, "more": 1}

@@ -47,14 +47,17 @@ for entry, row, truth in zip(load_dataset_entry("format_sensitivity"), judged, t
 """
 
 
-def canonical(value: object) -> object:
-    """A value as JSON, with its types and its order. The text of this runs in the official process, too."""
+def make_canonical(value: object) -> object:
+    """Return a value as JSON, with its types and its order; the text of this runs officially, too."""
     if isinstance(value, dict):
-        return ["dict", *[[canonical("**" if key is None else key), canonical(value[key])] for key in value]]
+        return [
+            "dict",
+            *[[make_canonical("**" if key is None else key), make_canonical(value[key])] for key in value],
+        ]
     if isinstance(value, set):
         return ["set", *sorted(map(repr, value))]
     if isinstance(value, (list, tuple)):
-        return [type(value).__name__, *map(canonical, value)]
+        return [type(value).__name__, *map(make_canonical, value)]
     return repr(value)
 
 
@@ -75,15 +78,15 @@ for line in sys.stdin:
         if is_function_calling_format_output(calls):
             named = [(*call.items(),)[0] for call in calls]
             named = [(name if isinstance(name, str) else json.dumps(name), told) for name, told in named]
-            found = [[name, canonical(told)] for name, told in named]
+            found = [[name, make_canonical(told)] for name, told in named]
         else:
             found = "wrong format"
     print(json.dumps(found))
 """
 
 
-def official(code: str, folder: Path, lines: str = "") -> Iterator[Any]:
-    """What a script prints in the official package's Python, line by line."""
+def run_official(code: str, folder: Path, lines: str = "") -> Iterator[Any]:
+    """Yield what a script prints in the official package's Python, line by line."""
     environment = {**os.environ, "BFCL_PROJECT_ROOT": str(folder)}
     environment.pop("PYTHONPATH", None)
     done = subprocess.run(
@@ -97,7 +100,7 @@ def official(code: str, folder: Path, lines: str = "") -> Iterator[Any]:
 def test_prompts_rows_and_truths(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     made = zip(bfcl.load(CATEGORY), official_rows(pack_cache, CATEGORY), strict=True)
     found = 0
-    for (entry, row), right in zip(made, official(PROMPTS, tmp_path), strict=True):
+    for (entry, row), right in zip(made, run_official(PROMPTS, tmp_path), strict=True):
         assert entry.variation
         prompting = Prompting.make_default(Mode.PROMPT).use_format(entry.variation.format)
         asked = presenting.build_first_request(entry, bfcl.wording, prompting)
@@ -196,7 +199,7 @@ _PIECES = (
 )
 
 
-def calls(chance: random.Random) -> list[Call]:
+def draw_calls(chance: random.Random) -> list[Call]:
     return [
         Call(
             chance.choice(_NAMES),
@@ -206,8 +209,8 @@ def calls(chance: random.Random) -> list[Call]:
     ]
 
 
-def mutated(text: str, chance: random.Random) -> str:
-    """A text with some of it cut, doubled, moved or replaced."""
+def mutate_text(text: str, chance: random.Random) -> str:
+    """Return a text with some of it cut, doubled, moved or replaced."""
     for _ in range(chance.choice((0, 1, 1, 1, 2, 2, 3, 6))):
         a, b = sorted(chance.randint(0, len(text)) for _ in range(2))
         b = min(b, a + chance.choice((0, 1, 5, 40)))
@@ -217,30 +220,30 @@ def mutated(text: str, chance: random.Random) -> str:
     return text[:600]
 
 
-def texts(count: int) -> Iterator[tuple[str, PromptFormat]]:
-    """Answers in each of the eight forms in turn, some put in another form than is asked for."""
+def draw_texts(count: int) -> Iterator[tuple[str, PromptFormat]]:
+    """Yield answers in each of the eight forms in turn, some put in another form than is asked for."""
     chance = random.Random(8)
     for number in range(count):
         asked = PromptFormat(list(Returned)[number % 4], tagged=number % 8 > 3)
         given = chance.choice(FORMATS) if chance.random() < 0.05 else asked
-        text = render_in_format(calls(chance), given)
+        text = render_in_format(draw_calls(chance), given)
         if chance.random() < 0.05:
             text = json.dumps([{"function": "f", "parameters": chance.choice(_VALUES)}])
-        yield mutated(text, chance), asked
+        yield mutate_text(text, chance), asked
 
 
 @NEEDS_OFFICIAL
 def test_readings(tmp_path: Path) -> None:
-    asked = list(texts(40_000))
+    asked = list(draw_texts(40_000))
     lines = "".join(f"{json.dumps([text, form.returned, form.tagged])}\n" for text, form in asked)
     kinds = {"failed": 0, "wrong format": 0, "calls": 0}
     for (text, form), right in zip(
-        asked, official(getsource(canonical) + DECODED, tmp_path, lines), strict=True
+        asked, run_official(getsource(make_canonical) + DECODED, tmp_path, lines), strict=True
     ):
         reading = read_official(Completion(text=text), form.syntax, Language.PYTHON)
         found: object = "failed"
         if isinstance(reading, Calls):
-            found = [[call.name, canonical(dict(call.arguments))] for call in reading.calls]
+            found = [[call.name, make_canonical(dict(call.arguments))] for call in reading.calls]
         elif reading.code == WRONG_FORMAT:
             found = "wrong format"
         assert found == right, (form.syntax, text)

@@ -26,17 +26,21 @@ def test_requests_are_the_official_ones(bfcl: Suite) -> None:
         for entry in bfcl.load(category):
             tools = presenting.build_first_request(entry, bfcl.wording, Prompting.make_default(Mode.FC))
             prompt = presenting.build_first_request(entry, bfcl.wording, Prompting.make_default(Mode.PROMPT))
-            digests[entry.id] = [_digest(_pairs(tools)), _digest(tools.tools), _digest(_pairs(prompt))]
+            digests[entry.id] = [
+                _digest_value(_pair_messages(tools)),
+                _digest_value(tools.tools),
+                _digest_value(_pair_messages(prompt)),
+            ]
     assert len(digests) == 3641
     found = hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
     assert found == OFFICIAL_SHA256
 
 
-def _pairs(request: AskModel) -> list[list[object]]:
+def _pair_messages(request: AskModel) -> list[list[object]]:
     return [[message["role"], message["content"]] for message in request.messages]
 
 
-def _digest(value: object) -> str:
+def _digest_value(value: object) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
@@ -50,19 +54,19 @@ def test_requests_about_memories_are_the_official_ones(bfcl: Suite) -> None:
     for name in SELECTIONS["memory"]:
         asked = {each.id: each for entry in bfcl.load(CATEGORIES[name]) for each in (*entry.earlier, entry)}
         for entry in asked.values():
-            tools, prompt = (_first(entry, bfcl, mode) for mode in (Mode.FC, Mode.PROMPT))
+            tools, prompt = (_build_first_request(entry, bfcl, mode) for mode in (Mode.FC, Mode.PROMPT))
             later = [[[message.role, message.content] for message in turn] for turn in entry.turns[1:]]
             digests[entry.id] = [
-                _digest([_pairs(tools), *later]),
-                _digest(tools.tools),
-                _digest(_pairs(prompt)),
+                _digest_value([_pair_messages(tools), *later]),
+                _digest_value(tools.tools),
+                _digest_value(_pair_messages(prompt)),
             ]
     assert len(digests) == 465 + 111
     found = hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
     assert found == MEMORY_SHA256
 
 
-def _first(entry: Entry, suite: Suite, mode: Mode) -> AskModel:
+def _build_first_request(entry: Entry, suite: Suite, mode: Mode) -> AskModel:
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     manner = Manner("", Prompting.make_default(mode, names))
     return next(converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL))))

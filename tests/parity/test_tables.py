@@ -33,8 +33,8 @@ COLUMNS = {
 }
 
 
-def table(name: str) -> dict[str, dict[str, str]]:
-    """Rows of an official table by the model's display name."""
+def read_table(name: str) -> dict[str, dict[str, str]]:
+    """Return the rows of an official table by the model's display name."""
     with (REPLAY / name).open(encoding="utf-8") as file:
         return {row["Model"]: row for row in csv.DictReader(file)}
 
@@ -52,8 +52,8 @@ def test_official_rows(model: str, workers: tuple[str, ...], pack_cache: Path, t
     environment = {**os.environ, "FCBENCH_CACHE": str(pack_cache)}
     subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True)
     found = json.loads(scorecard.read_text())["fcbench"]["profiles"]["official"]
-    row = table("data_non_live.csv")[MODELS[model]]
+    row = read_table("data_non_live.csv")[MODELS[model]]
     ours = {column: f"{found[kind][name]['accuracy']:.2%}" for column, (kind, name) in COLUMNS.items()}
     assert ours == {column: row[column] for column in COLUMNS}
-    overall = table("data_overall.csv")[MODELS[model]]
+    overall = read_table("data_overall.csv")[MODELS[model]]
     assert f"{found['overall']['accuracy']:.2%}" == overall["Overall Acc"]

@@ -17,11 +17,11 @@ from pytest_fcbench.matchers import state
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass as C
 from pytest_fcbench.tools.diagnosis.failure_classes import classify_failure
-from tests.parity.comparison import records
-from tests.parity.conftest import oracle_files
-from tests.parity.trajectories import entries_of
+from tests.parity.comparison import read_records
+from tests.parity.conftest import find_oracle_files
+from tests.parity.trajectories import load_entries
 
-MUTATED = oracle_files("multi_turn_mut_*.jsonl.gz")
+MUTATED = find_oracle_files("multi_turn_mut_*.jsonl.gz")
 SOON = {C.ACTED_TOO_SOON, C.ACTED_WITHOUT_FUNCTION}
 """Where the change is made in a turn that must stay empty, or moves a call into one."""
 EXPECTED = {
@@ -46,7 +46,7 @@ sometimes swaps turns, ``fail_then_retry`` fails where the call that should do n
 ``respell`` where a line break makes a text no call. ``combo`` is any two of them."""
 
 
-def transcript(turns: list[list[list[str]]]) -> Transcript:
+def make_turns(turns: list[list[list[str]]]) -> Transcript:
     steps = tuple(
         (*(Step(Completion(), tuple(calls)) for calls in turn), Step(Completion("Done."))) for turn in turns
     )
@@ -58,23 +58,23 @@ def transcript(turns: list[list[list[str]]]) -> Transcript:
 def test_every_change_that_fails_has_the_class_of_its_kind(bfcl: Suite, profile: Profile) -> None:
     failures = Counter[str]()
     for path in MUTATED:
-        for record, (mutation, found) in _classified(path, bfcl, profile):
+        for record, (mutation, found) in _classify_file(path, bfcl, profile):
             failures[mutation] += 1
             assert found in EXPECTED.get(mutation, set(C) - {C.UNEXPLAINED}), (record, mutation, found)
     assert failures.total() > 1000
     assert EXPECTED.keys() - {"add_readonly"} <= failures.keys()
 
 
-def _classified(path: Path, suite: Suite, profile: Profile) -> list[tuple[str, tuple[str, C]]]:
-    entries = entries_of(suite, path)
+def _classify_file(path: Path, suite: Suite, profile: Profile) -> list[tuple[str, tuple[str, C]]]:
+    entries = load_entries(suite, path)
     fresh = partial(open_environments, world=suite.world)
     found = []
-    for record in records(path):
+    for record in read_records(path):
         entry, turns = entries[str(record["id"])], record["decoded_turns"]
         assert isinstance(entry.expectation, Trajectory)
         assert isinstance(turns, list)
         verdict = state.match_calls(entry.expectation, turns, partial(fresh, entry), profile)
         if isinstance(verdict, Failed):
-            at = classify_failure(entry, transcript(turns), verdict, fresh)
+            at = classify_failure(entry, make_turns(turns), verdict, fresh)
             found.append((f"{entry.id} {record['info']}: {at}", (str(record["mutation"]), at.failure)))
     return found

@@ -23,7 +23,7 @@ from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.official_export.scores import render_folder
-from tests.parity.comparison import Comparison, records
+from tests.parity.comparison import Comparison, read_records
 
 _OFFICIAL = {
     "file_system": "GorillaFileSystem",
@@ -48,17 +48,17 @@ class Replayed:
     different: tuple[str, ...]
 
 
-def entries_of(suite: Suite, path: Path) -> Mapping[str, Entry]:
+def load_entries(suite: Suite, path: Path) -> Mapping[str, Entry]:
     category = path.name.removesuffix(".jsonl.gz").split("_", 3)[3]
     return {entry.id: entry for entry in suite.load(CATEGORIES[f"multi_turn_{category}"])}
 
 
-def replay(path: Path, suite: Suite) -> Replayed:
+def replay_file(path: Path, suite: Suite) -> Replayed:
     """Carry out every recorded call in fresh environments of ours."""
-    entries = entries_of(suite, path)
+    entries = load_entries(suite, path)
     calls = states = errors = 0
     different: list[str] = []
-    for record in records(path):
+    for record in read_records(path):
         entry = entries[str(record["id"])]
         environments = open_environments(entry, suite.world)
         turns = record["turns"]
@@ -77,7 +77,7 @@ def replay(path: Path, suite: Suite) -> Replayed:
             for name, expected in turn["state"].items():
                 different += [
                     f"{entry.id} turn {number}: {name}.{difference}"
-                    for difference in find_differences(expected, recorded_state(environments, name))
+                    for difference in find_differences(expected, serialize_state(environments, name))
                 ]
     return Replayed(calls, states, errors, tuple(different))
 
@@ -89,8 +89,8 @@ def is_error(text: str) -> bool:
     )
 
 
-def recorded_state(environments: Environments, official: str) -> dict[str, object]:
-    """The state of a domain as the oracle's files hold it: through JSON, a file system as its repr."""
+def serialize_state(environments: Environments, official: str) -> dict[str, object]:
+    """Return the state of a domain as the oracle's files hold it: as JSON, a file system as its repr."""
     domain = next(name for name, known in _OFFICIAL.items() if known == official)
     environment = environments.by_domain[domain]
     attributes = {name: value for name, value in vars(environment).items() if not name.startswith("_")}
@@ -102,10 +102,10 @@ def recorded_state(environments: Environments, official: str) -> dict[str, objec
 
 def compare_mutated(path: Path, suite: Suite) -> Comparison:
     """Judge every changed trajectory; each difference is a sentence."""
-    entries = entries_of(suite, path)
+    entries = load_entries(suite, path)
     total = 0
     different = []
-    for record in records(path):
+    for record in read_records(path):
         total += 1
         entry = entries[str(record["id"])]
         turns = record["decoded_turns"]
@@ -124,5 +124,5 @@ def compare_mutated(path: Path, suite: Suite) -> Comparison:
 if __name__ == "__main__":
     bfcl = open_suite("bfcl", Path(sys.argv[1]))
     for file in map(Path, sys.argv[2:]):
-        found = (replay if "_gt_" in file.name else compare_mutated)(file, bfcl).different
+        found = (replay_file if "_gt_" in file.name else compare_mutated)(file, bfcl).different
         print(f"{file.name}: {len(found)} different", *found[:3], sep="\n  ")

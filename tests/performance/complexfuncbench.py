@@ -40,19 +40,19 @@ from pytest_fcbench.server.lookup import list_requests
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import NAME, SOURCE
 from pytest_fcbench.suites.registry import open_suite
-from tests.complexfuncbench import write
+from tests.complexfuncbench import write_file
 from tests.conftest import ROOT
-from tests.performance.multi_turn import bare, in_order
+from tests.performance.multi_turn import count_steps, time_litellm
 from tests.served import served
 
 
-def _memory_mb(process: psutil.Process | None = None) -> float:
+def _read_memory_mb(process: psutil.Process | None = None) -> float:
     return float((process or psutil.Process()).memory_info().rss) / 2**20
 
 
 def read_suite(cache: Path) -> None:
     """Print what each category costs; all entries are kept, as in a run."""
-    before, kept = _memory_mb(), []
+    before, kept = _read_memory_mb(), []
     begun = time.perf_counter()
     suite = open_suite(NAME, cache)
     print(f"{'open':<12} {time.perf_counter() - begun:6.2f} s")
@@ -62,7 +62,7 @@ def read_suite(cache: Path) -> None:
         kept.append(entries)
         print(
             f"{category.name:<12} {time.perf_counter() - started:6.2f} s  {len(entries):4} entries"
-            f"  {_memory_mb() - before:6.0f} MB so far"
+            f"  {_read_memory_mb() - before:6.0f} MB so far"
         )
     print(f"{'all':<12} {time.perf_counter() - begun:6.2f} s  {sum(map(len, kept)):4} entries")
 
@@ -81,20 +81,20 @@ class Cost:
     scorecard_mb: float
 
 
-def live(cache: Path, latency_s: float, concurrency: int) -> float:
-    """Prints the runs beside the critical path; the ratio of the first."""
+def measure_live(cache: Path, latency_s: float, concurrency: int) -> float:
+    """Print the runs beside the critical path and return the ratio of the first."""
     suite = open_suite(NAME, cache)
     entries = [entry for category in suite.categories for entry in suite.load(category)]
     conversations = [
         list(list_requests(e, suite, Prompting.make_default(Mode.FC), OracleModel)) for e in entries
     ]
     requests = [request for conversation in conversations for request in conversation]
-    path_s = in_order(list(map(len, conversations)), concurrency) * latency_s
+    path_s = count_steps(list(map(len, conversations)), concurrency) * latency_s
     sent = sum(len(json.dumps([r.messages, r.tools], ensure_ascii=False)) for r in requests)
     print(f"{len(requests)} calls, {concurrency} at once, {latency_s:g} s each, {sent / 1e6:.0f} MB are sent")
     print(f"{'critical path':<34} {path_s:6.1f} s")
 
-    def told(name: str, cost: Cost) -> float:
+    def print_cost(name: str, cost: Cost) -> float:
         assert cost.calls == len(requests), f"{cost.calls} calls were made"
         worker = f"  worker {cost.worker_mb:4.0f} MB" if cost.worker_mb else ""
         print(
@@ -105,31 +105,33 @@ def live(cache: Path, latency_s: float, concurrency: int) -> float:
         return cost.run_s / path_s
 
     ratios = [
-        told(f"run, -n {n}", _run(cache, "oracle", concurrency, n, f"--latency={latency_s:g}"))
+        print_cost(
+            f"run, -n {n}", _run_benchmark(cache, "oracle", concurrency, n, f"--latency={latency_s:g}")
+        )
         for n in (0, 2)
     ]
-    with _serving(cache, requests[0], latency_s) as api_base:
+    with _serve_indexed(cache, requests[0], latency_s) as api_base:
         through = ("hosted_vllm/oracle", concurrency)
         options = (f"--fcbench-api-base={api_base}", "--fcbench-tag", "--latency=0")
         for n in (0, 2):
-            told(f"run through litellm and serve, -n {n}", _run(cache, *through, n, *options))
-    with _serving(cache, requests[0], 0) as api_base:
-        alone_s = asyncio.run(bare(requests, api_base, concurrency))
+            print_cost(f"run through litellm and serve, -n {n}", _run_benchmark(cache, *through, n, *options))
+    with _serve_indexed(cache, requests[0], 0) as api_base:
+        alone_s = asyncio.run(time_litellm(requests, api_base, concurrency))
     print(f"{'litellm alone, no latency':<34} {alone_s:6.1f} s {alone_s / path_s:5.2f}")
     return ratios[0]
 
 
 @contextmanager
-def _serving(cache: Path, request: AskModel, latency_s: float) -> Iterator[str]:
-    """A server that has its index: it is made at the first request."""
+def _serve_indexed(cache: Path, request: AskModel, latency_s: float) -> Iterator[str]:
+    """Serve with the index, which is made at the first request."""
     os.environ["FCBENCH_CACHE"] = str(cache)
     with served("--model", "oracle", "--suite", NAME, "--latency", f"{latency_s:g}") as api_base:
-        asyncio.run(bare([request], api_base, 1))
+        asyncio.run(time_litellm([request], api_base, 1))
         yield api_base
 
 
-def _run(cache: Path, model: str, concurrency: int, workers: int, *options: str) -> Cost:
-    """A run of all entries. Raises ``AssertionError`` if one fails."""
+def _run_benchmark(cache: Path, model: str, concurrency: int, workers: int, *options: str) -> Cost:
+    """Run all entries; raise ``AssertionError`` if one fails."""
     with tempfile.TemporaryDirectory() as folder:
         calls, card, out = (Path(folder) / name for name in ("calls.json", "scorecard.json", "out.txt"))
         command = [sys.executable, "-m", "pytest", "benchmarks/test_complex.py", "-q", "-n", str(workers)]
@@ -141,7 +143,7 @@ def _run(cache: Path, model: str, concurrency: int, workers: int, *options: str)
         started = time.perf_counter()
         with out.open("w") as file:
             process = psutil.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=file)
-            own_mb, worker_mb = _watch(process)
+            own_mb, worker_mb = _watch_memory(process)
         wall_s = time.perf_counter() - started
         text = out.read_text()
         assert "1000 passed" in text, text[-3000:]
@@ -149,17 +151,17 @@ def _run(cache: Path, model: str, concurrency: int, workers: int, *options: str)
         return Cost(made, run_s, wall_s, own_mb, worker_mb, card.stat().st_size / 1e6)
 
 
-def _watch(process: psutil.Popen) -> tuple[float, float]:
-    """Highest memory of a process and of any child, in MB, until it ends."""
+def _watch_memory(process: psutil.Popen) -> tuple[float, float]:
+    """Return the highest memory of a process and of any child, in MB, until it ends."""
     own, worker = 0.0, 0.0
     while True:
         try:
             process.wait(0.2)
         except (subprocess.TimeoutExpired, psutil.TimeoutExpired):
-            own = max(own, _memory_mb(process))
+            own = max(own, _read_memory_mb(process))
             for child in process.children():
                 try:
-                    worker = max(worker, _memory_mb(child))
+                    worker = max(worker, _read_memory_mb(child))
                 except psutil.NoSuchProcess:
                     continue
         else:
@@ -176,13 +178,13 @@ def main() -> int:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
-        file = write(cache / "file.jsonl", megabytes=chosen.megabytes)
+        file = write_file(cache / "file.jsonl", megabytes=chosen.megabytes)
         print(f"{'file':<12} {file.stat().st_size / 2**20:6.1f} MB")
         started = time.perf_counter()
         packs.pull(SOURCE, cache, file)
         print(f"{'pull --from':<12} {time.perf_counter() - started:6.2f} s")
         if chosen.live:
-            return int(live(cache, chosen.latency, chosen.concurrency) > chosen.max_ratio)
+            return int(measure_live(cache, chosen.latency, chosen.concurrency) > chosen.max_ratio)
         reader = multiprocessing.get_context("spawn").Process(target=read_suite, args=(cache,))
         reader.start()
         reader.join()

@@ -111,15 +111,19 @@ class Result:
     """Of the largest xdist worker."""
 
 
-def run(scenario: Scenario) -> Result:
-    """The run against a server of its own. Raises ``AssertionError`` if an entry did not pass."""
+def run_scenario(scenario: Scenario) -> Result:
+    """Run against a server of its own; raise ``AssertionError`` if an entry did not pass."""
     with (
         tempfile.TemporaryDirectory() as folder,
         served("--model", "oracle", "--latency", f"{scenario.latency_s:g}") as api_base,
     ):
         project = Path(folder)
         (project / "conftest.py").write_text(CONFTEST.replace("ENTRIES", str(scenario.entries)))
-        options = _blocking(scenario, project, api_base) if scenario.blocking else _ours(scenario, project)
+        options = (
+            _prepare_blocking(scenario, project, api_base)
+            if scenario.blocking
+            else _prepare_ours(scenario, project)
+        )
         command = [
             sys.executable,
             "-m",
@@ -135,7 +139,7 @@ def run(scenario: Scenario) -> Result:
         started = time.time()
         with (project / "out.txt").open("w") as out:
             process = psutil.Popen(command, cwd=project, env=environment, stdout=out, stderr=out)
-            sum_mb, worker_mb = _watch(process)
+            sum_mb, worker_mb = _watch_memory(process)
         wall_s = time.time() - started
         text = (project / "out.txt").read_text()
         assert process.returncode == 0, text[-3000:]
@@ -144,9 +148,9 @@ def run(scenario: Scenario) -> Result:
         return Result(last - stats(api_base)["first_request"], wall_s, sum_mb, worker_mb)
 
 
-def _ours(scenario: Scenario, project: Path) -> list[str]:
+def _prepare_ours(scenario: Scenario, project: Path) -> list[str]:
     shutil.copytree(ROOT / "benchmarks", project / "benchmarks")
-    trials = math.ceil(scenario.entries / len(_single_turn()))
+    trials = math.ceil(scenario.entries / len(_load_single_turn()))
     at_once = f"--fcbench-concurrency={scenario.concurrency}"
     return [
         "--fcbench-model=openai/oracle",
@@ -157,16 +161,16 @@ def _ours(scenario: Scenario, project: Path) -> list[str]:
     ]
 
 
-def _single_turn() -> list[Entry]:
+def _load_single_turn() -> list[Entry]:
     suite = core.open_suite(Path())
     return [entry for c in suite.categories if c.single_turn and c.scored for entry in suite.load(c)]
 
 
-def _blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
+def _prepare_blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
     wording = core.open_suite(Path()).wording
     asked = [
         presenting.build_first_request(entry, wording, Prompting.make_default(Mode.FC))
-        for entry in _single_turn()
+        for entry in _load_single_turn()
     ]
     requests = [{"messages": request.messages, "tools": request.tools or None} for request in asked]
     (project / "requests.json").write_text(json.dumps(requests, default=dict))
@@ -175,21 +179,21 @@ def _blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
     return ["-p", "no:fcbench", "test_blocking.py"]
 
 
-def _watch(process: psutil.Popen) -> tuple[float, float]:
-    """Highest sum of memory over the processes, highest of any worker, in MB, until the run ends."""
+def _watch_memory(process: psutil.Popen) -> tuple[float, float]:
+    """Return the highest sum of memory over all processes, and of any worker, in MB, until the run ends."""
     most, worker = 0, 0
     while True:
         try:
             process.wait(0.5)
         except (subprocess.TimeoutExpired, psutil.TimeoutExpired):
-            sizes = [size for child in process.children(recursive=True) if (size := _resident(child))]
-            most = max(most, _resident(process) + sum(sizes))
+            sizes = [size for child in process.children(recursive=True) if (size := _read_memory(child))]
+            most = max(most, _read_memory(process) + sum(sizes))
             worker = max([worker, *sizes])
         else:
             return most / 2**20, worker / 2**20
 
 
-def _resident(process: psutil.Process) -> int:
+def _read_memory(process: psutil.Process) -> int:
     try:
         size: int = process.memory_info().rss
     except psutil.NoSuchProcess:
@@ -209,7 +213,7 @@ def main() -> int:
     print(f"{'':<28}    limit  calls to verdicts  ratio    max  whole process  memory   worker")
     failed = False
     for scenario in [one] if given.entries else SCENARIOS:
-        result = run(scenario)
+        result = run_scenario(scenario)
         ratio = result.run_s / scenario.limit_s
         failed |= scenario.most is not None and ratio > scenario.most
         most = "" if scenario.most is None else f"{scenario.most:.2f}"

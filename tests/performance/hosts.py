@@ -27,46 +27,48 @@ _CHOSEN = ("--fcbench-category=single_turn", "--fcbench-concurrency=16", "--fcbe
 _LONGEST_S = 300
 
 
-def _ip(*words: str) -> None:
+def _run_ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True)
 
 
-def _name(host: str) -> str:
+def _name_namespace(host: str) -> str:
     return f"fcbench-{host}"
 
 
-def _address(host: str) -> str:
-    """Of the block that is reserved for documentation (RFC 5737)."""
+def _format_address(host: str) -> str:
+    """Return an address of the block that is reserved for documentation (RFC 5737)."""
     return f"192.0.2.{10 + HOSTS.index(host)}"
 
 
 @contextmanager
-def network() -> Iterator[None]:
-    """The namespaces, as long as the block lasts."""
-    _ip("netns", "add", _name("bridge"))
+def join_hosts() -> Iterator[None]:
+    """Join the namespaces for as long as the block lasts."""
+    _run_ip("netns", "add", _name_namespace("bridge"))
     try:
-        _ip("-n", _name("bridge"), "link", "add", "bridge", "type", "bridge")
-        _ip("-n", _name("bridge"), "link", "set", "bridge", "up")
+        _run_ip("-n", _name_namespace("bridge"), "link", "add", "bridge", "type", "bridge")
+        _run_ip("-n", _name_namespace("bridge"), "link", "set", "bridge", "up")
         for host in HOSTS:
-            _ip("netns", "add", _name(host))
-            peer = ("peer", "name", host, "netns", _name("bridge"))
-            _ip("link", "add", "cable", "netns", _name(host), "type", "veth", *peer)
-            _ip("-n", _name("bridge"), "link", "set", host, "master", "bridge", "up")
-            _ip("-n", _name(host), "addr", "add", f"{_address(host)}/24", "dev", "cable")
+            _run_ip("netns", "add", _name_namespace(host))
+            peer = ("peer", "name", host, "netns", _name_namespace("bridge"))
+            _run_ip("link", "add", "cable", "netns", _name_namespace(host), "type", "veth", *peer)
+            _run_ip("-n", _name_namespace("bridge"), "link", "set", host, "master", "bridge", "up")
+            _run_ip("-n", _name_namespace(host), "addr", "add", f"{_format_address(host)}/24", "dev", "cable")
             for device in ("cable", "lo"):
-                _ip("-n", _name(host), "link", "set", device, "up")
+                _run_ip("-n", _name_namespace(host), "link", "set", device, "up")
         yield
     finally:
         for host in ("bridge", *HOSTS):
-            subprocess.run(["ip", "netns", "del", _name(host)], check=False, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                ["ip", "netns", "del", _name_namespace(host)], check=False, stderr=subprocess.DEVNULL
+            )
 
 
-def _on(host: str, folder: Path, *command: str) -> subprocess.Popen[bytes]:
+def _start_on(host: str, folder: Path, *command: str) -> subprocess.Popen[bytes]:
     """Start a command on a host, in its folder."""
     environment = {**os.environ, "HOSTED_VLLM_API_KEY": "none"}
     with (folder / host / "log.txt").open("ab") as log:
         return subprocess.Popen(
-            ["ip", "netns", "exec", _name(host), sys.executable, "-u", *command],
+            ["ip", "netns", "exec", _name_namespace(host), sys.executable, "-u", *command],
             cwd=folder / host,
             stdout=log,
             stderr=log,
@@ -75,7 +77,7 @@ def _on(host: str, folder: Path, *command: str) -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def _running(*processes: subprocess.Popen[bytes]) -> Iterator[None]:
+def _kill_at_the_end(*processes: subprocess.Popen[bytes]) -> Iterator[None]:
     try:
         yield
     finally:
@@ -84,24 +86,24 @@ def _running(*processes: subprocess.Popen[bytes]) -> Iterator[None]:
             process.wait()
 
 
-def _servers(folder: Path, latency: str) -> list[subprocess.Popen[bytes]]:
+def _start_servers(folder: Path, latency: str) -> list[subprocess.Popen[bytes]]:
     serve = ("-m", "pytest_fcbench.cli.main", "serve", "--model", "oracle", "--latency", latency)
-    return [_on(host, folder, *serve) for host in HOSTS]
+    return [_start_on(host, folder, *serve) for host in HOSTS]
 
 
-def _reached(folder: Path, *hosts: str) -> tuple[dict[str, subprocess.Popen[bytes]], list[str]]:
-    """What xdist reaches on hosts, and the options by which it does."""
+def _start_gateways(folder: Path, *hosts: str) -> tuple[dict[str, subprocess.Popen[bytes]], list[str]]:
+    """Start what xdist reaches on hosts; return it with the options by which it does."""
     server = ("-m", "execnet.script.socketserver")
-    processes = {host: _on(host, folder, *server, f"{_address(host)}:8888") for host in hosts}
-    places = [f"--tx=socket={_address(host)}:8888//chdir={folder / host}" for host in hosts]
+    processes = {host: _start_on(host, folder, *server, f"{_format_address(host)}:8888") for host in hosts}
+    places = [f"--tx=socket={_format_address(host)}:8888//chdir={folder / host}" for host in hosts]
     return processes, ["-d", *places]
 
 
-def _pytest(host: str, folder: Path, *options: str) -> subprocess.Popen[bytes]:
-    return _on(host, folder, "-m", "pytest", "-p", "no:cacheprovider", *_MODEL, *_CHOSEN, *options)
+def _start_pytest(host: str, folder: Path, *options: str) -> subprocess.Popen[bytes]:
+    return _start_on(host, folder, "-m", "pytest", "-p", "no:cacheprovider", *_MODEL, *_CHOSEN, *options)
 
 
-def _told(what: str, scorecard: Path, started: float, code: int) -> None:
+def _print_run(what: str, scorecard: Path, started: float, code: int) -> None:
     overall = json.loads(scorecard.read_text())["fcbench"]["profiles"]["official"]["overall"]
     seconds = time.monotonic() - started
     print(
@@ -111,26 +113,26 @@ def _told(what: str, scorecard: Path, started: float, code: int) -> None:
     )
 
 
-def _over_sockets(what: str, folder: Path, hosts: Sequence[str], lose: str | None = None) -> None:
-    """A run whose workers are on hosts, of which the last is lost when the run is on its way."""
+def _run_over_sockets(what: str, folder: Path, hosts: Sequence[str], lose: str | None = None) -> None:
+    """Run with workers on hosts, of which the last is lost when the run is on its way."""
     started = time.monotonic()
-    processes, options = _reached(folder, *hosts)
-    with _running(*processes.values()):
+    processes, options = _start_gateways(folder, *hosts)
+    with _kill_at_the_end(*processes.values()):
         time.sleep(2)
-        run = _pytest("controller", folder, *options)
-        with _running(run):
+        run = _start_pytest("controller", folder, *options)
+        with _kill_at_the_end(run):
             if lose:
                 _wait_for_tests(folder)
                 if lose == "dies":
                     processes[hosts[-1]].kill()
                 else:
-                    _ip("-n", _name(hosts[-1]), "link", "set", "cable", "down")
+                    _run_ip("-n", _name_namespace(hosts[-1]), "link", "set", "cable", "down")
             code = run.wait(_LONGEST_S)
-    _told(what, folder / "controller" / "scorecard.json", started, code)
+    _print_run(what, folder / "controller" / "scorecard.json", started, code)
 
 
 def _wait_for_tests(folder: Path) -> None:
-    """Until the first tests have been reported; the terminal shows a dot for each."""
+    """Wait until the first tests have been reported; the terminal shows a dot for each."""
     log = folder / "controller" / "log.txt"
     before = log.read_bytes().count(b"items]")
     for _ in range(_LONGEST_S * 5):
@@ -141,25 +143,26 @@ def _wait_for_tests(folder: Path) -> None:
     raise TimeoutError("no test was reported")
 
 
-def _in_shards(folder: Path) -> None:
+def _run_in_shards(folder: Path) -> None:
     started = time.monotonic()
     runs = [
-        _pytest(host, folder, f"--fcbench-shard={number}/2") for number, host in enumerate(("one", "two"), 1)
+        _start_pytest(host, folder, f"--fcbench-shard={number}/2")
+        for number, host in enumerate(("one", "two"), 1)
     ]
-    with _running(*runs):
+    with _kill_at_the_end(*runs):
         for run in runs:
             run.wait(_LONGEST_S)
     parts = [str(folder / host / "scorecard.json") for host in ("one", "two")]
     merge = [sys.executable, "-m", "pytest_fcbench.cli.main", "merge", *parts, "--to", "merged.json"]
     code = subprocess.run(merge, cwd=folder, stdout=subprocess.DEVNULL, check=False).returncode
-    _told("two shards on two hosts, merged", folder / "merged.json", started, code)
+    _print_run("two shards on two hosts, merged", folder / "merged.json", started, code)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latency", default="0.2", metavar="SECONDS", help="of each answer (default 0.2)")
     latency = parser.parse_args().latency
-    with tempfile.TemporaryDirectory() as name, network(), ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as name, join_hosts(), ExitStack() as stack:
         folder = Path(name)
         for host in HOSTS:
             init = [
@@ -172,13 +175,13 @@ def main() -> None:
                 "none",
             ]
             subprocess.run(init, check=True, stdout=subprocess.DEVNULL)
-        stack.enter_context(_running(*_servers(folder, latency)))
+        stack.enter_context(_kill_at_the_end(*_start_servers(folder, latency)))
         time.sleep(5)
-        _over_sockets("one host over a socket", folder, ["one"])
-        _over_sockets("two hosts over sockets", folder, ["one", "two"])
-        _in_shards(folder)
-        _over_sockets("two hosts, one dies on the way", folder, ["one", "two"], lose="dies")
-        _over_sockets("two hosts, the cable of one is cut", folder, ["one", "two"], lose="is cut off")
+        _run_over_sockets("one host over a socket", folder, ["one"])
+        _run_over_sockets("two hosts over sockets", folder, ["one", "two"])
+        _run_in_shards(folder)
+        _run_over_sockets("two hosts, one dies on the way", folder, ["one", "two"], lose="dies")
+        _run_over_sockets("two hosts, the cable of one is cut", folder, ["one", "two"], lose="is cut off")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class LatentModel:
     last_answer: float = 0.0
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """The other model's answer."""
+        """Return the other model's answer, later."""
         self.calls += 1
         self.first_call = self.first_call or time.perf_counter()
         await asyncio.sleep(self.latency_s)
@@ -46,7 +46,7 @@ class LatentModel:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The two options."""
+    """Add the two options."""
     parser.addoption("--latency", type=float, default=0.2, help="seconds that a call takes")
     parser.addoption("--calls", type=Path, help="file that gets the number of calls and their time")
 
@@ -63,8 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
     benchmark.context.__dict__["chosen"] = Chosen(model, chosen.manner)
     path: Path = config.getoption("--calls")
 
-    def tell() -> None:
+    def write_calls() -> None:
         path.write_text(json.dumps([model.calls, model.last_answer - model.first_call]))
 
     if not benchmark.is_worker:  # there the controller asks
-        config.add_cleanup(tell)
+        config.add_cleanup(write_calls)

@@ -21,7 +21,7 @@ class Cost:
         return f"{self.wall_s:6.2f} s {self.peak_mb:6.0f} MB"
 
 
-def measure(command: Sequence[str], cwd: Path, extra: Mapping[str, str] | None = None) -> Cost:
+def measure_command(command: Sequence[str], cwd: Path, extra: Mapping[str, str] | None = None) -> Cost:
     """Run a command once. Byte code may be cached, as on a machine that runs it every day."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | dict(extra or {})
     started = time.perf_counter()
@@ -32,6 +32,6 @@ def measure(command: Sequence[str], cwd: Path, extra: Mapping[str, str] | None =
     return Cost(time.perf_counter() - started, usage.ru_maxrss / 1024)
 
 
-def best(costs: Sequence[Cost]) -> Cost:
-    """The run that was disturbed least."""
+def select_best(costs: Sequence[Cost]) -> Cost:
+    """Return the run that was disturbed least."""
     return min(costs, key=lambda cost: cost.wall_s)

@@ -60,8 +60,8 @@ print(best)
 """
 
 
-def ours() -> float:
-    """Seconds for the ground truth of the base entries in our environments."""
+def time_ours() -> float:
+    """Time the ground truth of the base entries in our environments, in seconds."""
     suite = open_suite("bfcl", find_cache_folder())
     entries = suite.load(CATEGORIES["multi_turn_base"])
     truths = [entry.expectation.turns for entry in entries if isinstance(entry.expectation, Trajectory)]
@@ -72,17 +72,17 @@ def ours() -> float:
             for calls in turns:
                 environments.perform_calls(calls)
 
-    return min(_seconds(carry_out) for _ in range(_RUNS))
+    return min(_time_work(carry_out) for _ in range(_RUNS))
 
 
-def _seconds(work: Callable[[], None]) -> float:
+def _time_work(work: Callable[[], None]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
-def official(python: str) -> float:
-    """Seconds for the same in the official executor."""
+def time_official(python: str) -> float:
+    """Time the same in the official executor, in seconds."""
     folder = find_cache_folder() / "packs" / "bfcl" / open_suite("bfcl", find_cache_folder()).version
     file = "BFCL_v4_multi_turn_base.json"
     questions = [json.loads(line) for line in (folder / file).read_text().splitlines()]
@@ -104,21 +104,23 @@ def official(python: str) -> float:
     return float(done.stdout.split()[-1])
 
 
-def live(latency_s: float, concurrency: int) -> float:
-    """Prints both runs beside the critical path; the ratio of the first."""
-    conversations = _conversations()
-    path = in_order([len(requests) for requests in conversations], concurrency) * latency_s
+def measure_live(latency_s: float, concurrency: int) -> float:
+    """Print both runs beside the critical path and return the ratio of the first."""
+    conversations = _list_conversations()
+    path = count_steps([len(requests) for requests in conversations], concurrency) * latency_s
     with tempfile.TemporaryDirectory() as folder:
         calls = Path(folder) / "calls.json"
         latent = ["-p", "tests.performance.latent", f"--latency={latency_s:g}", f"--calls={calls}"]
-        _run("oracle", concurrency, *latent)
+        _run_benchmark("oracle", concurrency, *latent)
         made, ours_s = json.loads(calls.read_text())
     with served("--model", "oracle", "--suite", "bfcl", "--latency", f"{latency_s:g}") as api_base:
-        _run("hosted_vllm/oracle", concurrency, f"--fcbench-api-base={api_base}", "--fcbench-tag")
+        _run_benchmark("hosted_vllm/oracle", concurrency, f"--fcbench-api-base={api_base}", "--fcbench-tag")
         done = stats(api_base)
     through = done["last_answer"] - done["first_request"]
     with served("--model", "oracle", "--suite", "bfcl") as api_base:
-        alone = asyncio.run(bare([r for requests in conversations for r in requests], api_base, concurrency))
+        alone = asyncio.run(
+            time_litellm([r for requests in conversations for r in requests], api_base, concurrency)
+        )
     print(f"{made} calls, {concurrency} at once, {latency_s:g} s each")
     print(f"critical path                      {path:6.1f} s")
     print(f"run                                {ours_s:6.1f} s {ours_s / path:6.2f}")
@@ -127,15 +129,15 @@ def live(latency_s: float, concurrency: int) -> float:
     return float(ours_s / path)
 
 
-def in_order(lengths: Sequence[int], at_once: int) -> int:
-    """Steps until all are done when each free place takes the next."""
+def count_steps(lengths: Sequence[int], at_once: int) -> int:
+    """Count the steps until all are done when each free place takes the next."""
     ends = [0] * at_once
     for length in lengths:
         heapreplace(ends, ends[0] + length)
     return max(ends)
 
 
-def _conversations() -> list[list[AskModel]]:
+def _list_conversations() -> list[list[AskModel]]:
     suite = open_suite("bfcl", find_cache_folder())
     return [
         list(list_requests(entry, suite, Prompting.make_default(Mode.FC), OracleModel))
@@ -144,8 +146,8 @@ def _conversations() -> list[list[AskModel]]:
     ]
 
 
-def _run(model: str, concurrency: int, *options: str) -> None:
-    """A run of the 800. Raises ``AssertionError`` if an entry fails."""
+def _run_benchmark(model: str, concurrency: int, *options: str) -> None:
+    """Run the 800; raise ``AssertionError`` if an entry fails."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pytest", "benchmarks/test_multi_turn.py", "-q", *options]
         command += ["--fcbench-suite=bfcl", "--fcbench-category=multi_turn", "--fcbench-store=none"]
@@ -155,8 +157,8 @@ def _run(model: str, concurrency: int, *options: str) -> None:
     assert "800 passed" in done.stdout, done.stdout[-3000:] + done.stderr[-3000:]
 
 
-async def bare(requests: Sequence[AskModel], api_base: str, concurrency: int) -> float:
-    """Seconds for the requests with nothing around litellm."""
+async def time_litellm(requests: Sequence[AskModel], api_base: str, concurrency: int) -> float:
+    """Time the requests with nothing around litellm, in seconds."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"
     from litellm import acompletion
 
@@ -188,12 +190,12 @@ def main() -> int:
     parser.add_argument("--max-ratio", type=float, default=1.15)
     chosen = parser.parse_args()
     if chosen.official:
-        mine, theirs = ours(), official(chosen.official)
+        mine, theirs = time_ours(), time_official(chosen.official)
         print(
             f"ground truth of 200 base entries: {mine:.3f} s, officially {theirs:.3f} s, {mine / theirs:.2f}"
         )
     if chosen.live:
-        return int(live(chosen.latency, chosen.concurrency) > chosen.max_ratio)
+        return int(measure_live(chosen.latency, chosen.concurrency) > chosen.max_ratio)
     return 0
 
 

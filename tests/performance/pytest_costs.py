@@ -10,25 +10,28 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.performance.measure import Cost, best, measure
+from tests.performance.measure import Cost, measure_command, select_best
 
 ROOT = Path(__file__).parents[2]
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 
-def unused(runs: int) -> tuple[Cost, Cost]:
-    """A run of one unrelated test with the plugin installed, and with it switched off."""
+def measure_unused(runs: int) -> tuple[Cost, Cost]:
+    """Measure a run of one unrelated test with the plugin installed, and with it switched off."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "test_plain.py").write_text("def test_plain():\n    pass\n")
         pairs = [
-            (measure(PYTEST, Path(folder)), measure([*PYTEST, "-p", "no:fcbench"], Path(folder)))
+            (
+                measure_command(PYTEST, Path(folder)),
+                measure_command([*PYTEST, "-p", "no:fcbench"], Path(folder)),
+            )
             for _ in range(runs)
         ]
-    return best([pair[0] for pair in pairs]), best([pair[1] for pair in pairs])
+    return select_best([pair[0] for pair in pairs]), select_best([pair[1] for pair in pairs])
 
 
-def failing(runs: int) -> tuple[Cost, Cost]:
-    """All 3,641 entries answered with a call of a function that is not there, and answered right."""
+def measure_failing(runs: int) -> tuple[Cost, Cost]:
+    """Measure all 3,641 entries answered with a call of a function that is not there, and answered right."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "wrong.yaml"
         script.write_text("answers: {}\ndefault:\n  - no_such_function: {x: 1}\n")
@@ -40,23 +43,23 @@ def failing(runs: int) -> tuple[Cost, Cost]:
         ]
         pairs = [
             (
-                measure([*common, f"--fcbench-model=scripted:{script}"], ROOT),
-                measure([*common, "--fcbench-model=oracle"], ROOT),
+                measure_command([*common, f"--fcbench-model=scripted:{script}"], ROOT),
+                measure_command([*common, "--fcbench-model=oracle"], ROOT),
             )
             for _ in range(runs)
         ]
-    return best([pair[0] for pair in pairs]), best([pair[1] for pair in pairs])
+    return select_best([pair[0] for pair in pairs]), select_best([pair[1] for pair in pairs])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
     runs = parser.parse_args().runs
-    installed, absent = unused(runs)
+    installed, absent = measure_unused(runs)
     print(f"unrelated run, plugin installed  {installed}")
     print(f"unrelated run, plugin off        {absent}")
     print(f"cost of being installed          {1000 * (installed.wall_s - absent.wall_s):6.0f} ms (limit 30)")
-    wrong, right = failing(max(1, runs // 2))
+    wrong, right = measure_failing(max(1, runs // 2))
     print(f"3,641 entries, all answered with a wrong call  {wrong}")
     print(f"3,641 entries, all answered right              {right}")
     print(f"failing / passing                              {wrong.wall_s / right.wall_s:6.2f} (limit 2)")

@@ -14,23 +14,25 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.performance.measure import Cost, best, measure
+from tests.performance.measure import Cost, measure_command, select_best
 
 ROOT = Path(__file__).parents[2]
 
 
-def ours(results: Path) -> Cost:
+def measure_ours(results: Path) -> Cost:
     command = [sys.executable, "-m", "pytest", "benchmarks", "-q", "--fcbench-suite=bfcl"]
     command += ["--fcbench-category=non_live", f"--fcbench-model=replay:{results}"]
     with tempfile.TemporaryDirectory() as folder:
-        return measure([*command, f"--fcbench-scorecard={folder}/scorecard.json"], ROOT)
+        return measure_command([*command, f"--fcbench-scorecard={folder}/scorecard.json"], ROOT)
 
 
-def official(results: Path, bfcl: Path) -> Cost:
+def measure_official(results: Path, bfcl: Path) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(results, Path(folder) / "result" / results.name)
         command = [str(bfcl), "evaluate", "--model", results.name, "--test-category", "non_live"]
-        return measure(command, Path(folder), {"BFCL_PROJECT_ROOT": folder, "OPENAI_API_KEY": "unused"})
+        return measure_command(
+            command, Path(folder), {"BFCL_PROJECT_ROOT": folder, "OPENAI_API_KEY": "unused"}
+        )
 
 
 def main() -> None:
@@ -42,14 +44,14 @@ def main() -> None:
     results = chosen.results.resolve()
     mine, theirs = [], []
     for _ in range(chosen.runs):
-        mine.append(ours(results))
+        mine.append(measure_ours(results))
         if chosen.bfcl:
-            theirs.append(official(results, chosen.bfcl))
-    print(f"pytest benchmarks (with its JSON report)  {best(mine)}")
+            theirs.append(measure_official(results, chosen.bfcl))
+    print(f"pytest benchmarks (with its JSON report)  {select_best(mine)}")
     if theirs:
-        print(f"bfcl evaluate                             {best(theirs)}")
-        wall = best(mine).wall_s / best(theirs).wall_s
-        memory = best(mine).peak_mb / best(theirs).peak_mb
+        print(f"bfcl evaluate                             {select_best(theirs)}")
+        wall = select_best(mine).wall_s / select_best(theirs).wall_s
+        memory = select_best(mine).peak_mb / select_best(theirs).peak_mb
         print(f"ours / official                           {wall:6.2f}   {memory:6.2f}")
 
 

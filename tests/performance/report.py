@@ -27,7 +27,7 @@ from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import render_report
 from tests.factories import make_doc, make_entry, make_record, tool_calls, write_scorecard
-from tests.scorecard.render.html.browser import open_page, opened, programs
+from tests.scorecard.render.html.browser import find_programs, open_browser, open_page
 
 _CATEGORIES = ("simple_python", "multiple", "parallel", "live_simple", "live_multiple", "irrelevance")
 _FILTER = """
@@ -44,12 +44,12 @@ _FILTER = """
 """
 
 
-def made_up(entries: int, models: int, folder: Path) -> tuple[list[Path], Told]:
-    """Scorecards of so many entries, and what a suite would tell of them."""
+def make_scorecards(entries: int, models: int, folder: Path) -> tuple[list[Path], Told]:
+    """Make scorecards of so many entries, and what a suite would tell of them."""
     chance = random.Random(0)
     words = [f"word{n}" for n in range(2000)]
 
-    def text(characters: int) -> str:
+    def draw_text(characters: int) -> str:
         return " ".join(chance.choices(words, k=characters // 8))
 
     told: dict[str, Entry] = {}
@@ -57,21 +57,23 @@ def made_up(entries: int, models: int, folder: Path) -> tuple[list[Path], Told]:
         name = f"{_CATEGORIES[number % 6]}_{number}"
         docs = [make_doc(f"function_{chance.randrange(3000)}") for _ in range(4)]
         told[f"core:{name}"] = make_entry(
-            _CATEGORIES[number % 6], entry_id=name, query=text(300), functions=docs
+            _CATEGORIES[number % 6], entry_id=name, query=draw_text(300), functions=docs
         )
 
-    def record(number: int) -> Record:
-        verdict = Failed("value_error:string", text(80)) if chance.random() < 1 / 3 else Passed()
-        answer = replace(tool_calls(("f", '{"city": "Bergen"}')), reasoning=text(1000))
+    def draw_record(number: int) -> Record:
+        verdict = Failed("value_error:string", draw_text(80)) if chance.random() < 1 / 3 else Passed()
+        answer = replace(tool_calls(("f", '{"city": "Bergen"}')), reasoning=draw_text(1000))
         plain = make_record(verdict, category=_CATEGORIES[number % 6], number=number)
         return replace(plain, turns=((completion_to_json(answer),),), steps=(Usage(1.2, 300, 40, 0.001),))
 
-    paths = [write_scorecard(folder / f"{n}.json", list(map(record, range(entries)))) for n in range(models)]
+    paths = [
+        write_scorecard(folder / f"{n}.json", list(map(draw_record, range(entries)))) for n in range(models)
+    ]
     return paths, Told(told)
 
 
-def measure(chrome: Chrome, path: Path) -> None:
-    """Open and filter the page; seconds and milliseconds as the browser sees them."""
+def measure_page(chrome: Chrome, path: Path) -> None:
+    """Open and filter the page; print times as the browser sees them."""
     loads = []
     for _ in range(3):
         open_page(chrome, path)
@@ -104,18 +106,18 @@ def main() -> None:
             started = time.perf_counter()
             run_command(["report", *chosen.scorecards, "--to", str(report)])
         else:
-            paths, told = made_up(chosen.entries, chosen.models, Path(folder))
+            paths, told = make_scorecards(chosen.entries, chosen.models, Path(folder))
             started = time.perf_counter()
             report.write_text(
                 render_report(list(map(scorecard_files.load_scorecard, paths)), told, Profile.OFFICIAL),
                 encoding="utf-8",
             )
         print(f"made in {time.perf_counter() - started:.1f} s, {report.stat().st_size / 1e6:.1f} MB")
-        if programs() is None:
+        if find_programs() is None:
             print("no chromium and chromedriver here: not opened")
             return
-        with opened() as chrome:
-            measure(chrome, report)
+        with open_browser() as chrome:
+            measure_page(chrome, report)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.performance.measure import Cost, measure
+from tests.performance.measure import Cost, measure_command
 
 _CITIES = ("Bergen", "Porto", "Lima", "Osaka", "Quito", "Tartu", "Accra", "Hobart", "Cusco", "Split")
 _CATEGORIES = ("simple_python", "multiple", "parallel", "live_simple", "irrelevance")
@@ -26,7 +26,7 @@ _WRONG = 10
 """Of so many entries one is answered wrong."""
 
 
-def _function(number: int) -> Mapping[str, object]:
+def _make_function(number: int) -> Mapping[str, object]:
     return {
         "name": f"service_{number}.forecast",
         "description": f"Forecast of service {number}: how warm it will be in a city on the days ahead.",
@@ -41,12 +41,12 @@ def _function(number: int) -> Mapping[str, object]:
     }
 
 
-def entries(count: int) -> Iterator[tuple[Mapping[str, object], object]]:
-    """Entries as lines of a file, each with its answer."""
+def make_entries(count: int) -> Iterator[tuple[Mapping[str, object], object]]:
+    """Yield entries as lines of a file, each with its answer."""
     chance = random.Random(count)
     for number in range(count):
         category = _CATEGORIES[number % len(_CATEGORIES)]
-        offered = [_function(n) for n in chance.sample(range(2000), 2)]
+        offered = [_make_function(n) for n in chance.sample(range(2000), 2)]
         asked = [
             (chance.choice(_CITIES), chance.randint(1, 14)) for _ in range(2 if category == "parallel" else 1)
         ]
@@ -70,17 +70,17 @@ def entries(count: int) -> Iterator[tuple[Mapping[str, object], object]]:
             yield {**entry, "expect": expect}, calls if number % _WRONG else "I cannot say."
 
 
-def generate(count: int, folder: Path) -> None:
+def write_suite(count: int, folder: Path) -> None:
     """Write the suite and the answers."""
     answers = {}
     with (folder / "many.jsonl").open("w") as file:
-        for entry, answer in entries(count):
+        for entry, answer in make_entries(count):
             file.write(json.dumps(entry) + "\n")
             answers[f"many:{entry['id']}"] = answer
     (folder / "answers.yaml").write_text(json.dumps({"answers": answers}))
 
 
-def _steps() -> Iterator[tuple[str, Sequence[str]]]:
+def _list_steps() -> Iterator[tuple[str, Sequence[str]]]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "many.jsonl"]
     scripted = [*pytest, "--fcbench-model=scripted:answers.yaml", "--fcbench-gate=many>=0.85"]
     command = [sys.executable, "-m", "pytest_fcbench.cli.main"]
@@ -95,14 +95,14 @@ def _steps() -> Iterator[tuple[str, Sequence[str]]]:
     yield "report", [*command, "report", "whole.json", "--to", "report.html"]
 
 
-def _measured(count: int) -> Mapping[str, Cost]:
+def _measure_steps(count: int) -> Mapping[str, Cost]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        generate(count, folder)
+        write_suite(count, folder)
         (folder / "fcbench.yaml").write_text("suites: {many: many.jsonl}\n")
         found: dict[str, Cost] = {}
-        for step, command in _steps():
-            found[step] = measure(command, folder)
+        for step, command in _list_steps():
+            found[step] = measure_command(command, folder)
             print(f"{count:>8,}  {step:<14} {found[step]}", file=sys.stderr, flush=True)
         told = json.loads((folder / "merged.json").read_text())["fcbench"]["profiles"]
         whole = json.loads((folder / "whole.json").read_text())["fcbench"]["profiles"]
@@ -117,10 +117,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, nargs="+", default=[12_500, 25_000, 50_000, 100_000])
     sizes = sorted(parser.parse_args().entries)
-    found = {size: _measured(size) for size in sizes}
+    found = {size: _measure_steps(size) for size in sizes}
     print("| step | " + " | ".join(f"{size:,}" for size in sizes) + " | growth |")
     print("|:--|" + "--:|" * (len(sizes) + 1))
-    for step, _ in _steps():
+    for step, _ in _list_steps():
         cells = [f"{found[size][step].wall_s:.1f} s, {found[size][step].peak_mb:.0f} MB" for size in sizes]
         ratio = found[sizes[-1]][step].wall_s / found[sizes[0]][step].wall_s / (sizes[-1] / sizes[0])
         print(f"| {step} | {' | '.join(cells)} | {ratio:.2f} |")

@@ -30,7 +30,7 @@ PLUGINS = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyi
 
 
 def size(*categories: str) -> int:
-    """How many entries of the suite core these categories have."""
+    """Count the entries of the suite core in these categories."""
     suite = core.open_suite(Path())
     return sum(len(suite.load(category)) for category in suite.categories if category.name in categories)
 
@@ -69,7 +69,7 @@ class Project:
         return report
 
     def records(self, scorecard: str = "scorecard.json") -> dict[str, dict[str, object]]:
-        """Records of a scorecard by entry."""
+        """Return the Records of a scorecard by entry."""
         tests = self.scorecard(scorecard)["tests"]
         assert isinstance(tests, list)
         found = [test["metadata"]["fcbench"] for test in tests if "fcbench" in test.get("metadata", {})]

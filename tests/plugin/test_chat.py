@@ -23,8 +23,8 @@ CALLS, SILENT, POOR, MENDED, GARBAGE, *_ = (entry.id for entry in CHATS)
 first reply is none, all of them are."""
 
 
-def asked_about(asked: Body) -> tuple[str, int]:
-    """Which entry the judge is asked about, and how often it replied before."""
+def identify_entry(asked: Body) -> tuple[str, int]:
+    """Return the entry that the judge is asked about, and how often it replied before."""
     messages = asked["messages"]
     assert isinstance(messages, list)
     material = json.loads(messages[1]["content"].split("\n", 1)[1].rsplit("\n", 1)[0])
@@ -32,17 +32,19 @@ def asked_about(asked: Body) -> tuple[str, int]:
     return BY_QUERY[material["message"]], (len(messages) - 2) // 2
 
 
-def judging(asked: Body) -> Reply:
-    """A judge who is not always of use."""
-    entry, before = asked_about(asked)
+def answer_as_judge(asked: Body) -> Reply:
+    """Answer as a judge who is not always of use."""
+    entry, before = identify_entry(asked)
     if entry == GARBAGE or (entry == MENDED and not before):
         return make_message_reply("Lovely." if before else '{"score": 3, "reason": "Lovely."}')
     return make_message_reply(json.dumps({"score": 0 if entry == POOR else 2, "reason": f"Read {entry}."}))
 
 
 @contextmanager
-def rated(project: Project, answer: Answer = judging) -> Iterator[tuple[Endpoint, tuple[str, ...]]]:
-    """The judge's endpoint and the options of a run that asks it about a scripted model."""
+def serve_judge(
+    project: Project, answer: Answer = answer_as_judge
+) -> Iterator[tuple[Endpoint, tuple[str, ...]]]:
+    """Serve a judge; yield its endpoint and the options of a run that asks it about a scripted model."""
     answers = {f"core:{CALLS}": "[ring(bell=1)]", f"core:{SILENT}": ""}
     project.write("chat.json", json.dumps({"answers": answers, "default": "Let me tell you."}))
     with serve_answers(answer) as judge:
@@ -60,12 +62,12 @@ def rated(project: Project, answer: Answer = judging) -> Iterator[tuple[Endpoint
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+def _set_judge_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_KEY", "sk-judge-0123456789")
 
 
-def ratings(project: Project, scorecard: str = "scorecard.json") -> Mapping[str, object]:
-    """Score, or why there is none; by id of the entry."""
+def read_ratings(project: Project, scorecard: str = "scorecard.json") -> Mapping[str, object]:
+    """Return the score, or why there is none, by id of the entry."""
     found = {}
     for entry, record in project.records(scorecard).items():
         if rating := record["rating"]:
@@ -83,10 +85,10 @@ LIKED: Mapping[str, object] = {
 
 
 def test_replies_are_rated_once_and_the_verdicts_stay(project: Project) -> None:
-    with rated(project) as (judge, options):
+    with serve_judge(project) as (judge, options):
         result = project.run(*options, "--fcbench-profile=corrected")
         result.assert_outcomes(passed=len(CHATS) - 2, failed=2)
-        assert ratings(project) == LIKED
+        assert read_ratings(project) == LIKED
         assert len(judge.requests) == len(CHATS) - 2 + 1 + 2
         assert judge.keys == ["Bearer sk-judge-0123456789"] * len(judge.requests)
         n, before = len(CHATS) - 3, len(judge.requests)
@@ -107,16 +109,16 @@ def test_replies_are_rated_once_and_the_verdicts_stay(project: Project) -> None:
         again = project.run(*options, "-n", "2")
         again.stdout.fnmatch_lines([f"note: judge: {before} answers were reused from answers.sqlite"])
         assert len(judge.requests) == before
-        assert ratings(project) == LIKED
+        assert read_ratings(project) == LIKED
     # From here on nobody is there.
     project.run(*options, "--fcbench-offline").assert_outcomes(passed=len(CHATS) - 1, failed=1)
-    assert ratings(project) == LIKED
+    assert read_ratings(project) == LIKED
     rejudged = project.fcbench("rejudge", "scorecard.json", "--to=again.json")
     assert (rejudged.returncode, rejudged.stderr) == (0, "")
     assert "no verdict changed" in rejudged.stdout
-    assert ratings(project, "again.json") == LIKED
+    assert read_ratings(project, "again.json") == LIKED
     project.run("--fcbench-model=replay:again.json", "--fcbench-category=chatable")
-    assert ratings(project) == LIKED
+    assert read_ratings(project) == LIKED
     assert {k: r["verdicts"] for k, r in project.records().items()} == {
         k: r["verdicts"] for k, r in first.items()
     }
@@ -127,24 +129,24 @@ def test_replies_are_rated_once_and_the_verdicts_stay(project: Project) -> None:
 
 
 def test_a_judge_who_is_down_takes_nothing_away(project: Project) -> None:
-    with rated(project, lambda _: make_error_reply(503, "busy")) as (_, options):
+    with serve_judge(project, lambda _: make_error_reply(503, "busy")) as (_, options):
         result = project.run(*options, "--fcbench-retries=0")
     result.assert_outcomes(passed=len(CHATS) - 1, failed=1)
-    assert set(ratings(project).values()) == {"inference_error"}
+    assert set(read_ratings(project).values()) == {"inference_error"}
     result.stdout.fnmatch_lines([f"chatable * 0 * {len(CHATS) - 2} * - * - * 0 * 0 * 0"])
 
 
 def test_without_a_judge_nobody_is_asked(project: Project) -> None:
-    with rated(project) as (judge, options):
+    with serve_judge(project) as (judge, options):
         result = project.run(*options[:3])
         assert not judge.requests
     result.stdout.no_fnmatch_line("*rated*")
-    assert ratings(project) == {}
+    assert read_ratings(project) == {}
 
 
 def test_a_judge_does_not_need_the_api_of_golden_paths(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
-    with rated(project) as (_, options):
+    with serve_judge(project) as (_, options):
         project.run(*options, "--fcbench-responses=live").assert_outcomes(passed=len(CHATS) - 1, failed=1)

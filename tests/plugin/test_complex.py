@@ -33,8 +33,8 @@ UNRATED = GOLDEN[0]
 """Of whose final answer the judge has no word."""
 
 
-def answering(mode: Mode = Mode.FC) -> Answer:
-    """The model: along the golden path, but for the first call of some entries; then a final answer."""
+def make_model_answer(mode: Mode = Mode.FC) -> Answer:
+    """Make a model that goes along the golden path, but for the first call of some entries."""
 
     def answer(asked: Body) -> Reply:
         messages = asked["messages"]
@@ -47,22 +47,22 @@ def answering(mode: Mode = Mode.FC) -> Answer:
             return make_message_reply(f"Booked: {entry.id}.")
         otherwise = entry.id in OTHERWISE and not step
         if mode is Mode.PROMPT:
-            return make_message_reply(_otherwise(str(made.text)) if otherwise else made.text)
+            return make_message_reply(_rename_place(str(made.text)) if otherwise else made.text)
         calls = [(c.name, str(c.arguments)) for c in made.tool_calls or () if isinstance(c, ToolCall)]
         return make_message_reply(
-            calls=[(name, _otherwise(text) if otherwise else text) for name, text in calls]
+            calls=[(name, _rename_place(text) if otherwise else text) for name, text in calls]
         )
 
     return answer
 
 
-def _otherwise(text: str) -> str:
-    """Arguments with another name of the place."""
+def _rename_place(text: str) -> str:
+    """Return arguments with another name of the place."""
     return re.sub(r"""(query\W+?(["'])[^"']*)""", r"\1 town", text)
 
 
-def asked_about(asked: Body) -> tuple[Entry, str, int]:
-    """What the judge is asked: about which entry, which question, and how often it replied before."""
+def identify_question(asked: Body) -> tuple[Entry, str, int]:
+    """Return the entry and the question that the judge is asked, and how often it replied before."""
     messages = asked["messages"]
     assert isinstance(messages, list)
     material = json.loads(messages[1]["content"].split("\n", 1)[1].rsplit("\n", 1)[0])
@@ -73,12 +73,12 @@ def asked_about(asked: Body) -> tuple[Entry, str, int]:
     return BY_QUERY[material["request"]], question, (len(messages) - 2) // 2
 
 
-def judging() -> Answer:
-    """The judge, who is not always of use."""
+def make_judge_answer() -> Answer:
+    """Make a judge who is not always of use."""
     refused = Counter[str]()
 
     def answer(asked: Body) -> Reply:
-        entry, question, before = asked_about(asked)
+        entry, question, before = identify_question(asked)
         if question == "equivalence":
             if entry.id == LIMITED and not refused[LIMITED]:
                 refused[LIMITED] += 1
@@ -102,7 +102,7 @@ class Parties:
     model: Endpoint
     judge: Endpoint
 
-    def options(self, *more: str) -> tuple[str, ...]:
+    def list_options(self, *more: str) -> tuple[str, ...]:
         return (
             "--fcbench-model=openai/model",
             f"--fcbench-api-base={self.model.api_base}",
@@ -115,31 +115,33 @@ class Parties:
         )
 
     @property
-    def asked(self) -> tuple[int, int]:
+    def request_counts(self) -> tuple[int, int]:
         return len(self.model.requests), len(self.judge.requests)
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+def _set_judge_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_KEY", "sk-judge-0123456789")
 
 
 @contextmanager
-def parties(mode: Mode = Mode.FC, judge: Answer | None = None) -> Iterator[Parties]:
-    with serve_answers(answering(mode)) as one, serve_answers(judge or judging()) as other:
+def serve_parties(mode: Mode = Mode.FC, judge: Answer | None = None) -> Iterator[Parties]:
+    with serve_answers(make_model_answer(mode)) as one, serve_answers(judge or make_judge_answer()) as other:
         yield Parties(one, other)
 
 
-def judged(project: Project, scorecard: str = "scorecard.json") -> dict[str, dict[str, object]]:
-    """Records without the model's name and times."""
+def read_comparable_records(
+    project: Project, scorecard: str = "scorecard.json"
+) -> dict[str, dict[str, object]]:
+    """Return the Records without the model's name and times."""
     return {
         entry: {key: value for key, value in record.items() if key not in ("model", "latency_s", "steps")}
         for entry, record in project.records(scorecard).items()
     }
 
 
-def told(project: Project, profile: str = "official") -> dict[str, tuple[object, ...]]:
-    """By id of the entry: status or code; right calls, completeness and correctness."""
+def read_outcomes(project: Project, profile: str = "official") -> dict[str, tuple[object, ...]]:
+    """Return by id of the entry: status or code; right calls, completeness and correctness."""
     found = {}
     for entry, record in project.records().items():
         assert isinstance(record["verdicts"], dict)
@@ -150,17 +152,17 @@ def told(project: Project, profile: str = "official") -> dict[str, tuple[object,
     return found
 
 
-def calls_of(entry_id: str) -> int:
+def count_golden_calls(entry_id: str) -> int:
     path = next(entry for entry in HOTELS if entry.id == entry_id).expectation
     assert isinstance(path, GoldenPath)
     return len(path.calls)
 
 
 JUDGED: dict[str, tuple[object, ...]] = {
-    **{entry.id: ("passed", calls_of(entry.id), 2, 1) for entry in HOTELS},
+    **{entry.id: ("passed", count_golden_calls(entry.id), 2, 1) for entry in HOTELS},
     DIFFERENT: ("value_error", 0, None, None),
     NO_WORD: ("judge",),
-    UNRATED: ("passed", calls_of(UNRATED), None, None),
+    UNRATED: ("passed", count_golden_calls(UNRATED), None, None),
 }
 """What the judge and the model above come to."""
 
@@ -169,9 +171,9 @@ JUDGED: dict[str, tuple[object, ...]] = {
 def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
     """The same however the run is divided."""
     found = []
-    with parties(mode) as asked:
+    with serve_parties(mode) as asked:
         for workers in (("-p", "no:xdist"), ("-n", "0"), ("-n", "2")):
-            options = asked.options("--fcbench-store=none", f"--fcbench-mode={mode}", *workers)
+            options = asked.list_options("--fcbench-store=none", f"--fcbench-mode={mode}", *workers)
             result = project.run(*options)
             result.assert_outcomes(passed=6, failed=1, errors=1)
             means = "by the official rules, judge openai/judge, similarity structured, recorded replies"
@@ -183,8 +185,8 @@ def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
                     "    core:hotels_2: openai/judge did not judge: after 3 tries the reply is not o*",
                 ]
             )
-            found.append(judged(project))
-    assert told(project) == JUDGED
+            found.append(read_comparable_records(project))
+    assert read_outcomes(project) == JUDGED
     assert found[0] == found[1] == found[2]
     section = project.scorecard()["fcbench"]
     assert isinstance(section, dict)
@@ -194,7 +196,9 @@ def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
         "similarity": "structured",
         "live": False,
     }
-    tries = Counter((entry.id, question) for entry, question, _ in map(asked_about, asked.judge.requests))
+    tries = Counter(
+        (entry.id, question) for entry, question, _ in map(identify_question, asked.judge.requests)
+    )
     for rating in ("completeness", "correctness"):
         assert {i: n // 3 for (i, question), n in tries.items() if question == rating} == {
             entry.id: 3 if entry.id == UNRATED else 1
@@ -204,36 +208,36 @@ def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
 
 
 def test_nobody_is_asked_twice(project: Project) -> None:
-    with parties() as asked:
-        options = asked.options()
+    with serve_parties() as asked:
+        options = asked.list_options()
         project.run(*options)
-        first, before = judged(project), asked.asked
+        first, before = read_comparable_records(project), asked.request_counts
         (project.path / "scorecard.json").rename(project.path / "first.json")
         again = project.run(*options, "-n", "2")
         again.stdout.fnmatch_lines(["note: judge: 28 answers were reused from answers.sqlite"])
-        assert asked.asked == before
-        assert judged(project) == first
+        assert asked.request_counts == before
+        assert read_comparable_records(project) == first
     # From here on nobody is there.
     project.run(*options, "--fcbench-offline").assert_outcomes(passed=6, failed=1, errors=1)
-    assert judged(project) == first
+    assert read_comparable_records(project) == first
     rejudged = project.fcbench("rejudge", "first.json", "--to=again.json")
     assert (rejudged.returncode, rejudged.stderr) == (0, "")
     assert "no verdict changed" in rejudged.stdout
-    assert judged(project, "again.json") == first
+    assert read_comparable_records(project, "again.json") == first
     for more in ((), ("--fcbench-profile=corrected",), ("-n", "2")):
         replayed = ("--fcbench-model=replay:first.json", "--fcbench-category=hotels", *more)
         result = project.run(*replayed)
         result.stdout.fnmatch_lines(["complex conversations: by the official rules, judge openai/judge,*"])
-        assert judged(project) == first
+        assert read_comparable_records(project) == first
 
 
 def test_offline_needs_an_answer_of_everybody(project: Project) -> None:
-    with parties() as asked:
-        project.run(*asked.options("--fcbench-judge=none"))
-        model, judge = asked.asked
+    with serve_parties() as asked:
+        project.run(*asked.list_options("--fcbench-judge=none"))
+        model, judge = asked.request_counts
         assert not judge
-        result = project.run(*asked.options("--fcbench-offline", "-n", "2"))
-        assert asked.asked == (model, 0)
+        result = project.run(*asked.list_options("--fcbench-offline", "-n", "2"))
+        assert asked.request_counts == (model, 0)
     result.assert_outcomes(passed=3, errors=5)
     result.stdout.fnmatch_lines(
         ["  judge: 5", "    core:hotels_0: openai/judge did not judge: offline: answers.sqlit*"]
@@ -243,28 +247,30 @@ def test_offline_needs_an_answer_of_everybody(project: Project) -> None:
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_a_judge_who_is_not_there(project: Project, workers: tuple[str, ...]) -> None:
     """What needs it is not scored; what does not is, but for the final answer."""
-    with parties() as gone:
+    with serve_parties() as gone:
         down = gone.judge.api_base
-    with parties() as asked:
+    with serve_parties() as asked:
         options = (f"--fcbench-judge-api-base={down}", "--fcbench-retries=0")
-        result = project.run(*asked.options(*options), *workers)
+        result = project.run(*asked.list_options(*options), *workers)
     result.assert_outcomes(passed=3, errors=5)
     result.stdout.fnmatch_lines(
         ["  judge: 5", "    core:hotels_0: openai/judge did not judge: connection: openai/judge*"]
     )
-    golden = {entry_id: ("passed", calls_of(entry_id), None, None) for entry_id in GOLDEN}
-    assert told(project) == {**dict.fromkeys(OTHERWISE, ("judge",)), **golden}
+    golden = {entry_id: ("passed", count_golden_calls(entry_id), None, None) for entry_id in GOLDEN}
+    assert read_outcomes(project) == {**dict.fromkeys(OTHERWISE, ("judge",)), **golden}
 
 
 def test_a_judge_who_fails_at_final_answers_leaves_these_unjudged(project: Project) -> None:
     def judge(asked: Body) -> Reply:
-        if asked_about(asked)[1] != "equivalence":
+        if identify_question(asked)[1] != "equivalence":
             return make_error_reply(500, "no")
         return make_message_reply('{"same": true, "reason": "So it seems."}')
 
-    with parties(judge=judge) as asked:
-        project.run(*asked.options("--fcbench-retries=0")).assert_outcomes(passed=8)
-    assert told(project) == {entry.id: ("passed", calls_of(entry.id), None, None) for entry in HOTELS}
+    with serve_parties(judge=judge) as asked:
+        project.run(*asked.list_options("--fcbench-retries=0")).assert_outcomes(passed=8)
+    assert read_outcomes(project) == {
+        entry.id: ("passed", count_golden_calls(entry.id), None, None) for entry in HOTELS
+    }
 
 
 def test_a_profile_of_the_judge_has_limits_of_its_own(project: Project) -> None:
@@ -272,40 +278,40 @@ def test_a_profile_of_the_judge_has_limits_of_its_own(project: Project) -> None:
         return make_error_reply(503, "busy")
 
     profile = "model: oracle\nmodels:\n  wise: {{model: openai/wise, api_base: {}, retries: 0}}\n"
-    with parties(judge=judge) as asked:
+    with serve_parties(judge=judge) as asked:
         project.write("fcbench.yaml", profile.format(asked.judge.api_base))
         result = project.run(
-            *asked.options()[:3],
+            *asked.list_options()[:3],
             "--fcbench-judge=wise",
             "--fcbench-category=hotels",
             "--fcbench-judge-api-key-env=JUDGE_KEY",
         )
     result.stdout.fnmatch_lines(["complex conversations: *, judge wise, *", "  judge: 5"])
-    asked_of = Counter(entry.id for entry, _, _ in map(asked_about, asked.judge.requests))
+    asked_of = Counter(entry.id for entry, _, _ in map(identify_question, asked.judge.requests))
     assert asked_of == {**dict.fromkeys(OTHERWISE, 1), **dict.fromkeys(GOLDEN, 2)}
 
 
 def test_the_corrected_profile_goes_on(project: Project) -> None:
-    with parties() as asked:
-        result = project.run(*asked.options("--fcbench-profile=corrected", "-n", "2"))
+    with serve_parties() as asked:
+        result = project.run(*asked.list_options("--fcbench-profile=corrected", "-n", "2"))
     result.assert_outcomes(passed=7, errors=1)
     result.stdout.fnmatch_lines(["complex conversations: by the corrected rules, judge openai/judge,*"])
-    different = ("passed", calls_of(DIFFERENT) - 1, 2, 1)
-    assert told(project, "corrected") == {**JUDGED, DIFFERENT: different}
+    different = ("passed", count_golden_calls(DIFFERENT) - 1, 2, 1)
+    assert read_outcomes(project, "corrected") == {**JUDGED, DIFFERENT: different}
 
 
 def test_each_trial_is_judged(project: Project) -> None:
-    with parties() as asked:
-        project.run(*asked.options("--fcbench-trials=2")).assert_outcomes(passed=12, failed=2, errors=2)
-        once = project.run(*asked.options("--fcbench-offline"))
+    with serve_parties() as asked:
+        project.run(*asked.list_options("--fcbench-trials=2")).assert_outcomes(passed=12, failed=2, errors=2)
+        once = project.run(*asked.list_options("--fcbench-offline"))
     once.assert_outcomes(passed=6, failed=1, errors=1)
-    assert told(project) == JUDGED
+    assert read_outcomes(project) == JUDGED
 
 
 def test_a_plan_asks_nobody(project: Project) -> None:
-    with parties() as asked:
-        result = project.run(*asked.options("--fcbench-plan"))
-        assert asked.asked == (0, 0)
+    with serve_parties() as asked:
+        result = project.run(*asked.list_options("--fcbench-plan"))
+        assert asked.request_counts == (0, 0)
     result.stdout.fnmatch_lines(["hotels *8       0      35*", "not counted: calls of the judge"])
 
 
@@ -328,7 +334,7 @@ def test_an_embedding_model_pairs_calls(project: Project, monkeypatch: pytest.Mo
     """Where a call is not equal to an expected one and there are several; its answers are kept too."""
     monkeypatch.setenv("EMBEDDING_KEY", "sk-embedding-0123456789")
 
-    def vectors(asked: Body) -> Reply:
+    def embed_texts(asked: Body) -> Reply:
         texts = asked["input"]
         assert isinstance(texts, list)
         data = [
@@ -339,25 +345,25 @@ def test_an_embedding_model_pairs_calls(project: Project, monkeypatch: pytest.Mo
             {"object": "list", "model": "bge", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
         )
 
-    with parties() as asked, serve_answers(vectors) as embeddings:
-        options = asked.options(
+    with serve_parties() as asked, serve_answers(embed_texts) as embeddings:
+        options = asked.list_options(
             "--fcbench-similarity=openai/bge",
             f"--fcbench-similarity-api-base={embeddings.api_base}",
             "--fcbench-similarity-api-key-env=EMBEDDING_KEY",
         )
         result = project.run(*options)
-        assert told(project) == JUDGED
-        first, before = judged(project), len(embeddings.requests)
+        assert read_outcomes(project) == JUDGED
+        first, before = read_comparable_records(project), len(embeddings.requests)
         assert embeddings.keys == ["Bearer sk-embedding-0123456789"] * before
         project.run(*options, "-n", "2")
         assert len(embeddings.requests) == before == len(OTHERWISE)
-        assert judged(project) == first
+        assert read_comparable_records(project) == first
     result.stdout.fnmatch_lines(["complex conversations: *, similarity openai/bge, *"])
 
 
 def test_calls_that_cannot_be_paired_are_not_scored(project: Project) -> None:
-    with parties() as asked:
-        options = asked.options("--fcbench-similarity=openai/bge", "--fcbench-retries=0")
+    with serve_parties() as asked:
+        options = asked.list_options("--fcbench-similarity=openai/bge", "--fcbench-retries=0")
         result = project.run(*options, f"--fcbench-similarity-api-base={asked.judge.api_base[:-3]}/none")
     result.assert_outcomes(passed=3, errors=5)
     result.stdout.fnmatch_lines(["  similarity: 5", "    core:hotels_0: calls could not be paired: *"])
@@ -387,9 +393,9 @@ def test_nobody_is_asked_where_an_option_cannot_be(
     project: Project, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], error: str
 ) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
-    with parties() as asked:
-        result = project.run(*asked.options(*options))
-        assert asked.asked == (0, 0)
+    with serve_parties() as asked:
+        result = project.run(*asked.list_options(*options))
+        assert asked.request_counts == (0, 0)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([error])
     assert "Traceback" not in result.stderr.str() + result.stdout.str()

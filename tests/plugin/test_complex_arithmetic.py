@@ -27,7 +27,7 @@ from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, NAME, SOURCE
 from pytest_fcbench.suites.registry import open_suite
-from tests.complexfuncbench import FUNCTIONS, make_record, templates
+from tests.complexfuncbench import FUNCTIONS, make_record, make_templates
 from tests.matchers.golden_path.talking import FC, classify_replies
 from tests.plugin.conftest import Project
 
@@ -36,7 +36,7 @@ Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Made:
+class Material:
     """What a run is made from, in the form of the files, by id."""
 
     cache: Path
@@ -48,42 +48,42 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Three paraphrases of every fourth template; an entry of fifteen has no answer."""
+def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    """Make a pack of three paraphrases of every fourth template; an entry of fifteen has no answer."""
     folder = tmp_path_factory.mktemp("made")
     records = {
         record["id"]: record
-        for template in templates()[::4]
+        for template in make_templates()[::4]
         for record in (make_record(template, paraphrase, items=0.2) for paraphrase in (0, 3, 7))
     }
     flawed = frozenset(list(records)[::20])
     for entry_id in flawed:
         records[entry_id]["conversations"][1]["function_call"][0]["arguments"] = {}
     answered = [entry_id for number, entry_id in enumerate(records) if number % 15 != 4]
-    answers = {entry_id: _answers(records[entry_id], Random(entry_id)) for entry_id in answered}
+    answers = {entry_id: _draw_answers(records[entry_id], Random(entry_id)) for entry_id in answered}
     file, script = folder / "file.jsonl", folder / "answers.yaml"
     file.write_text("".join(json.dumps(record) + "\n" for record in records.values()))
     packs.pull(SOURCE, folder / "cache", file)
     script.write_text(json.dumps({"answers": {f"{NAME}:{i}": {"turns": [a]} for i, a in answers.items()}}))
-    return Made(folder / "cache", script, records, answers, flawed)
+    return Material(folder / "cache", script, records, answers, flawed)
 
 
-def _steps(record: Any) -> list[list[Any]]:
+def _list_golden_steps(record: Any) -> list[list[Any]]:
     return [turn["function_call"] for turn in record["conversations"] if "function_call" in turn]
 
 
-def _answers(record: Any, draw: Random) -> list[Any]:
-    """Answers to a record: calls, mostly right, and a text at the end."""
+def _draw_answers(record: Any, draw: Random) -> list[Any]:
+    """Draw answers to a record: calls, mostly right, and a text at the end."""
     answers: list[Any] = []
-    for step in _steps(record):
-        calls = [_written(call, draw, wrong=draw.random() < 0.06) for call in step]
+    for step in _list_golden_steps(record):
+        calls = [_write_call(call, draw, wrong=draw.random() < 0.06) for call in step]
         match draw.choices(range(5), (75, 7, 7, 7, 4))[0]:
             case 0:
                 answers.append(calls)
             case 1:
                 answers += [[call] for call in calls]
             case 2:  # at first all are wrong
-                answers += [[_written(call, draw, wrong=True) for call in step], calls]
+                answers += [[_write_call(call, draw, wrong=True) for call in step], calls]
             case 3:
                 answers += [calls, calls]
             case 4:  # too early
@@ -91,14 +91,14 @@ def _answers(record: Any, draw: Random) -> list[Any]:
     return [*answers, "Done."]
 
 
-def _written(call: Any, draw: Random, *, wrong: bool) -> dict[str, object]:
-    """A call as scripted answers have it, right or changed."""
+def _write_call(call: Any, draw: Random, *, wrong: bool) -> dict[str, object]:
+    """Return a call as scripted answers have it, right or changed."""
     name, arguments = call["name"], dict(call["arguments"])
     properties = FUNCTIONS[name]["parameters"]["properties"]
     required = FUNCTIONS[name]["parameters"]["required"]
     some = draw.choice(list(arguments or properties))
     needless = [key for key in arguments if key not in required] or [some]
-    more = {key: _of_type(schema) for key, schema in properties.items() if key not in arguments}
+    more = {key: _make_value(schema) for key, schema in properties.items() if key not in arguments}
     changes: list[Callable[[], dict[str, object]]] = [
         lambda: {name: {**arguments, some: "elsewhere"}},
         lambda: {name: {key: value for key, value in arguments.items() if key != needless[0]}},
@@ -111,48 +111,50 @@ def _written(call: Any, draw: Random, *, wrong: bool) -> dict[str, object]:
     return draw.choices(changes, (4, 8, 4, 3, 2, 1, 1))[0]() if wrong else {name: arguments}
 
 
-def _of_type(schema: Any) -> object:
+def _make_value(schema: Any) -> object:
     values: Mapping[str, object] = {"number": 1, "array": []}
     return values.get(schema["type"], "more")
 
 
 @pytest.fixture(scope="module", params=PROFILES)
-def driving(request: pytest.FixtureRequest) -> str:
-    """The profile that drives."""
+def driving_profile(request: pytest.FixtureRequest) -> str:
+    """Return the profile that drives."""
     profile: str = request.param
     return profile
 
 
-def _run(project: Project, made: Made, driving: str, workers: int) -> Mapping[str, Any]:
+def _run_benchmark(
+    project: Project, material: Material, driving_profile: str, workers: int
+) -> Mapping[str, Any]:
     project.run(
-        *("benchmarks/test_complex.py", "-n", str(workers), f"--fcbench-model=scripted:{made.script}"),
-        *(f"--fcbench-suite={NAME}", "--fcbench-category=complex", f"--fcbench-profile={driving}"),
+        *("benchmarks/test_complex.py", "-n", str(workers), f"--fcbench-model=scripted:{material.script}"),
+        *(f"--fcbench-suite={NAME}", "--fcbench-category=complex", f"--fcbench-profile={driving_profile}"),
     )
     return project.scorecard()
 
 
 def test_every_number_of_the_scorecard(
-    project: Project, made: Made, driving: str, monkeypatch: pytest.MonkeyPatch
+    project: Project, material: Material, driving_profile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FCBENCH_CACHE", str(made.cache))
-    section = _run(project, made, driving, 0)["fcbench"]
+    monkeypatch.setenv("FCBENCH_CACHE", str(material.cache))
+    section = _run_benchmark(project, material, driving_profile, 0)["fcbench"]
     records = project.records()
-    assert set(records) == {f"{NAME}:{entry_id}" for entry_id in made.records}
+    assert set(records) == {f"{NAME}:{entry_id}" for entry_id in material.records}
     for profile in PROFILES:
         told = section["profiles"][profile]
-        for name, part in _parts(records).items():
+        for name, part in _group_by_domain(records).items():
             scores = told["groups"]["complex"] if name == "all" else told["categories"][name]
             _check_counts(scores, part, profile)
-            _check_calls(told["complex"][name], part, profile, made)
-        _check_intervals(told, _parts(records), profile)
-    _check_what_was_left_out(records, made, driving)
-    if driving == "official":
-        _check_official_metric(section["profiles"]["official"], records, made)
-    assert _run(project, made, driving, 2)["fcbench"] == section
+            _check_calls(told["complex"][name], part, profile, material)
+        _check_intervals(told, _group_by_domain(records), profile)
+    _check_what_was_left_out(records, material, driving_profile)
+    if driving_profile == "official":
+        _check_official_metric(section["profiles"]["official"], records, material)
+    assert _run_benchmark(project, material, driving_profile, 2)["fcbench"] == section
     assert project.records() == records
 
 
-def _parts(records: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _group_by_domain(records: Mapping[str, Any]) -> dict[str, list[Any]]:
     parts: dict[str, list[Any]] = {}
     for entry, record in records.items():
         domain = entry.partition(":")[2].rpartition("-")[0]
@@ -160,33 +162,33 @@ def _parts(records: Mapping[str, Any]) -> dict[str, list[Any]]:
     return {**parts, "all": list(records.values())}
 
 
-def _status(record: Any, profile: str) -> str:
+def _read_status(record: Any, profile: str) -> str:
     status: str = record["verdicts"][profile]["status"]
     return status
 
 
 def _check_counts(scores: Any, records: Sequence[Any], profile: str) -> None:
-    counts = Counter(_status(record, profile) for record in records)
+    counts = Counter(_read_status(record, profile) for record in records)
     aside = sum(record["verdicts"][profile]["code"] == "set_aside" for record in records)
     assert scores["n"] == len(records)
     assert scores["passed"] == counts["passed"] > 0
     assert scores["failed"] == counts["failed"] > 0
     assert (scores["not_scored"], scores["set_aside"]) == (counts["not_scored"], aside)
-    assert scores["unknown"] == _unknown(records, profile)
+    assert scores["unknown"] == _count_unknown(records, profile)
     share = counts["passed"] / (counts["passed"] + counts["failed"])
     assert scores["accuracy"] == (None if scores["unknown"] else pytest.approx(share))
 
 
-def _unknown(records: Sequence[Any], profile: str) -> int:
-    """Entries of which a profile cannot tell, since the conversation went on by the other one's rules."""
+def _count_unknown(records: Sequence[Any], profile: str) -> int:
+    """Count entries of which a profile cannot tell, as the conversation went by the other one's rules."""
     return sum(record["verdicts"][profile]["code"] == "other_rules" for record in records)
 
 
 _CLASSES = {"param_hallucination": "hallucination", "func_hallucination": "hallucination"}
 
 
-def _check_calls(told: Any, records: Sequence[Any], profile: str, made: Made) -> None:
-    """Counts of calls, answers and errors; those of golden paths from the file."""
+def _check_calls(told: Any, records: Sequence[Any], profile: str, material: Material) -> None:
+    """Check the counts of calls, answers and errors; those of golden paths come from the file."""
     calls = right = 0
     failures, errors, beyond = Counter[str](), Counter[str](), Counter[str]()
     more: list[int] = []
@@ -198,7 +200,7 @@ def _check_calls(told: Any, records: Sequence[Any], profile: str, made: Made) ->
             failures[_CLASSES.get(verdict["code"], verdict["code"])] += 1
         if path is None:
             continue
-        golden = _steps(made.records[record["entry"].partition(":")[2]])
+        golden = _list_golden_steps(material.records[record["entry"].partition(":")[2]])
         took = [call for call in path["verdicts"] if call["right"]]
         calls += sum(map(len, golden))
         right += sum(profile == "official" or call["stage"] != "repeat" for call in took)
@@ -216,17 +218,17 @@ def _check_calls(told: Any, records: Sequence[Any], profile: str, made: Made) ->
     assert told["beyond_mean"] == pytest.approx(sum(more) / len(more))
 
 
-def _check_what_was_left_out(records: Mapping[str, Any], made: Made, driving: str) -> None:
+def _check_what_was_left_out(records: Mapping[str, Any], material: Material, driving_profile: str) -> None:
     for entry, record in records.items():
         entry_id = entry.partition(":")[2]
         for profile in PROFILES:
             verdict = record["verdicts"][profile]
             expected = set()
-            if entry_id not in made.answers:
+            if entry_id not in material.answers:
                 expected = {"no_result"}
-            elif profile == "corrected" and entry_id in made.flawed:
+            elif profile == "corrected" and entry_id in material.flawed:
                 expected = {"set_aside"}
-            elif profile != driving and verdict["status"] == "not_scored":
+            elif profile != driving_profile and verdict["status"] == "not_scored":
                 expected = {"other_rules"}
             left_out = {verdict["code"]} if verdict["status"] == "not_scored" else set()
             assert left_out == expected, (entry, profile, verdict)
@@ -235,8 +237,8 @@ def _check_what_was_left_out(records: Mapping[str, Any], made: Made, driving: st
 # Intervals
 
 
-def _wilson(share: float, n: float, *, upper: bool) -> float:
-    """Where the score test of a share just rejects, found by halving."""
+def _find_wilson_limit(share: float, n: float, *, upper: bool) -> float:
+    """Find by halving where the score test of a share just rejects."""
     near, far = share, float(upper)
     for _ in range(200):
         middle = (near + far) / 2
@@ -247,8 +249,8 @@ def _wilson(share: float, n: float, *, upper: bool) -> float:
     return near
 
 
-def _limits(pairs: Mapping[str, list[tuple[int, int]]]) -> tuple[float, float]:
-    """The limits of a ratio of sums over clusters of pairs, never more than one."""
+def _find_ratio_limits(pairs: Mapping[str, list[tuple[int, int]]]) -> tuple[float, float]:
+    """Find the limits of a ratio of sums over clusters of pairs; those of a share are never more than one."""
     sums = [(sum(a for a, _ in pair), sum(b for _, b in pair)) for pair in pairs.values()]
     top, bottom = (sum(column) for column in zip(*sums, strict=True))
     share, k = top / bottom, len(sums)
@@ -256,28 +258,28 @@ def _limits(pairs: Mapping[str, list[tuple[int, int]]]) -> tuple[float, float]:
     if any(a > b for a, b in sums):
         return max(0.0, share - Z * sqrt(between)), share + Z * sqrt(between)
     n = min(bottom, share * (1 - share) / between) if between else k
-    return _wilson(share, n, upper=False), _wilson(share, n, upper=True)
+    return _find_wilson_limit(share, n, upper=False), _find_wilson_limit(share, n, upper=True)
 
 
 def _check_intervals(told: Any, parts: Mapping[str, Sequence[Any]], profile: str) -> None:
-    """Of success and of call accuracy; of success in all from those of the categories."""
+    """Check the intervals of success and of call accuracy; that of all follows from the categories."""
     below = above = 0.0
-    scored = sum(_status(record, profile) != "not_scored" for record in parts["all"])
+    scored = sum(_read_status(record, profile) != "not_scored" for record in parts["all"])
     for name, records in parts.items():
         passed: dict[str, list[tuple[int, int]]] = {}
         called: dict[str, list[tuple[int, int]]] = {}
         for record in records:
             domain, _, number = record["entry"].partition(":")[2].rpartition("-")
             template = f"{domain} {int(number) // 10}"
-            if _status(record, profile) != "not_scored":
-                passed.setdefault(template, []).append((_status(record, profile) == "passed", 1))
+            if _read_status(record, profile) != "not_scored":
+                passed.setdefault(template, []).append((_read_status(record, profile) == "passed", 1))
                 if path := record["paths"].get(profile):
                     called.setdefault(template, []).append((path["right"], path["calls"]))
         interval = told["complex"][name]["interval"]
-        assert (interval["low"], interval["high"]) == pytest.approx(_limits(called))
+        assert (interval["low"], interval["high"]) == pytest.approx(_find_ratio_limits(called))
         if name == "all":
             continue
-        score, (low, high) = told["categories"][name], _limits(passed)
+        score, (low, high) = told["categories"][name], _find_ratio_limits(passed)
         if score["unknown"]:
             assert score["interval"] is None
             continue
@@ -297,43 +299,45 @@ def _check_intervals(told: Any, parts: Mapping[str, Sequence[Any]], profile: str
 # The official metric
 
 
-def _check_official_metric(told: Any, records: Mapping[str, Any], made: Made) -> None:
+def _check_official_metric(told: Any, records: Mapping[str, Any], material: Material) -> None:
     """As ``print_results.py`` computes it from its result file, with the numbers of entries that are here.
 
     Such a file has no result where the worker crashed or nothing came; right calls are those that got their
     recorded reply.
     """
-    held = _held(made)
+    held = _hold_conversations(material)
     successes, right, golden = Counter[str](), Counter[str](), Counter[str]()
     for entry, record in records.items():
         entry_id = entry.partition(":")[2]
         domain = entry_id.rpartition("-")[0]
-        if _status(record, "official") == "not_scored" or "official" not in record["paths"]:
+        if _read_status(record, "official") == "not_scored" or "official" not in record["paths"]:
             continue
-        successes[domain] += _status(record, "official") == "passed"
+        successes[domain] += _read_status(record, "official") == "passed"
         right[domain] += classify_replies(held[entry]).count("r")
-        golden[domain] += sum(map(len, _steps(made.records[entry_id])))
+        golden[domain] += sum(map(len, _list_golden_steps(material.records[entry_id])))
     for domain, category in DOMAINS.items():
         counts, calls = told["categories"][category.name], told["complex"][category.name]
-        assert counts["passed"] / counts["n"] == pytest.approx(successes[domain] / _size(made, domain))
+        assert counts["passed"] / counts["n"] == pytest.approx(
+            successes[domain] / _count_entries(material, domain)
+        )
         assert calls["accuracy"] == pytest.approx(right[domain] / golden[domain])
     overall = told["complex"]["all"]
     assert overall["passed"] == successes.total()
     assert overall["accuracy"] == pytest.approx(right.total() / golden.total())
 
 
-def _size(made: Made, domain: str) -> int:
-    return sum(entry_id.rpartition("-")[0] == domain for entry_id in made.records)
+def _count_entries(material: Material, domain: str) -> int:
+    return sum(entry_id.rpartition("-")[0] == domain for entry_id in material.records)
 
 
-def _held(made: Made) -> Mapping[str, Transcript]:
-    """The conversations once more, by the official rules."""
+def _hold_conversations(material: Material) -> Mapping[str, Transcript]:
+    """Hold the conversations once more, by the official rules."""
     suite, model = (
-        open_suite(NAME, made.cache),
-        scripted.load(made.script, Prompting.make_default(Mode.FC, Names.UNDERSCORED)),
+        open_suite(NAME, material.cache),
+        scripted.load(material.script, Prompting.make_default(Mode.FC, Names.UNDERSCORED)),
     )
     entries = [entry for category in suite.categories for entry in suite.load(category)]
     dispatcher = Dispatcher(
         model, lambda entry: converse(entry, Setting(FC, suite, PathSettings(Profile.OFFICIAL)))
     )
-    return {entry.key: dispatcher.transcript(entry) for entry in entries if entry.id in made.answers}
+    return {entry.key: dispatcher.transcript(entry) for entry in entries if entry.id in material.answers}

@@ -68,7 +68,7 @@ MODULE = "shop_of_pointed_tests"
 
 @pytest.fixture
 def suite(project: Project) -> Project:
-    """A project with a folder of entries."""
+    """Write a folder of entries into a project."""
     project.write("mine/prices.yaml", PRICES.format(category="simple_python"))
     project.write("mine/deeper/turns.yaml", TURNS.format(module=MODULE))
     project.write(f"mine/deeper/{MODULE}.py", SHOP)

@@ -27,7 +27,7 @@ models:
 
 
 def first_function(asked: Body) -> Reply:
-    """A model that calls the first function it is shown, in the way it is shown."""
+    """Answer as a model that calls the first function it is shown, in the way it is shown."""
     if isinstance(tools := asked.get("tools"), list):
         return make_message_reply(calls=[(tools[0]["function"]["name"], "{}")])
     messages = asked["messages"]
@@ -128,11 +128,11 @@ def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project, workers
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_calls_run_at_once_under_the_cap(project: Project, workers: tuple[str, ...]) -> None:
-    def slow(asked: Body) -> Reply:
+    def answer_slowly(asked: Body) -> Reply:
         time.sleep(0.3)
         return first_function(asked)
 
-    with serve_answers(slow) as endpoint:
+    with serve_answers(answer_slowly) as endpoint:
         result = project.run(
             "--fcbench-model=openai/loopback",
             f"--fcbench-api-base={endpoint.api_base}",

@@ -27,11 +27,11 @@ BEFORE = frozenset(
 )
 
 
-def _verdicts(project: Project) -> dict[str, object]:
+def _read_verdicts(project: Project) -> dict[str, object]:
     return {entry: record["verdicts"] for entry, record in judged(project).items()}
 
 
-def _earlier(answered: Mapping[str, int]) -> dict[str, int]:
+def _select_earlier(answered: Mapping[str, int]) -> dict[str, int]:
     return {entry: count for entry, count in answered.items() if entry in BEFORE}
 
 
@@ -39,14 +39,14 @@ def test_earlier_conversations_are_held_once_in_one_process_and_in_many(project:
     """The scorecard is that of a run without a network, in both modes of running."""
     chosen = (f"--fcbench-category={CATEGORY}", "--fcbench-mode=prompt", "--fcbench-profile=corrected")
     project.run("--fcbench-model=oracle", *chosen).assert_outcomes(passed=size(CATEGORY))
-    in_process = _verdicts(project)
+    in_process = _read_verdicts(project)
     asked = []
     for workers in ((), ("-n", "2", "--fcbench-trials=2")):
         with served("--model", "oracle", "--latency", "0.01") as api_base:
             result = project.run(*options(api_base, *chosen, "--fcbench-store=none"), *workers)
             result.assert_outcomes(passed=size(CATEGORY) * (2 if workers else 1))
-            assert _verdicts(project) == in_process
-            asked.append(_earlier(stats(api_base)["answered"]))
+            assert _read_verdicts(project) == in_process
+            asked.append(_select_earlier(stats(api_base)["answered"]))
     assert asked[0] == asked[1]
     assert set(asked[0]) == BEFORE
 

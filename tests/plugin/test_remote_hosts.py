@@ -26,8 +26,8 @@ def pytest_runtest_call(item):
 
 
 @contextmanager
-def host(folder: Path) -> Iterator[str]:
-    """Where xdist finds a worker whose folder this is, as an option of pytest."""
+def start_host(folder: Path) -> Iterator[str]:
+    """Start a host in a folder; yield the option of pytest by which xdist finds a worker there."""
     command = [sys.executable, "-u", "-m", "execnet.script.socketserver", "127.0.0.1:0"]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -41,8 +41,8 @@ def host(folder: Path) -> Iterator[str]:
             process.kill()
 
 
-def _hosts(project: Project, count: int) -> list[Path]:
-    """Folders with the same project each, as machines of their own have it."""
+def _write_hosts(project: Project, count: int) -> list[Path]:
+    """Write folders with the same project each, as machines of their own have it."""
     project.write("conftest.py", DIE)
     folders = []
     for number in range(count):
@@ -53,19 +53,19 @@ def _hosts(project: Project, count: int) -> list[Path]:
     return folders
 
 
-def _run(project: Project, folders: list[Path], category: str = "live_simple") -> pytest.RunResult:
+def _run_on_hosts(project: Project, folders: list[Path], category: str = "live_simple") -> pytest.RunResult:
     with ExitStack() as stack:
         api_base = stack.enter_context(served("--model", "oracle", "--latency", "0.05"))
-        places = [stack.enter_context(host(folder)) for folder in folders]
+        places = [stack.enter_context(start_host(folder)) for folder in folders]
         chosen = (f"--fcbench-category={category}", "--fcbench-store=none")
         return project.run_apart(*options(api_base, *chosen), "-d", *places)
 
 
 def test_a_lost_host_takes_one_entry_with_it(project: Project) -> None:
     """There are so many tests that the other host has not taken all of them when this one dies."""
-    folders, count = _hosts(project, 2), size("multiple")
+    folders, count = _write_hosts(project, 2), size("multiple")
     (folders[1] / "dies").write_text("core:")
-    result = _run(project, folders, "multiple")
+    result = _run_on_hosts(project, folders, "multiple")
     result.assert_outcomes(passed=count - 1, failed=1)
     result.stdout.fnmatch_lines(
         ["*is lost (*refused*); the other processes take its tests", f"not scored (1 of {count}, *"]
@@ -73,9 +73,9 @@ def test_a_lost_host_takes_one_entry_with_it(project: Project) -> None:
 
 
 def test_a_run_without_hosts_ends_in_order(project: Project) -> None:
-    folders = _hosts(project, 1)
+    folders = _write_hosts(project, 1)
     (folders[0] / "dies").write_text("live_simple_5")
-    result = _run(project, folders)
+    result = _run_on_hosts(project, folders)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(
         ["*is lost (*) and no other process can take its tests; run again, answers so far are stored*"]

@@ -22,7 +22,7 @@ ANSWERS = f"""answers:
 CODE = "executable_checker_rest:"
 
 
-def codes(project: Project) -> dict[str, tuple[object, object]]:
+def read_codes(project: Project) -> dict[str, tuple[object, object]]:
     found: dict[str, tuple[object, object]] = {}
     for entry, record in project.records().items():
         verdicts = record["verdicts"]
@@ -35,7 +35,7 @@ def codes(project: Project) -> dict[str, tuple[object, object]]:
 def test_each_failure_has_its_code(project: Project) -> None:
     project.write("script.yaml", ANSWERS)
     project.run(REST, "--fcbench-model=scripted:script.yaml", "--fcbench-mode=prompt")
-    assert codes(project) == {
+    assert read_codes(project) == {
         "core:rest_0": (None, f"{CODE}wrong_value"),
         "core:rest_1": (f"{CODE}execution_error",) * 2,
         "core:rest_2": ("value_error:exec_result_rest_count",) * 2,
@@ -52,7 +52,7 @@ def test_the_oracle_passes_all_of_bfcl(
     monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
     result = project.run(REST, "--fcbench-suite=bfcl", f"--fcbench-mode={mode}", *workers)
     assert result.parseoutcomes() == {"passed": 70}
-    assert set(codes(project).values()) == {(None, None)}
+    assert set(read_codes(project).values()) == {(None, None)}
 
 
 def test_over_a_server(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_over_a_server(project: Project, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_lexical_gets_verdicts(project: Project) -> None:
     project.run(REST, "--fcbench-model=lexical")
-    assert len(codes(project)) == size("rest")
+    assert len(read_codes(project)) == size("rest")
 
 
 def test_live_without_a_host_of_the_web(project: Project) -> None:

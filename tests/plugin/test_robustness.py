@@ -21,8 +21,8 @@ SOME = "--fcbench-category=simple_python"
 
 
 @contextmanager
-def disk(place: Path, *options: str) -> Iterator[Path]:
-    """A small file system of its own, which binds the administrator too."""
+def mount_disk(place: Path, *options: str) -> Iterator[Path]:
+    """Mount a small file system of its own, which binds the administrator too."""
     place.mkdir(exist_ok=True)
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(place)],
@@ -49,7 +49,7 @@ def disk(place: Path, *options: str) -> Iterator[Path]:
 def test_a_scorecard_that_cannot_be_written_is_told_and_none(
     project: Project, workers: tuple[str, ...], options: tuple[str, ...], why: str
 ) -> None:
-    with disk(project.path / "disk", *options) as place:
+    with mount_disk(project.path / "disk", *options) as place:
         result = project.run(SOME, f"--fcbench-scorecard={place}/card.json", *workers)
         assert list(place.iterdir()) == []
     assert result.ret == 1
@@ -60,7 +60,7 @@ def test_a_scorecard_that_cannot_be_written_is_told_and_none(
 
 
 def test_a_scorecard_that_is_there_stays_whole(project: Project) -> None:
-    with disk(project.path / "disk", "size=20k") as place:
+    with mount_disk(project.path / "disk", "size=20k") as place:
         card = f"--fcbench-scorecard={place}/card.json"
         assert project.run(SOME, card, "-k", "simple_python_0").ret == 0
         before = (place / "card.json").read_bytes()
@@ -70,7 +70,7 @@ def test_a_scorecard_that_is_there_stays_whole(project: Project) -> None:
 
 
 def test_a_gate_that_held_does_not_hide_it(project: Project) -> None:
-    with disk(project.path / "disk", "size=8k") as place:
+    with mount_disk(project.path / "disk", "size=8k") as place:
         options = (f"--fcbench-scorecard={place}/card.json", "--fcbench-gate=simple_python>=50%")
         assert project.run(SOME, *options).ret == 1
     assert project.run(SOME, options[1]).ret == 0
@@ -84,7 +84,7 @@ def test_a_device_is_written_to_and_stays_one(project: Project) -> None:
 
 
 def test_answers_that_a_full_disk_holds_are_not_lost_and_no_more_are_bought(project: Project) -> None:
-    with served("--model", "oracle") as api_base, disk(project.path / "disk", "size=96k") as place:
+    with served("--model", "oracle") as api_base, mount_disk(project.path / "disk", "size=96k") as place:
         options = (
             "--fcbench-model=openai/served",
             f"--fcbench-api-base={api_base}",
@@ -122,7 +122,7 @@ def test_answers_that_a_full_disk_holds_are_not_lost_and_no_more_are_bought(proj
 def test_what_could_not_be_kept_is_known_before_anything_is_asked(
     project: Project, options: tuple[str, ...]
 ) -> None:
-    with disk(project.path / "disk", "ro") as place:
+    with mount_disk(project.path / "disk", "ro") as place:
         result = project.run_apart(*(option.format(place) for option in options))
     assert result.ret == 4
     errors = result.stderr.str()
@@ -135,7 +135,7 @@ def test_what_commands_cannot_write_is_told_and_nothing_is_left(
     project: Project, options: tuple[str, ...]
 ) -> None:
     project.run(SOME)
-    with disk(project.path / "disk", *options) as place:
+    with mount_disk(project.path / "disk", *options) as place:
         for command in (
             ("report", "scorecard.json", "--to", f"{place}/a.html"),
             ("schema", "--to", f"{place}/b"),
@@ -180,7 +180,7 @@ def test_a_clock_that_jumps_changes_nothing(project: Project, jump_s: int) -> No
 
 
 def test_files_of_the_future_are_read(project: Project) -> None:
-    path = project.write("mine.jsonl", json.dumps(own_entry("chatable_0")))
+    path = project.write("mine.jsonl", json.dumps(make_own_entry("chatable_0")))
     os.utime(path, (time.time() + 10**9,) * 2)
     os.utime(project.path / "fcbench.yaml", (time.time() + 10**9,) * 2)
     assert project.run(str(path)).parseoutcomes()["passed"] == 1
@@ -189,8 +189,10 @@ def test_files_of_the_future_are_read(project: Project) -> None:
 # Answers and entries
 
 
-def own_entry(name: str, function: str = "f", parameter: str = "x", value: str = "v") -> dict[str, object]:
-    """An entry of a team's own that calls one function."""
+def make_own_entry(
+    name: str, function: str = "f", parameter: str = "x", value: str = "v"
+) -> dict[str, object]:
+    """Make an entry of a team's own that calls one function."""
     parameters = {
         "type": "dict",
         "properties": {parameter: {"type": "string", "description": value}},
@@ -217,7 +219,7 @@ HUGE = {
 
 @pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
 def test_a_huge_answer_is_judged_and_little_of_it_is_shown(project: Project, text: str) -> None:
-    project.write("mine.jsonl", json.dumps(own_entry("a")))
+    project.write("mine.jsonl", json.dumps(make_own_entry("a")))
     project.write("script.yaml", json.dumps({"answers": {"mine:a": text}}))
     result = project.run("mine.jsonl", "--fcbench-model=scripted:script.yaml", "--fcbench-mode=prompt")
     assert result.parseoutcomes() == {"failed": 1}
@@ -229,8 +231,8 @@ def test_a_huge_answer_is_judged_and_little_of_it_is_shown(project: Project, tex
 
 
 def test_ten_thousand_functions_in_an_entry(project: Project) -> None:
-    doc = own_entry("a")["functions"][0]  # type: ignore[index]
-    entry = own_entry("a", "f_9999") | {"functions": [{**doc, "name": f"f_{n}"} for n in range(10_000)]}
+    doc = make_own_entry("a")["functions"][0]  # type: ignore[index]
+    entry = make_own_entry("a", "f_9999") | {"functions": [{**doc, "name": f"f_{n}"} for n in range(10_000)]}
     project.write("mine.jsonl", json.dumps(entry))
     for options in (("--fcbench-mode=fc",), ("--fcbench-mode=prompt",), ("--fcbench-model=lexical",)):
         assert sum(project.run("mine.jsonl", *options).parseoutcomes().values()) == 1
@@ -263,7 +265,9 @@ INSIDE = "\0\ud800\u202e</script>😀"
 def test_unicode_in_every_place(project: Project, workers: tuple[str, ...]) -> None:
     folder = project.path / "entrées 日本 🙂"
     folder.mkdir()
-    entries = [own_entry(name, f"f{name}", f"{name}{INSIDE}", f"{name}{INSIDE}") for name in NAMES.values()]
+    entries = [
+        make_own_entry(name, f"f{name}", f"{name}{INSIDE}", f"{name}{INSIDE}") for name in NAMES.values()
+    ]
     (folder / "ü.jsonl").write_text("\n".join(map(json.dumps, entries)))
     profile = {"models": {"модель 🙂": {"model": "oracle"}}}
     project.write("fcbench.yaml", json.dumps(profile, ensure_ascii=False))
@@ -281,7 +285,7 @@ def test_unicode_in_every_place(project: Project, workers: tuple[str, ...]) -> N
 
 def test_a_failure_is_found_again_by_its_name(project: Project) -> None:
     """With ``--lf``, and by the node id that the scorecard tells."""
-    project.write("mine.jsonl", "\n".join(json.dumps(own_entry(name)) for name in NAMES.values()))
+    project.write("mine.jsonl", "\n".join(json.dumps(make_own_entry(name)) for name in NAMES.values()))
     project.write(
         "script.yaml",
         json.dumps({"answers": {f"mine:{name}": "no" for name in NAMES.values()}}, ensure_ascii=False),

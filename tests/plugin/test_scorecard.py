@@ -30,18 +30,18 @@ answers:
 
 
 @cache
-def validator(kind: str) -> Validator:
+def make_validator(kind: str) -> Validator:
     schema = {**json_schema(), "$ref": f"#/$defs/{kind}"}
     found = jsonschema.validators.validator_for(schema)
     found.check_schema(schema)
     return found(schema)
 
 
-def validate(value: Any, kind: str) -> None:
-    validator(kind).validate(value)
+def validate_value(value: Any, kind: str) -> None:
+    make_validator(kind).validate(value)
 
 
-def section(report: Mapping[str, object]) -> dict[str, object]:
+def read_section(report: Mapping[str, object]) -> dict[str, object]:
     found = report["fcbench"]
     assert isinstance(found, dict)
     return found
@@ -72,7 +72,7 @@ def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
     unscored = statuses["core:irrelevance_3"]
     assert isinstance(unscored, dict)
     assert (unscored["official"]["status"], unscored["official"]["code"]) == ("not_scored", "no_result")
-    irrelevance = section(project.scorecard())["profiles"]["official"]["categories"]["irrelevance"]  # type: ignore[index]
+    irrelevance = read_section(project.scorecard())["profiles"]["official"]["categories"]["irrelevance"]  # type: ignore[index]
     interval = find_share_interval(2, 3)
     assert interval is not None
     assert irrelevance == {
@@ -104,21 +104,21 @@ def test_same_scorecard_with_and_without_workers(project: Project) -> None:
 @pytest.mark.parametrize("options", [(), ("--fcbench-mode=prompt",), ("--fcbench-model=lexical",)])
 def test_the_section_fits_its_schema(project: Project, options: tuple[str, ...]) -> None:
     project.run(*options)
-    validate(section(project.scorecard()), "section")
+    validate_value(read_section(project.scorecard()), "section")
     for record in project.records().values():
-        validate(record, "record")
+        validate_value(record, "record")
 
 
 def test_the_schema_can_refuse(project: Project) -> None:
     project.run("--fcbench-category=live_relevance")
-    wrong = {**section(project.scorecard()), "profile": "best"}
+    wrong = {**read_section(project.scorecard()), "profile": "best"}
     with pytest.raises(jsonschema.ValidationError):
-        validate(wrong, "section")
+        validate_value(wrong, "section")
 
 
 def test_facts_of_the_run(project: Project) -> None:
     project.run()
-    found = section(project.scorecard())
+    found = read_section(project.scorecard())
     assert (found["model"], found["mode"], found["names"], found["profile"]) == (
         "oracle",
         "fc",
@@ -289,7 +289,7 @@ def test_an_entry_whose_worker_died_is_not_scored(project: Project) -> None:
     )
     result = project.run("benchmarks/test_ast.py", "-n", "2", "--fcbench-gate=multiple>=100%")
     assert result.ret == 2
-    scores = section(project.scorecard())["profiles"]["official"]["categories"]["multiple"]  # type: ignore[index]
+    scores = read_section(project.scorecard())["profiles"]["official"]["categories"]["multiple"]  # type: ignore[index]
     assert (scores["n"], scores["passed"], scores["not_scored"]) == (MULTIPLE, MULTIPLE - 1, 1)
     verdicts = project.records()["core:multiple_3"]["verdicts"]
     assert isinstance(verdicts, dict)

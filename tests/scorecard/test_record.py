@@ -61,15 +61,15 @@ PASSED = Judgement.same_in_both(Passed())
 ANSWER = {"text": "x", "tool_calls": None, "reasoning": None, "fault": None}
 
 
-def _of(*completions: Completion) -> Record:
-    """The Record of a transcript with these completions in one turn."""
+def _record_completions(*completions: Completion) -> Record:
+    """Return the Record of a transcript with these completions in one turn."""
     turns = (tuple(map(Step, completions)),)
     transcript = Transcript("core:simple_python_0", "gpt", Prompting.make_default(Mode.FC), turns)
     return build_record(make_entry(), MANNER, PASSED, transcript)
 
 
-def _json(record: Record) -> dict[str, Any]:
-    """The JSON object of a Record as a file holds it."""
+def _write_json(record: Record) -> dict[str, Any]:
+    """Return the JSON object of a Record as a file holds it."""
     found: dict[str, Any] = json.loads(json.dumps(to_json(record)))
     return found
 
@@ -90,7 +90,7 @@ def test_it_says_whose_entry_and_how_it_was_asked() -> None:
 
 
 def test_latency_and_tokens_are_sums_over_all_completions() -> None:
-    found = _of(
+    found = _record_completions(
         Completion(latency_s=0.5, input_tokens=10, output_tokens=3),
         Completion(latency_s=0.25, input_tokens=20),
         Completion(),
@@ -100,11 +100,11 @@ def test_latency_and_tokens_are_sums_over_all_completions() -> None:
 
 
 def test_each_step_has_its_price_where_one_is_known() -> None:
-    def usd(completion: Completion) -> float | None:
+    def price_completion(completion: Completion) -> float | None:
         return None if completion.input_tokens is None else completion.input_tokens * 0.5
 
     transcript = make_transcript(Completion(input_tokens=3))
-    found = build_record(make_entry(), MANNER, PASSED, transcript, usd)
+    found = build_record(make_entry(), MANNER, PASSED, transcript, price_completion)
     assert [step.usd for step in found.steps] == [1.5] == [found.usage.usd]
 
 
@@ -117,7 +117,7 @@ def test_trials_are_records_of_their_own() -> None:
 
 
 def test_what_is_unknown_is_none_not_zero() -> None:
-    found = _of(Completion(text="x"))
+    found = _record_completions(Completion(text="x"))
     assert found.usage == Usage()
 
 
@@ -148,7 +148,7 @@ def test_the_verdict_is_that_of_a_profile() -> None:
 
 def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
     found = make_record(Failed("wrong_count", "2 calls", {"found": 2}), NotScored("set_aside", "bad data"))
-    assert _json(found) == {
+    assert _write_json(found) == {
         "entry": "core:simple_python_0",
         "suite": "core",
         "category": "simple_python",
@@ -190,8 +190,8 @@ _BOTH = {profile: {"status": "passed", "code": None, "reason": None} for profile
 _ASIDE = {**ANSWER, "party": "judge", "digest": "0f"}
 
 
-def _with(*path: str | int, to: object) -> dict[str, object]:
-    """The path with a value at a place in it."""
+def _change_path(*path: str | int, to: object) -> dict[str, object]:
+    """Return the path with a value at a place in it."""
     found: Any = json.loads(json.dumps({"official": PATH}))
     at = found
     for key in path[:-1]:
@@ -205,16 +205,22 @@ def _with(*path: str | int, to: object) -> dict[str, object]:
     [
         pytest.param({"paths": {"official": PATH, "corrected": PATH}}, True, id="both profiles"),
         pytest.param({"paths": {"fixed": PATH}}, False, id="an unknown profile"),
-        pytest.param(_with("official", "extra", to=1), False, id="an unknown key"),
-        pytest.param(_with("official", "calls", to=-1), False, id="less than no call"),
-        pytest.param(_with("official", "completeness", to=3), False, id="a rating above 2"),
-        pytest.param(_with("official", "verdicts", 0, "stage", to="guess"), False, id="an unknown stage"),
-        pytest.param(_with("official", "verdicts", 0, "code", to="odd"), False, id="an unknown code"),
-        pytest.param(_with("official", "verdicts", 0, "step", to=0), False, id="a step before the first"),
-        pytest.param(_with("official", "verdicts", 0, "made", to={"f": {}}), False, id="another call"),
-        pytest.param(_with("official", "verdicts", 0, "expected", to=None), True, id="not paired"),
+        pytest.param(_change_path("official", "extra", to=1), False, id="an unknown key"),
+        pytest.param(_change_path("official", "calls", to=-1), False, id="less than no call"),
+        pytest.param(_change_path("official", "completeness", to=3), False, id="a rating above 2"),
         pytest.param(
-            _with("official", "verdicts", 0, "differences", 0, "kind", to="x"), False, id="an unknown kind"
+            _change_path("official", "verdicts", 0, "stage", to="guess"), False, id="an unknown stage"
+        ),
+        pytest.param(_change_path("official", "verdicts", 0, "code", to="odd"), False, id="an unknown code"),
+        pytest.param(
+            _change_path("official", "verdicts", 0, "step", to=0), False, id="a step before the first"
+        ),
+        pytest.param(_change_path("official", "verdicts", 0, "made", to={"f": {}}), False, id="another call"),
+        pytest.param(_change_path("official", "verdicts", 0, "expected", to=None), True, id="not paired"),
+        pytest.param(
+            _change_path("official", "verdicts", 0, "differences", 0, "kind", to="x"),
+            False,
+            id="an unknown kind",
         ),
         pytest.param({"asides": [_ASIDE]}, True, id="an aside"),
         pytest.param({"asides": [{**_ASIDE, "party": "user"}]}, False, id="an unknown party"),
@@ -229,7 +235,7 @@ def _with(*path: str | int, to: object) -> dict[str, object]:
 )
 def test_the_schema_knows_paths_and_asides(more: dict[str, object], *, fits: bool) -> None:
     schema = {**json_schema(), "$ref": "#/$defs/record"}
-    assert jsonschema.Draft202012Validator(schema).is_valid({**_json(make_record()), **more}) is fits
+    assert jsonschema.Draft202012Validator(schema).is_valid({**_write_json(make_record()), **more}) is fits
 
 
 def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
@@ -253,7 +259,7 @@ def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
     ],
 )
 def test_the_schema_knows_turns(turns: object, *, fits: bool) -> None:
-    value = {**_json(make_record()), "turns": turns}
+    value = {**_write_json(make_record()), "turns": turns}
     schema = {**json_schema(), "$ref": "#/$defs/record"}
     assert jsonschema.Draft202012Validator(schema).is_valid(value) is fits
 

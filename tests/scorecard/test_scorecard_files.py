@@ -39,7 +39,7 @@ RECORDS = [
 """Out of order, so that the order of a loaded one is seen to be made."""
 
 
-def _saved(path: Path, text: object) -> Path:
+def _write_file(path: Path, text: object) -> Path:
     path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
     return path
 
@@ -63,7 +63,7 @@ def test_how_complex_conversations_went_on_comes_back(tmp_path: Path) -> None:
     facts = replace(FACTS, driven=DRIVEN)
     path = write_scorecard(tmp_path / "scorecard.json", [make_path_record()], facts)
     assert load_scorecard(path).facts == facts
-    kept = load_scorecard(_saved(tmp_path / "baseline.json", write_baseline(load_scorecard(path))))
+    kept = load_scorecard(_write_file(tmp_path / "baseline.json", write_baseline(load_scorecard(path))))
     assert kept.facts.driven == DRIVEN
 
 
@@ -72,7 +72,7 @@ def test_older_files_do_not_tell_how(tmp_path: Path) -> None:
     section = report["fcbench"]
     assert isinstance(section, dict)
     del section["driven"]
-    assert load_scorecard(_saved(tmp_path / "x.json", report)).facts.driven is None
+    assert load_scorecard(_write_file(tmp_path / "x.json", report)).facts.driven is None
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_odd_words_on_how_are_refused(tmp_path: Path, told: object, says: str) -
     section = report["fcbench"]
     assert isinstance(section, dict)
     with pytest.raises(UsageError, match=says):
-        load_scorecard(_saved(tmp_path / "x.json", report | {"fcbench": section | {"driven": told}}))
+        load_scorecard(_write_file(tmp_path / "x.json", report | {"fcbench": section | {"driven": told}}))
 
 
 def test_paths_come_back(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_two_tests_of_an_entry_are_one_record(tmp_path: Path) -> None:
     tests = report["tests"]
     assert isinstance(tests, list)
     found = load_scorecard(
-        _saved(tmp_path / "x.json", report | {"tests": [*tests, tests[0] | {"nodeid": "other"}]})
+        _write_file(tmp_path / "x.json", report | {"tests": [*tests, tests[0] | {"nodeid": "other"}]})
     )
     assert len(found.records) == 1
 
@@ -117,10 +117,10 @@ def test_what_became_of_the_gate_comes_back(tmp_path: Path) -> None:
     section = told["fcbench"]
     assert isinstance(section, dict)
     found = load_scorecard(
-        _saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [rule]}})
+        _write_file(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [rule]}})
     )
     assert found.gate == (Outcome("overall>=0.2", "held", "overall is 60.00%"),)
-    cut = _saved(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [{"rule": "x"}]}})
+    cut = _write_file(tmp_path / "scorecard.json", told | {"fcbench": section | {"gate": [{"rule": "x"}]}})
     with pytest.raises(UsageError, match="invalid scorecard: 'outcome' is missing"):
         load_scorecard(cut)
 
@@ -136,15 +136,15 @@ def test_sizes_of_categories_that_were_not_run_come_back(tmp_path: Path) -> None
     assert live == pytest.approx(1 / (1 + 3 * 7))
 
 
-def _baseline(folder: Path, records: Sequence[Record]) -> scorecard_files.Scorecard:
+def _load_baseline(folder: Path, records: Sequence[Record]) -> scorecard_files.Scorecard:
     whole = load_scorecard(write_scorecard(folder / "scorecard.json", records, size=7))
-    return load_scorecard(_saved(folder / "baseline.json", write_baseline(whole)))
+    return load_scorecard(_write_file(folder / "baseline.json", write_baseline(whole)))
 
 
 def test_a_baseline_keeps_verdicts_and_scores(tmp_path: Path) -> None:
     whole, slim = (
         load_scorecard(write_scorecard(tmp_path / "s.json", RECORDS, size=7)),
-        _baseline(tmp_path, RECORDS),
+        _load_baseline(tmp_path, RECORDS),
     )
     for profile in Profile:
         assert slim.scores(profile) == whole.scores(profile)
@@ -156,7 +156,7 @@ def test_a_baseline_keeps_verdicts_and_scores(tmp_path: Path) -> None:
 
 
 def test_a_baseline_of_a_baseline_is_the_same(tmp_path: Path) -> None:
-    slim = _baseline(tmp_path, RECORDS)
+    slim = _load_baseline(tmp_path, RECORDS)
     assert write_baseline(slim) == write_baseline(
         load_scorecard(write_scorecard(tmp_path / "s.json", RECORDS, size=7))
     )
@@ -164,7 +164,7 @@ def test_a_baseline_of_a_baseline_is_the_same(tmp_path: Path) -> None:
 
 def test_a_baseline_keeps_trials(tmp_path: Path) -> None:
     trials = [make_record(Passed(), trial=1), make_record(WRONG, trial=2)]
-    slim = _baseline(tmp_path, trials)
+    slim = _load_baseline(tmp_path, trials)
     assert [(record.entry, record.trial) for record in slim.records] == [
         ("core:simple_python_0", 1),
         ("core:simple_python_0", 2),
@@ -173,7 +173,7 @@ def test_a_baseline_keeps_trials(tmp_path: Path) -> None:
 
 def test_an_entry_may_be_named_like_a_trial(tmp_path: Path) -> None:
     named = replace(make_record(), entry="core:simple_python-t2")
-    (found,) = _baseline(tmp_path, [named]).records
+    (found,) = _load_baseline(tmp_path, [named]).records
     assert (found.entry, found.trial) == ("core:simple_python-t2", None)
 
 
@@ -189,7 +189,7 @@ def test_every_pair_of_verdicts_survives(
     tmp_path_factory: pytest.TempPathFactory, verdicts: list[tuple[Verdict, Verdict]]
 ) -> None:
     records = [make_record(*pair, number=number) for number, pair in enumerate(verdicts)]
-    slim = _baseline(tmp_path_factory.mktemp("b"), records)
+    slim = _load_baseline(tmp_path_factory.mktemp("b"), records)
     assert [record.verdicts for record in slim.records] == [record.verdicts for record in records]
 
 
@@ -207,7 +207,7 @@ _GOOD = make_scorecard(RECORDS)
 _SECTION = _GOOD["fcbench"]
 
 
-def _with(**changes: object) -> dict[str, object]:
+def _change_section(**changes: object) -> dict[str, object]:
     section = _GOOD["fcbench"]
     assert isinstance(section, dict)
     return _GOOD | {"fcbench": {**section, **changes}}
@@ -221,20 +221,29 @@ def _with(**changes: object) -> dict[str, object]:
         ("[]", "not a scorecard: it has no section 'fcbench'"),
         ('{"tests": []}', "not a scorecard: it has no section 'fcbench'"),
         ('{"fcbench": []}', "not a scorecard: it has no section 'fcbench'"),
-        (_with(schema="fcbench-scorecard/9"), "its schema is 'fcbench-scorecard/9'; this version reads"),
+        (
+            _change_section(schema="fcbench-scorecard/9"),
+            "its schema is 'fcbench-scorecard/9'; this version reads",
+        ),
         ({"schema": "fcbench-baseline/9", "fcbench": {}}, "its schema is 'fcbench-baseline/9'"),
         ({"fcbench": _SECTION}, "invalid scorecard: 'tests' is missing"),
         (
-            _with(profile="mine"),
+            _change_section(profile="mine"),
             "invalid scorecard: profile: Input should be 'official' or 'corrected', found 'mine'",
         ),
-        (_with(notes="x"), "invalid scorecard: notes: Input should be a valid list, found 'x'"),
-        (_with(sizes={"cross": None}), "invalid scorecard: 'sizes' is an object of numbers of tests"),
-        (_with(sizes=[]), "invalid scorecard: "),
-        (_GOOD | {"created": 10**400}, "invalid scorecard: int too large to convert to float"),
-        (_with(suites=[]), "invalid scorecard: suites: Input should be a valid dictionary, found []"),
+        (_change_section(notes="x"), "invalid scorecard: notes: Input should be a valid list, found 'x'"),
         (
-            _with(suites={"core": "1"}),
+            _change_section(sizes={"cross": None}),
+            "invalid scorecard: 'sizes' is an object of numbers of tests",
+        ),
+        (_change_section(sizes=[]), "invalid scorecard: "),
+        (_GOOD | {"created": 10**400}, "invalid scorecard: int too large to convert to float"),
+        (
+            _change_section(suites=[]),
+            "invalid scorecard: suites: Input should be a valid dictionary, found []",
+        ),
+        (
+            _change_section(suites={"core": "1"}),
             "invalid scorecard: suites.core: Input should be a valid dictionary, found '1'",
         ),
         (
@@ -254,7 +263,7 @@ def _with(**changes: object) -> dict[str, object]:
     ],
 )
 def test_what_is_no_scorecard_is_refused_with_the_reason(tmp_path: Path, text: object, told: str) -> None:
-    path = _saved(tmp_path / "x.json", text)
+    path = _write_file(tmp_path / "x.json", text)
     with pytest.raises(UsageError) as caught:
         load_scorecard(path)
     assert str(caught.value).startswith(f"{path}: {told}")
@@ -267,4 +276,4 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_the_usual_file_is_read(tmp_path: Path) -> None:
     """What the table of refusals changes is good when nothing is changed."""
-    assert len(load_scorecard(_saved(tmp_path / "x.json", _with())).records) == len(RECORDS)
+    assert len(load_scorecard(_write_file(tmp_path / "x.json", _change_section())).records) == len(RECORDS)

@@ -31,8 +31,8 @@ WEB = WebModel(OwnWeb(lambda: web_pages.read_pages([CORE.web])).open_sources, im
 """The small web of ``core``, for as long as the tests run."""
 
 
-def suite_of(*entries: Entry, name: str = "core") -> Suite:
-    """A suite that has these entries."""
+def make_suite(*entries: Entry, name: str = "core") -> Suite:
+    """Make a suite that has these entries."""
     categories = tuple(dict.fromkeys(entry.category for entry in entries))
     return Suite(
         name,
@@ -45,25 +45,25 @@ def suite_of(*entries: Entry, name: str = "core") -> Suite:
     )
 
 
-def entries_of(suite: Suite) -> Sequence[Entry]:
-    """All entries of a suite in its order."""
+def list_entries(suite: Suite) -> Sequence[Entry]:
+    """Return all entries of a suite in its order."""
     return [entry for category in suite.categories for entry in suite.load(category)]
 
 
-def body_of(
+def make_body(
     entry: Entry, mode: Mode = Mode.FC, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Sent:
-    """What a client sends to put an entry so. In prompting mode it sends no tools at all."""
+    """Return what a client sends to put an entry so; in prompting mode it sends no tools at all."""
     prompting = Prompting.make_default(mode, names)
     if entry.variation:
         prompting = prompting.use_format(entry.variation.format)
-    return _body(presenting.build_first_request(entry, suite.wording, prompting))
+    return _serialize_request(presenting.build_first_request(entry, suite.wording, prompting))
 
 
-def conversation_with(
+def hold_conversation(
     model: Model, entry: Entry, mode: Mode, names: Names = Names.UNDERSCORED, suite: Suite = CORE
 ) -> Iterator[tuple[AskModel, Sent]]:
-    """Every request of the conversation with a model, and what a client sends for it."""
+    """Yield every request of the conversation with a model, and what a client sends for it."""
     manner = Manner("x", Prompting.make_default(mode, names))
     memories: Memories = {}
     asked = Parties(model, {Party.OWN_WEB: WEB})
@@ -71,10 +71,10 @@ def conversation_with(
         talk = converse(each, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
         for request in collect_requests(talk, lambda request: run_through(asked.complete(each, request))):  # noqa: B023
             if each is entry and request.party is Party.MODEL:
-                yield request, _body(request)
+                yield request, _serialize_request(request)
 
 
-def _body(request: AskModel) -> Sent:
+def _serialize_request(request: AskModel) -> Sent:
     body: Sent = {"model": "x", "temperature": 0.001, "messages": request.messages}
     if request.tools:
         body["tools"] = request.tools
@@ -82,6 +82,6 @@ def _body(request: AskModel) -> Sent:
     return sent
 
 
-def read(sent: Sent) -> Body:
-    """What the server sees in it."""
+def read_sent(sent: Sent) -> Body:
+    """Return what the server sees in a body that is sent."""
     return read_body(json.dumps(sent))

@@ -24,9 +24,9 @@ from pytest_fcbench.server.app import ENTRY_HEADER, MOST_BYTES
 from pytest_fcbench.server.faults import Kind, draw_faults, read_latency
 from tests.factories import ask_model
 from tests.served import served, stats, wait_for
-from tests.server.asking import CORE, Sent, body_of, conversation_with, entries_of
+from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body
 
-ENTRIES = entries_of(CORE)
+ENTRIES = list_entries(CORE)
 CALLING = ENTRIES[0]
 ABSTAINING = next(entry for entry in ENTRIES if entry.category.name == "irrelevance")
 CHAT = "/v1/chat/completions"
@@ -47,19 +47,21 @@ class Answer:
         return self.body["choices"][0]["message"]
 
 
-def _connected(api_base: str) -> closing[http.client.HTTPConnection]:
+def _open_connection(api_base: str) -> closing[http.client.HTTPConnection]:
     return closing(http.client.HTTPConnection(urlsplit(api_base).netloc, timeout=120))
 
 
-def _call(api_base: str, method: str, path: str, content: bytes = b"", entry: str | None = None) -> Answer:
-    with _connected(api_base) as connection:
+def _send_request(
+    api_base: str, method: str, path: str, content: bytes = b"", entry: str | None = None
+) -> Answer:
+    with _open_connection(api_base) as connection:
         connection.request(method, path, content, {} if entry is None else {ENTRY_HEADER: entry})
         response = connection.getresponse()
         return Answer(response.status, response.headers, response.read())
 
 
-def _ask(api_base: str, body: Sent, entry: str | None = None) -> Answer:
-    return _call(api_base, "POST", CHAT, json.dumps(body).encode(), entry)
+def _ask_model(api_base: str, body: Sent, entry: str | None = None) -> Answer:
+    return _send_request(api_base, "POST", CHAT, json.dumps(body).encode(), entry)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +75,7 @@ def oracle() -> Iterator[str]:
 
 @pytest.mark.parametrize("names", Names)
 def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
-    answer = _ask(oracle, body_of(CALLING, Mode.FC, names))
+    answer = _ask_model(oracle, make_body(CALLING, Mode.FC, names))
     sent = [ToolCall(c["function"]["name"], c["function"]["arguments"]) for c in answer.message["tool_calls"]]
     calls = ask_model(OracleModel(Prompting.make_default(Mode.FC, names)), CALLING).tool_calls or ()
     assert sent == [ToolCall(c.name, c.arguments) for c in calls if isinstance(c, ToolCall)]
@@ -83,7 +85,7 @@ def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
 
 @pytest.mark.parametrize("names", Names)
 def test_in_prompting_mode_text_is_answered(oracle: str, names: Names) -> None:
-    answer = _ask(oracle, body_of(CALLING, Mode.PROMPT, names))
+    answer = _ask_model(oracle, make_body(CALLING, Mode.PROMPT, names))
     expected = ask_model(OracleModel(Prompting.make_default(Mode.PROMPT, names)), CALLING).text
     assert answer.message == {"role": "assistant", "content": expected}
 
@@ -95,8 +97,8 @@ def test_another_model_gives_other_answers() -> None:
     )
     entry = next(e for e in ENTRIES if len({repr(ask_model(model, e)) for model in models}) == 2)
     with served("--model", "lexical") as api_base:
-        answer = _ask(api_base, body_of(entry, Mode.PROMPT, Names.DOTTED))
-        assert _call(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
+        answer = _ask_model(api_base, make_body(entry, Mode.PROMPT, Names.DOTTED))
+        assert _send_request(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
     assert (
         answer.message["content"] == ask_model(LexicalModel(Prompting.make_default(Mode.PROMPT)), entry).text
     )
@@ -107,8 +109,8 @@ def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
     model = OracleModel(Prompting.make_default(mode, Names.UNDERSCORED))
     entry = next(entry for entry in ENTRIES if entry.category.name == "multi_turn_miss_func")
     answers = []
-    for request, body in conversation_with(model, entry, mode):
-        answer = _ask(oracle, body, entry.key)
+    for request, body in hold_conversation(model, entry, mode):
+        answer = _ask_model(oracle, body, entry.key)
         expected = ask_model(model, entry, request.turn, request.step)
         calls = [part for part in expected.tool_calls or () if isinstance(part, ToolCall)]
         assert answer.message["content"] == expected.text
@@ -122,7 +124,7 @@ def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
 
 
 def test_the_same_question_twice_is_two_replies(oracle: str) -> None:
-    first, second = (_ask(oracle, body_of(CALLING)) for _ in range(2))
+    first, second = (_ask_model(oracle, make_body(CALLING)) for _ in range(2))
     assert first.message == second.message
     assert first.body["id"] != second.body["id"]
 
@@ -131,15 +133,15 @@ def test_a_script_is_followed_and_its_gaps_are_told(tmp_path: Path) -> None:
     path = tmp_path / "answers.yaml"
     path.write_text(f"answers:\n  {CALLING.key}:\n  - a.b: '{{\"c\": '\n", encoding="utf-8")
     with served("--model", f"scripted:{path}") as api_base:
-        answer = _ask(api_base, body_of(CALLING))
-        gap = _ask(api_base, body_of(ABSTAINING))
+        answer = _ask_model(api_base, make_body(CALLING))
+        gap = _ask_model(api_base, make_body(ABSTAINING))
     assert answer.message["tool_calls"][0]["function"] == {"name": "a_b", "arguments": '{"c": '}
     says = f"{path} has no answer for {ABSTAINING.key} and no 'default'; add one of them"
     assert (gap.status, gap.body["error"]["code"], gap.body["error"]["message"]) == (404, "no_result", says)
 
 
 def test_models_are_listed(oracle: str) -> None:
-    assert _call(oracle, "GET", "/v1/models").body == {
+    assert _send_request(oracle, "GET", "/v1/models").body == {
         "object": "list",
         "data": [{"id": "oracle", "object": "model", "created": 0, "owned_by": "fcbench"}],
     }
@@ -172,10 +174,10 @@ OTHER = (
 def test_a_wrong_request_is_told(
     oracle: str, change: Sent, entry: str | None, status: int, code: str, says: str
 ) -> None:
-    answer = _ask(oracle, body_of(CALLING) | change, entry)
+    answer = _ask_model(oracle, make_body(CALLING) | change, entry)
     error = {"message": says, "type": "invalid_request_error", "param": None, "code": code}
     assert (answer.status, answer.body) == (status, {"error": error})
-    assert _ask(oracle, body_of(CALLING) | {"stream": False}, f"{CALLING.key}-t3").status == 200
+    assert _ask_model(oracle, make_body(CALLING) | {"stream": False}, f"{CALLING.key}-t3").status == 200
 
 
 @pytest.mark.parametrize(
@@ -189,22 +191,22 @@ def test_a_wrong_request_is_told(
 def test_a_request_that_is_none_is_told(
     oracle: str, method: str, path: str, content: bytes, status: int
 ) -> None:
-    answer = _call(oracle, method, path, content)
+    answer = _send_request(oracle, method, path, content)
     assert answer.status == status
     assert answer.body["error"].keys() == {"message", "type", "param", "code"}
 
 
 def test_bodies_are_read_up_to_a_cap(oracle: str) -> None:
-    body = body_of(CALLING)
-    assert _ask(oracle, body | {"user": "x" * (MOST_BYTES - 100_000)}).status == 200
-    assert _ask(oracle, body | {"user": "x" * MOST_BYTES}).status == 413
+    body = make_body(CALLING)
+    assert _ask_model(oracle, body | {"user": "x" * (MOST_BYTES - 100_000)}).status == 200
+    assert _ask_model(oracle, body | {"user": "x" * MOST_BYTES}).status == 413
 
 
 # Faults
 
 
 @contextmanager
-def _failing(kind: Kind, *options: str) -> Iterator[str]:
+def _serve_failing(kind: Kind, *options: str) -> Iterator[str]:
     with served("--model", "oracle", "--fault", f"{kind}:1", *options) as api_base:
         yield api_base
         assert stats(api_base)["answered"] == {}
@@ -214,36 +216,36 @@ def _failing(kind: Kind, *options: str) -> Iterator[str]:
 
 @pytest.mark.parametrize(("options", "says"), [((), "1"), (("--retry-after", "2.5"), "2.5")])
 def test_429_says_when_to_come_back(options: tuple[str, ...], says: str) -> None:
-    with _failing(Kind.RATE_LIMIT, *options) as api_base:
-        answer = _ask(api_base, body_of(CALLING))
+    with _serve_failing(Kind.RATE_LIMIT, *options) as api_base:
+        answer = _ask_model(api_base, make_body(CALLING))
     assert (answer.status, answer.headers["Retry-After"]) == (429, says)
     assert answer.body["error"]["code"] == "rate_limit_exceeded"
 
 
 def test_500() -> None:
-    with _failing(Kind.SERVER_ERROR) as api_base:
-        answer = _ask(api_base, body_of(CALLING))
+    with _serve_failing(Kind.SERVER_ERROR) as api_base:
+        answer = _ask_model(api_base, make_body(CALLING))
     assert (answer.status, answer.body["error"]["type"]) == (500, "server_error")
 
 
 def test_cut() -> None:
     with (
-        _failing(Kind.CUT) as api_base,
+        _serve_failing(Kind.CUT) as api_base,
         pytest.raises(http.client.IncompleteRead) as caught,
     ):
-        _ask(api_base, body_of(CALLING))
+        _ask_model(api_base, make_body(CALLING))
     assert caught.value.partial.startswith(b'{"id":"chatcmpl-1",')
     assert caught.value.expected
 
 
 def test_reset() -> None:
-    with _failing(Kind.RESET) as api_base, pytest.raises(ConnectionResetError):
-        _ask(api_base, body_of(CALLING))
+    with _serve_failing(Kind.RESET) as api_base, pytest.raises(ConnectionResetError):
+        _ask_model(api_base, make_body(CALLING))
 
 
 def test_garbage() -> None:
-    with _failing(Kind.GARBAGE) as api_base:
-        answer = _ask(api_base, body_of(CALLING))
+    with _serve_failing(Kind.GARBAGE) as api_base:
+        answer = _ask_model(api_base, make_body(CALLING))
     assert answer.status == 200
     with pytest.raises(ValueError, match="Expecting value"):
         _ = answer.body
@@ -251,10 +253,10 @@ def test_garbage() -> None:
 
 @pytest.mark.parametrize("mode", Mode)
 def test_json(oracle: str, mode: Mode) -> None:
-    body = body_of(CALLING, mode)
-    with _failing(Kind.JSON) as api_base:
-        answer = _ask(api_base, body)
-    good = _ask(oracle, body).message
+    body = make_body(CALLING, mode)
+    with _serve_failing(Kind.JSON) as api_base:
+        answer = _ask_model(api_base, body)
+    good = _ask_model(oracle, body).message
     if mode is Mode.PROMPT:
         assert answer.message["content"] == good["content"][: len(good["content"]) // 2]
         return
@@ -266,9 +268,9 @@ def test_json(oracle: str, mode: Mode) -> None:
 
 def test_hanging_requests_are_in_flight_until_their_clients_give_up() -> None:
     with served("--model", "oracle", "--fault", "hang:1") as api_base:
-        with _connected(api_base) as first, _connected(api_base) as second:
+        with _open_connection(api_base) as first, _open_connection(api_base) as second:
             for connection in (first, second):
-                connection.request("POST", CHAT, json.dumps(body_of(CALLING)))
+                connection.request("POST", CHAT, json.dumps(make_body(CALLING)))
             wait_for(api_base, "faults", {"hang": 2})
             assert stats(api_base)["in_flight"] == 2
             first.close()
@@ -281,8 +283,8 @@ def test_hanging_requests_are_in_flight_until_their_clients_give_up() -> None:
 def test_faults_are_those_of_the_seed_and_a_request_that_is_wrong_gets_none() -> None:
     options = ("--model", "oracle", "--fault", "500:0.3", "429:0.2", "--seed", "7")
     with served(*options) as api_base:
-        assert _ask(api_base, {"messages": []}).status == 404
-        statuses = [_ask(api_base, body_of(CALLING)).status for _ in range(30)]
+        assert _ask_model(api_base, {"messages": []}).status == 404
+        statuses = [_ask_model(api_base, make_body(CALLING)).status for _ in range(30)]
         found = stats(api_base)
     shares = {Kind.SERVER_ERROR: 0.3, Kind.RATE_LIMIT: 0.2}
     drawn = islice(draw_faults(shares, read_latency("0"), 7), 1, 31)
@@ -296,7 +298,7 @@ def test_faults_are_those_of_the_seed_and_a_request_that_is_wrong_gets_none() ->
 def test_answers_take_their_time() -> None:
     with served("--model", "oracle", "--latency", "0.3") as api_base:
         started = time.monotonic()
-        _ask(api_base, body_of(CALLING))
+        _ask_model(api_base, make_body(CALLING))
         assert time.monotonic() - started >= 0.3
 
 
@@ -315,10 +317,10 @@ def test_stats_count_good_answers_by_the_name_that_was_given() -> None:
             "first_request": None,
             "last_answer": None,
         }
-        _ask(api_base, body_of(CALLING))
+        _ask_model(api_base, make_body(CALLING))
         for name in (CALLING.key, f"{CALLING.key}-t2", f"{CALLING.key}-t2"):
-            _ask(api_base, body_of(CALLING), name)
-        _ask(api_base, body_of(CALLING), "core:x")
+            _ask_model(api_base, make_body(CALLING), name)
+        _ask_model(api_base, make_body(CALLING), "core:x")
         found = stats(api_base)
     assert found["answered"] == {CALLING.key: 2, f"{CALLING.key}-t2": 2}
     assert (found["requests"], found["in_flight"], found["most_in_flight"]) == (5, 0, 1)
@@ -327,8 +329,8 @@ def test_stats_count_good_answers_by_the_name_that_was_given() -> None:
 
 def test_an_answer_that_nobody_waits_for_is_not_counted() -> None:
     with served("--model", "oracle", "--latency", "3600") as api_base:
-        with _connected(api_base) as connection:
-            connection.request("POST", CHAT, json.dumps(body_of(CALLING)))
+        with _open_connection(api_base) as connection:
+            connection.request("POST", CHAT, json.dumps(make_body(CALLING)))
             wait_for(api_base, "in_flight", 1)
         wait_for(api_base, "in_flight", 0)
         assert stats(api_base)["answered"] == {}
@@ -345,8 +347,8 @@ def litellm(monkeypatch: pytest.MonkeyPatch) -> Any:
     return litellm
 
 
-def _complete(litellm: Any, api_base: str, body: Sent) -> Any:
-    """The message that litellm gives."""
+def _ask_through_litellm(litellm: Any, api_base: str, body: Sent) -> Any:
+    """Return the message that litellm gives."""
     asked = {"messages": body["messages"]} | ({"tools": body["tools"]} if "tools" in body else {})
     reply = asyncio.run(
         litellm.acompletion(
@@ -362,7 +364,7 @@ def _complete(litellm: Any, api_base: str, body: Sent) -> Any:
 
 
 def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) -> None:
-    message = _complete(litellm, oracle, body_of(CALLING))
+    message = _ask_through_litellm(litellm, oracle, make_body(CALLING))
     (call,) = ask_model(OracleModel(Prompting.make_default(Mode.FC)), CALLING).tool_calls or ()
     assert isinstance(call, ToolCall)
     (sent,) = message.tool_calls
@@ -371,7 +373,7 @@ def test_litellm_gets_the_tool_calls_of_the_oracle(litellm: Any, oracle: str) ->
 
 
 def test_litellm_gets_the_text_of_the_oracle(litellm: Any, oracle: str) -> None:
-    message = _complete(litellm, oracle, body_of(CALLING, Mode.PROMPT, Names.DOTTED))
+    message = _ask_through_litellm(litellm, oracle, make_body(CALLING, Mode.PROMPT, Names.DOTTED))
     assert message.content == ask_model(OracleModel(Prompting.make_default(Mode.PROMPT)), CALLING).text
     assert message.content != ABSTENTION
     assert message.tool_calls is None
@@ -383,4 +385,4 @@ def test_litellm_tells_that_another_entry_was_named(litellm: Any, oracle: str) -
         litellm.BadRequestError,
         match="does not have these messages and tools; use the same suite version and options as the server",
     ):
-        _complete(litellm, oracle, body_of(ABSTAINING))
+        _ask_through_litellm(litellm, oracle, make_body(ABSTAINING))

@@ -17,7 +17,7 @@ CHANCES = st.floats(0, 1, exclude_max=True)
 HALF = {Kind.CUT: 0.25, Kind.HANG: 0.25}
 
 
-def _first(number: int, shared: dict[Kind, float], wait: str = "0", seed: int = 0) -> list[Draw]:
+def _draw_first(number: int, shared: dict[Kind, float], wait: str = "0", seed: int = 0) -> list[Draw]:
     return list(islice(draw_faults(shared, read_latency(wait), seed), number))
 
 
@@ -110,25 +110,25 @@ def test_an_exponential_wait_is_finite_and_not_negative(chance: float) -> None:
 
 @given(st.integers(), st.sampled_from(["0", "1", "0-9", "exp:2"]))
 def test_the_same_seed_gives_the_same_faults_whatever_the_latency(seed: int, wait: str) -> None:
-    drawn = _first(50, HALF, wait, seed)
-    assert drawn == _first(50, HALF, wait, seed)
-    assert [draw.fault for draw in drawn] == [draw.fault for draw in _first(50, HALF, seed=seed)]
+    drawn = _draw_first(50, HALF, wait, seed)
+    assert drawn == _draw_first(50, HALF, wait, seed)
+    assert [draw.fault for draw in drawn] == [draw.fault for draw in _draw_first(50, HALF, seed=seed)]
 
 
 def test_another_seed_gives_other_faults() -> None:
-    assert _first(50, HALF, seed=1) != _first(50, HALF, seed=2)
+    assert _draw_first(50, HALF, seed=1) != _draw_first(50, HALF, seed=2)
 
 
 def test_faults_come_in_the_shares_that_were_asked_for() -> None:
     shared = {Kind.RATE_LIMIT: 0.1, Kind.JSON: 0.25}
-    found = Counter(draw.fault for draw in _first(20_000, shared, seed=5))
+    found = Counter(draw.fault for draw in _draw_first(20_000, shared, seed=5))
     assert found.keys() == {Kind.RATE_LIMIT, Kind.JSON, None}
     assert found[Kind.RATE_LIMIT] / 20_000 == pytest.approx(0.1, abs=0.01)
     assert found[Kind.JSON] / 20_000 == pytest.approx(0.25, abs=0.01)
 
 
 def test_latencies_have_the_mean_that_was_asked_for_with_faults_and_without() -> None:
-    drawn = _first(20_000, {Kind.CUT: 0.5}, "exp:0.8", seed=5)
+    drawn = _draw_first(20_000, {Kind.CUT: 0.5}, "exp:0.8", seed=5)
     for fault in (Kind.CUT, None):
         waits = [draw.latency_s for draw in drawn if draw.fault is fault]
         assert sum(waits) / len(waits) == pytest.approx(0.8, abs=0.04)
@@ -136,5 +136,5 @@ def test_latencies_have_the_mean_that_was_asked_for_with_faults_and_without() ->
 
 @pytest.mark.parametrize("kind", Kind)
 def test_a_share_of_1_is_every_request_and_one_of_0_is_none(kind: Kind) -> None:
-    assert {draw.fault for draw in _first(500, {kind: 1.0})} == {kind}
-    assert {draw.fault for draw in _first(500, {kind: 0.0})} == {None}
+    assert {draw.fault for draw in _draw_first(500, {kind: 1.0})} == {kind}
+    assert {draw.fault for draw in _draw_first(500, {kind: 0.0})} == {None}

@@ -27,7 +27,7 @@ from pytest_fcbench.server.lookup import (
 )
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn, tool_calls
-from tests.server.asking import CORE, Sent, body_of, conversation_with, entries_of, read, suite_of
+from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body, make_suite, read_sent
 
 DOTTED = make_entry()
 FIRST = make_entry(functions=[make_doc("now")], query="What time is it?", entry_id="first")
@@ -35,13 +35,13 @@ SECOND = make_entry(functions=[make_doc("now")], query="What time is it?", entry
 BARE = make_entry("irrelevance", functions=[], query="Tell me a joke.")
 
 
-def _lookup(*entries: Entry, models: Models = OracleModel) -> Lookup:
-    return Lookup([suite_of(*(entries or (DOTTED, FIRST, SECOND, BARE)))], models)
+def _make_lookup(*entries: Entry, models: Models = OracleModel) -> Lookup:
+    return Lookup([make_suite(*(entries or (DOTTED, FIRST, SECOND, BARE)))], models)
 
 
-def _refused(body: Sent, name: str | None = None) -> tuple[int, str, str]:
+def _find_refusal(body: Sent, name: str | None = None) -> tuple[int, str, str]:
     with pytest.raises(RefusedRequestError) as caught:
-        _lookup().find_request(read(body), name)
+        _make_lookup().find_request(read_sent(body), name)
     return caught.value.status, caught.value.code, str(caught.value)
 
 
@@ -51,21 +51,22 @@ def _refused(body: Sent, name: str | None = None) -> tuple[int, str, str]:
 @pytest.mark.parametrize("named", [False, True], ids=["by what it asks", "by name"])
 @pytest.mark.parametrize("prompting", MANNERS)
 def test_an_entry_and_its_manner_are_found(prompting: Prompting, *, named: bool) -> None:
-    asked = _lookup().find_request(
-        read(body_of(DOTTED, prompting.mode, prompting.names)), DOTTED.key if named else None
+    asked = _make_lookup().find_request(
+        read_sent(make_body(DOTTED, prompting.mode, prompting.names)), DOTTED.key if named else None
     )
     assert (asked.entry, asked.prompting) == (DOTTED, prompting)
 
 
 def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -> None:
-    lookup = _lookup()
+    lookup = _make_lookup()
     with pytest.raises(RefusedRequestError):
-        lookup.find_request(read({"messages": []}))
+        lookup.find_request(read_sent({"messages": []}))
     assert (
-        lookup.find_request(read(body_of(FIRST, Mode.FC, Names.DOTTED))).prompting.names is Names.UNDERSCORED
+        lookup.find_request(read_sent(make_body(FIRST, Mode.FC, Names.DOTTED))).prompting.names
+        is Names.UNDERSCORED
     )
     assert (
-        lookup.find_request(read(body_of(FIRST, Mode.PROMPT, Names.UNDERSCORED))).prompting.names
+        lookup.find_request(read_sent(make_body(FIRST, Mode.PROMPT, Names.UNDERSCORED))).prompting.names
         is Names.DOTTED
     )
 
@@ -75,14 +76,14 @@ def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prom
     """By what it asks; multi-turn entries, some of which begin alike, by name too, and so those that ask in
     the usual prompt format what another asks."""
     lookup = Lookup([CORE], OracleModel)
-    for entry in entries_of(CORE):
+    for entry in list_entries(CORE):
         if entry.variation and prompting.mode is Mode.FC:
             continue
-        for request, body in conversation_with(
+        for request, body in hold_conversation(
             OracleModel(prompting), entry, prompting.mode, prompting.names
         ):
             by_name = entry.variation or not entry.category.single_turn
-            asked = lookup.find_request(read(body), entry.key if by_name else None)
+            asked = lookup.find_request(read_sent(body), entry.key if by_name else None)
             assert (asked.entry, asked.prompting) == (entry, prompting)
             assert (asked.turn, asked.step) == (request.turn, request.step)
             if entry.category.single_turn:
@@ -96,40 +97,44 @@ def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prom
 def test_of_entries_that_ask_the_same_the_named_one_is_meant_or_the_first(
     name: str | None, found: object
 ) -> None:
-    lookup = _lookup()
-    lookup.find_request(read(body_of(FIRST)))
-    assert lookup.find_request(read(body_of(SECOND)), name).entry is found
+    lookup = _make_lookup()
+    lookup.find_request(read_sent(make_body(FIRST)))
+    assert lookup.find_request(read_sent(make_body(SECOND)), name).entry is found
 
 
 def test_suites_are_searched_in_their_order() -> None:
     twin = make_entry(suite="twin")
-    suites = [suite_of(twin, name="twin"), suite_of(DOTTED)]
-    assert Lookup(suites, OracleModel).find_request(read(body_of(DOTTED))).entry is twin
-    assert Lookup(suites[::-1], OracleModel).find_request(read(body_of(DOTTED))).entry is DOTTED
+    suites = [make_suite(twin, name="twin"), make_suite(DOTTED)]
+    assert Lookup(suites, OracleModel).find_request(read_sent(make_body(DOTTED))).entry is twin
+    assert Lookup(suites[::-1], OracleModel).find_request(read_sent(make_body(DOTTED))).entry is DOTTED
 
 
 def test_an_entry_whose_name_ends_like_a_trial_is_found_under_it() -> None:
     entry = make_entry(entry_id="core-t2")
-    assert _lookup(entry).find_request(read(body_of(entry)), "core:core-t2").entry is entry
+    assert _make_lookup(entry).find_request(read_sent(make_body(entry)), "core:core-t2").entry is entry
 
 
 def test_only_messages_and_tools_count_and_as_values() -> None:
     functions = [make_doc("scale", {"by": {"type": "float", "default": 1.0, "enum": [1.5, 2.0]}})]
     entry = make_entry(functions=functions)
-    body = {key: value for key, value in sorted(body_of(entry).items(), reverse=True) if key != "model"}
+    body = {key: value for key, value in sorted(make_body(entry).items(), reverse=True) if key != "model"}
     text = json.dumps({**body, "temperature": 1, "user": "me"}, indent=1)
     written_by_javascript = text.replace("1.0", "1").replace("2.0", "2")
     assert written_by_javascript != text
-    assert _lookup(entry).find_request(read_body(written_by_javascript)).entry is entry
+    assert _make_lookup(entry).find_request(read_body(written_by_javascript)).entry is entry
 
 
 @pytest.mark.parametrize("tools", [[], None])
 def test_no_tools_can_be_said_in_several_ways(tools: object) -> None:
     assert (
-        _lookup().find_request(read({**body_of(DOTTED, Mode.PROMPT), "tools": tools})).prompting.mode
+        _make_lookup()
+        .find_request(read_sent({**make_body(DOTTED, Mode.PROMPT), "tools": tools}))
+        .prompting.mode
         is Mode.PROMPT
     )
-    assert _lookup().find_request(read({**body_of(BARE), "tools": tools})).prompting.mode is Mode.FC
+    assert (
+        _make_lookup().find_request(read_sent({**make_body(BARE), "tools": tools})).prompting.mode is Mode.FC
+    )
 
 
 # Conversations
@@ -138,7 +143,7 @@ NUMBERS = {"a": {"type": "float"}, "b": {"type": "float"}}
 ADD, SUBTRACT = (make_doc(name, NUMBERS, ["a", "b"]) for name in ("add", "subtract"))
 
 
-def _talk(second: str = "subtract(a=5.0, b=1.0)", entry_id: str = "talk") -> Entry:
+def _make_talk(second: str = "subtract(a=5.0, b=1.0)", entry_id: str = "talk") -> Entry:
     return make_multi_turn(
         ("Add two and three.", ["add(a=2.0, b=3.0)", "add(a=2.0, b=3.0)"]),
         ("Now subtract one from it.", []),
@@ -151,21 +156,21 @@ def _talk(second: str = "subtract(a=5.0, b=1.0)", entry_id: str = "talk") -> Ent
     )
 
 
-TALK, TWIN = _talk(), _talk("subtract(a=5, b=2)", "twin")
+TALK, TWIN = _make_talk(), _make_talk("subtract(a=5, b=2)", "twin")
 STEPS = [(0, 0), (0, 1), (1, 0), (2, 0), (2, 1)]
 
 
-def _bodies(entry: Entry, mode: Mode) -> list[Sent]:
+def _list_bodies(entry: Entry, mode: Mode) -> list[Sent]:
     return [
         body
-        for _, body in conversation_with(OracleModel(Prompting.make_default(mode, Names.DOTTED)), entry, mode)
+        for _, body in hold_conversation(OracleModel(Prompting.make_default(mode, Names.DOTTED)), entry, mode)
     ]
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_a_conversation_is_found_at_each_step(mode: Mode) -> None:
-    lookup = _lookup(DOTTED, TALK)
-    found = [lookup.find_request(read(body)) for body in _bodies(TALK, mode)]
+    lookup = _make_lookup(DOTTED, TALK)
+    found = [lookup.find_request(read_sent(body)) for body in _list_bodies(TALK, mode)]
     assert {(asked.entry.key, asked.prompting.mode) for asked in found} == {(TALK.key, mode)}
     assert [(asked.turn, asked.step) for asked in found] == STEPS
     tokens = [asked.prompt_tokens for asked in found]
@@ -174,34 +179,36 @@ def test_a_conversation_is_found_at_each_step(mode: Mode) -> None:
 
 @pytest.mark.parametrize("mode", Mode)
 def test_conversations_that_begin_alike_are_told_apart_where_they_differ(mode: Mode) -> None:
-    lookup = _lookup(TALK, TWIN)
-    unnamed = [lookup.find_request(read(body)).entry for body in _bodies(TWIN, mode)]
+    lookup = _make_lookup(TALK, TWIN)
+    unnamed = [lookup.find_request(read_sent(body)).entry for body in _list_bodies(TWIN, mode)]
     assert unnamed == [TALK] * 4 + [TWIN]
-    assert [lookup.find_request(read(body), TWIN.key).entry for body in _bodies(TWIN, mode)] == [TWIN] * 5
+    assert [lookup.find_request(read_sent(body), TWIN.key).entry for body in _list_bodies(TWIN, mode)] == [
+        TWIN
+    ] * 5
 
 
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("at", range(2, 5))
 def test_a_conversation_that_goes_otherwise_is_refused(mode: Mode, at: int) -> None:
     """Where the client made another answer, or another result, of what came before."""
-    lookup = _lookup(TALK)
-    messages = _bodies(TALK, mode)[-1]["messages"]
+    lookup = _make_lookup(TALK)
+    messages = _list_bodies(TALK, mode)[-1]["messages"]
     assert isinstance(messages, list)
     changed = [*messages[:at], {**messages[at], "content": "Else."}, *messages[at + 1 :]]
     with pytest.raises(RefusedRequestError) as caught:
-        lookup.find_request(read({**_bodies(TALK, mode)[-1], "messages": changed}))
+        lookup.find_request(read_sent({**_list_bodies(TALK, mode)[-1], "messages": changed}))
     assert caught.value.code == "unknown_request"
     with pytest.raises(RefusedRequestError) as caught:
-        lookup.find_request(read({**_bodies(TALK, mode)[-1], "messages": messages[:-1]}), TALK.key)
+        lookup.find_request(read_sent({**_list_bodies(TALK, mode)[-1], "messages": messages[:-1]}), TALK.key)
     assert caught.value.code == "other_request"
 
 
 def test_the_conversation_is_that_with_the_model_which_is_served() -> None:
-    lookup = _lookup(TALK, models=LexicalModel)
-    served = conversation_with(LexicalModel(Prompting.make_default(Mode.FC)), TALK, Mode.FC)
-    assert {lookup.find_request(read(body)).entry.key for _, body in served} == {TALK.key}
+    lookup = _make_lookup(TALK, models=LexicalModel)
+    served = hold_conversation(LexicalModel(Prompting.make_default(Mode.FC)), TALK, Mode.FC)
+    assert {lookup.find_request(read_sent(body)).entry.key for _, body in served} == {TALK.key}
     with pytest.raises(RefusedRequestError):
-        lookup.find_request(read(_bodies(TALK, Mode.FC)[-1]))
+        lookup.find_request(read_sent(_list_bodies(TALK, Mode.FC)[-1]))
 
 
 class Silent:
@@ -233,7 +240,7 @@ def test_a_conversation_ends_where_the_model_has_no_answer(
     entry: Entry, model: Silent, steps: list[tuple[int, int]]
 ) -> None:
     asked = list_requests(
-        entry, suite_of(entry), Prompting.make_default(Mode.FC, Names.DOTTED), lambda _: model
+        entry, make_suite(entry), Prompting.make_default(Mode.FC, Names.DOTTED), lambda _: model
     )
     assert [(request.turn, request.step) for request in asked] == steps
 
@@ -242,7 +249,7 @@ def test_what_both_profiles_ask_is_known_once() -> None:
     """The oracle's conversation goes the same way by the rules of each."""
     entry = make_golden_path([("find", {"query": "Bergen"}, {"id": 7})], [("book", {"id": 7}, "done")])
     asked = list(
-        list_requests(entry, suite_of(entry), Prompting.make_default(Mode.FC, Names.DOTTED), OracleModel)
+        list_requests(entry, make_suite(entry), Prompting.make_default(Mode.FC, Names.DOTTED), OracleModel)
     )
     assert [request.step for request in asked] == [0, 1, 2]
 
@@ -258,15 +265,17 @@ def test_a_token_is_four_bytes(text: str, tokens: int) -> None:
 
 
 def test_the_tokens_of_a_prompt_are_those_of_messages_and_tools() -> None:
-    body = body_of(DOTTED)
+    body = make_body(DOTTED)
     text = json.dumps({"messages": body["messages"], "tools": body["tools"]})
-    assert _lookup().find_request(read(body)).prompt_tokens == len(text) // 4
+    assert _make_lookup().find_request(read_sent(body)).prompt_tokens == len(text) // 4
 
 
 def test_letters_beyond_ascii_count_as_their_bytes() -> None:
     plain, accented = (make_entry(query=letter * 400, entry_id=letter) for letter in "aå")
-    lookup = _lookup(plain, accented)
-    few, more = (lookup.find_request(read(body_of(entry))).prompt_tokens for entry in (plain, accented))
+    lookup = _make_lookup(plain, accented)
+    few, more = (
+        lookup.find_request(read_sent(make_body(entry))).prompt_tokens for entry in (plain, accented)
+    )
     assert more - few == 100
 
 
@@ -279,7 +288,7 @@ def test_letters_beyond_ascii_count_as_their_bytes() -> None:
 )
 def test_what_no_entry_asks_is_refused(change: Sent) -> None:
     says = "no entry of these suites has these messages: core"
-    assert _refused(body_of(DOTTED) | change) == (404, "unknown_request", says)
+    assert _find_refusal(make_body(DOTTED) | change) == (404, "unknown_request", says)
 
 
 def test_a_named_entry_must_ask_what_was_sent() -> None:
@@ -287,13 +296,13 @@ def test_a_named_entry_must_ask_what_was_sent() -> None:
         f"{FIRST.key} does not have these messages and tools; use the same suite version and "
         f"options as the server"
     )
-    assert _refused(body_of(DOTTED), FIRST.key) == (400, "other_request", says)
+    assert _find_refusal(make_body(DOTTED), FIRST.key) == (400, "other_request", says)
 
 
 @pytest.mark.parametrize("name", ["core:third", "first", "", f"{FIRST.key}-t0", f"{FIRST.key}-t1-t2"])
 def test_a_name_must_be_that_of_an_entry(name: str) -> None:
     says = f"these suites have no entry {name!r}: core"
-    assert _refused(body_of(FIRST), name) == (404, "unknown_entry", says)
+    assert _find_refusal(make_body(FIRST), name) == (404, "unknown_entry", says)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +334,7 @@ VALUES = st.recursive(
 def test_the_same_values_are_the_same_request_however_written(value: object) -> None:
     body = {"messages": [value], "tools": [{"b": value, "a": 1}]}
     other = json.dumps({"tools": [{"a": 1.0, "b": value}], "messages": [value]}, indent=2, ensure_ascii=False)
-    assert read(body) == read_body(other)
+    assert read_sent(body) == read_body(other)
 
 
 @pytest.mark.parametrize(
@@ -341,27 +350,27 @@ def test_the_same_values_are_the_same_request_however_written(value: object) -> 
     ],
 )
 def test_other_values_are_another_request(one: object, other: object) -> None:
-    assert read({"messages": [one]}).digest != read({"messages": [other]}).digest
+    assert read_sent({"messages": [one]}).digest != read_sent({"messages": [other]}).digest
 
 
 def test_a_member_of_a_message_that_is_null_can_be_left_out() -> None:
     """Of a message of tool calls some clients send the content, others do not."""
-    assert read({"messages": [{"role": "assistant", "content": None}]}) == read(
+    assert read_sent({"messages": [{"role": "assistant", "content": None}]}) == read_sent(
         {"messages": [{"role": "assistant"}]}
     )
-    bodies = _bodies(TALK, Mode.FC)
+    bodies = _list_bodies(TALK, Mode.FC)
     messages = bodies[1]["messages"]
     assert isinstance(messages, list)
     made = next(message for message in messages if "tool_calls" in message)
     assert made.pop("content") is None
-    assert (_lookup(TALK).find_request(read(bodies[1]))).step == 1
+    assert (_make_lookup(TALK).find_request(read_sent(bodies[1]))).step == 1
 
 
 @pytest.mark.parametrize(
     ("given", "stream"), [({}, False), ({"stream": None}, False), ({"stream": True}, True)]
 )
 def test_whether_a_stream_is_asked_for(given: Sent, stream: bool) -> None:
-    assert read({"messages": [], **given}).stream is stream
+    assert read_sent({"messages": [], **given}).stream is stream
 
 
 # The official suite
@@ -377,7 +386,8 @@ def test_six_requests_of_bfcl_are_shared_and_names_tell_their_entries_apart(
     suite = replace(whole, categories=tuple(chosen))
     lookup = Lookup([suite], OracleModel)
     bodies = {
-        entry.key: read(body_of(entry, prompting.mode, prompting.names, suite)) for entry in entries_of(suite)
+        entry.key: read_sent(make_body(entry, prompting.mode, prompting.names, suite))
+        for entry in list_entries(suite)
     }
     found = {key: lookup.find_request(body).entry.key for key, body in bodies.items()}
     shared = {key: first for key, first in found.items() if key != first}

@@ -15,11 +15,11 @@ from tests.factories import make_entry, tool_calls
 ASKED = FoundRequest(make_entry(), Prompting.make_default(Mode.FC), prompt_tokens=90)
 
 
-def _reply(completion: Completion, *, broken: bool = False) -> object:
+def _read_reply(completion: Completion, *, broken: bool = False) -> object:
     return json.loads(b"{" + serialize_reply("oracle", ASKED, completion, broken=broken))
 
 
-def _whole(message: object, finish: str, answer: int) -> object:
+def _make_whole_reply(message: object, finish: str, answer: int) -> object:
     return {
         "object": "chat.completion",
         "model": "oracle",
@@ -32,7 +32,7 @@ def _whole(message: object, finish: str, answer: int) -> object:
     }
 
 
-def _calls(*calls: tuple[str, str]) -> object:
+def _make_call_message(*calls: tuple[str, str]) -> object:
     listed = [
         {
             "id": f"call_core:simple_python_0_{index}",
@@ -46,16 +46,18 @@ def _calls(*calls: tuple[str, str]) -> object:
 
 def test_text() -> None:
     message = {"role": "assistant", "content": "åååå"}
-    assert _reply(Completion(text="åååå")) == _whole(message, "stop", 2)
+    assert _read_reply(Completion(text="åååå")) == _make_whole_reply(message, "stop", 2)
 
 
 def test_tool_calls() -> None:
     calls = (("f", '{"a": "1234"}'), ("g", "{}"))
-    assert _reply(tool_calls(*calls)) == _whole(_calls(*calls), "tool_calls", 4)
+    assert _read_reply(tool_calls(*calls)) == _make_whole_reply(_make_call_message(*calls), "tool_calls", 4)
 
 
 def test_arguments_that_are_not_json_go_out_as_they_are() -> None:
-    assert _reply(tool_calls(("f", '{"a": '))) == _whole(_calls(("f", '{"a": ')), "tool_calls", 1)
+    assert _read_reply(tool_calls(("f", '{"a": '))) == _make_whole_reply(
+        _make_call_message(("f", '{"a": ')), "tool_calls", 1
+    )
 
 
 @pytest.mark.parametrize("completion", [Completion(), Completion(text=""), Completion(tool_calls=())])
@@ -63,23 +65,29 @@ def test_an_empty_answer_is_one_token(completion: Completion) -> None:
     message: dict[str, object] = {"role": "assistant", "content": completion.text}
     if completion.tool_calls is not None:
         message["tool_calls"] = []
-    assert _reply(completion) == _whole(message, "stop", 1)
+    assert _read_reply(completion) == _make_whole_reply(message, "stop", 1)
 
 
 def test_half_a_surrogate_pair_can_be_sent() -> None:
-    assert _reply(Completion(text="\ud800")) == _whole({"role": "assistant", "content": "\ud800"}, "stop", 1)
+    assert _read_reply(Completion(text="\ud800")) == _make_whole_reply(
+        {"role": "assistant", "content": "\ud800"}, "stop", 1
+    )
 
 
 def test_broken_text_is_cut() -> None:
     message = {"role": "assistant", "content": "none of"}
-    assert _reply(Completion(text="none of the two"), broken=True) == _whole(message, "stop", 1)
+    assert _read_reply(Completion(text="none of the two"), broken=True) == _make_whole_reply(
+        message, "stop", 1
+    )
 
 
 @pytest.mark.parametrize("arguments", ["{}", '{"a": 1}', '{"a": {"b": [1]}}', '{"a": "}"}'])
 def test_broken_arguments_are_no_json(arguments: str) -> None:
     half = arguments[: len(arguments) // 2]
-    sent = _whole(_calls(("function", half)), "tool_calls", max(1, (8 + len(half)) // 4))
-    assert _reply(tool_calls(("function", arguments)), broken=True) == sent
+    sent = _make_whole_reply(
+        _make_call_message(("function", half)), "tool_calls", max(1, (8 + len(half)) // 4)
+    )
+    assert _read_reply(tool_calls(("function", arguments)), broken=True) == sent
     json.loads(arguments)
     with pytest.raises(ValueError, match="line 1"):
         json.loads(half)

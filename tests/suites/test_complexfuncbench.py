@@ -18,7 +18,7 @@ from pytest_fcbench.domain.errors import PackError, SuiteError
 from pytest_fcbench.suites import core, packs
 from pytest_fcbench.suites.complexfuncbench import DOMAINS, FILE, JUDGED, SOURCE, read_golden_paths
 from pytest_fcbench.suites.registry import PACKS, open_suite
-from tests.complexfuncbench import COUNTS, FUNCTIONS, Record, records, write
+from tests.complexfuncbench import COUNTS, FUNCTIONS, Record, make_records, write_file
 
 NOWHERE = Path("cfb.jsonl")
 
@@ -440,7 +440,7 @@ def test_a_key_called_id_inside_is_not_the_id(record: Record) -> None:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with a synthetic pack, of two paraphrases of each template."""
     folder = tmp_path_factory.mktemp("complexfuncbench")
-    packs.pull(SOURCE, folder / "cache", write(folder / "file.jsonl", paraphrases=(0, 1)))
+    packs.pull(SOURCE, folder / "cache", write_file(folder / "file.jsonl", paraphrases=(0, 1)))
     return folder / "cache"
 
 
@@ -469,7 +469,7 @@ def test_categories_are_loaded_from_the_pack(cache: Path) -> None:
 
 def test_a_pack_that_was_changed_is_not_loaded(cache: Path, tmp_path: Path) -> None:
     other = tmp_path / "cache"
-    packs.pull(SOURCE, other, write(tmp_path / "file.jsonl", megabytes=0, paraphrases=(0,)))
+    packs.pull(SOURCE, other, write_file(tmp_path / "file.jsonl", megabytes=0, paraphrases=(0,)))
     suite = open_suite("complexfuncbench", other)
     with (other / "packs" / "complexfuncbench" / "dataset" / FILE).open("ab") as file:
         file.write(b"\n")
@@ -487,7 +487,7 @@ def test_a_file_with_a_broken_record_makes_no_pack(tmp_path: Path, record: Recor
 
 def test_the_synthetic_file_has_the_official_shape() -> None:
     """1,000 entries in 100 templates; steps, calls and widths as published."""
-    entries = [entry for row in records(items=0) for entry in _read(row)]
+    entries = [entry for row in make_records(items=0) for entry in _read(row)]
     assert len(entries) == sum(COUNTS.values()) == 1000
     assert not [entry for entry in entries if entry.set_aside]
     paths = [_path(entry) for entry in entries]
@@ -503,8 +503,8 @@ def test_the_synthetic_file_has_the_official_shape() -> None:
 
 
 def test_the_synthetic_file_is_the_same_for_a_seed() -> None:
-    assert _lines(*records(3, paraphrases=(4,))) == _lines(*records(3, paraphrases=(4,)))
-    assert _lines(*records(3, paraphrases=(4,))) != _lines(*records(4, paraphrases=(4,)))
+    assert _lines(*make_records(3, paraphrases=(4,))) == _lines(*make_records(3, paraphrases=(4,)))
+    assert _lines(*make_records(3, paraphrases=(4,))) != _lines(*make_records(4, paraphrases=(4,)))
 
 
 # Real records

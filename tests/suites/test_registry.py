@@ -16,7 +16,7 @@ from pytest_fcbench.scorecard.aggregate import formulas
 from pytest_fcbench.suites import core, registry
 from pytest_fcbench.suites.registry import OURS, can_name_a_suite, list_openers, open_suite
 from pytest_fcbench.suites.suite import Suite
-from tests.installing import install
+from tests.installing import install_distribution
 
 GROUP = "fcbench.suites"
 
@@ -40,7 +40,7 @@ def test_formulas_are_for_our_suites() -> None:
 
 
 def test_another_distribution_adds_a_suite(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    install(place, "plants", {GROUP: {"garden": f"{__name__}:open_garden"}})
+    install_distribution(place, "plants", {GROUP: {"garden": f"{__name__}:open_garden"}})
     assert open_suite("garden", place).version == "3"
     assert list(list_openers({"mine": place})) == [*OURS, "garden", "mine"]
     assert not can_name_a_suite("garden")
@@ -49,7 +49,7 @@ def test_another_distribution_adds_a_suite(place: Path, capsys: pytest.CaptureFi
 
 
 def test_an_unknown_suite_is_told_with_the_nearest_names(place: Path) -> None:
-    install(place, "plants", {GROUP: {"garden": f"{__name__}:open_garden"}})
+    install_distribution(place, "plants", {GROUP: {"garden": f"{__name__}:open_garden"}})
     rule = r"unknown suite 'gardn'\. Did you mean 'garden'\? Valid: core, bfcl, complexfuncbench, garden\."
     with pytest.raises(UsageError, match=rule):
         open_suite("gardn", place)
@@ -58,7 +58,7 @@ def test_an_unknown_suite_is_told_with_the_nearest_names(place: Path) -> None:
 def test_a_suite_that_cannot_be_imported_is_told_only_where_it_is_wanted(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install(place, "plants", {GROUP: {"garden": "no_such_module:open_garden"}})
+    install_distribution(place, "plants", {GROUP: {"garden": "no_such_module:open_garden"}})
     told = "suite 'garden': no_such_module:open_garden of plants cannot be imported: ModuleNotFoundError"
     assert open_suite("core", place).load(CATEGORIES["chatable"])
     with pytest.raises(UsageError, match=re.escape(told)):
@@ -71,6 +71,6 @@ def test_a_suite_that_cannot_be_imported_is_told_only_where_it_is_wanted(
 
 @pytest.mark.parametrize("name", ["orchard", "my-garden"])
 def test_the_name_of_a_suite_is_that_of_its_entry_point_and_a_word(place: Path, name: str) -> None:
-    install(place, "plants", {GROUP: {name: f"{__name__}:open_garden"}})
+    install_distribution(place, "plants", {GROUP: {name: f"{__name__}:open_garden"}})
     with pytest.raises(UsageError, match=f"suite '{name}': .* is named 'garden'"):
         open_suite(name, place)

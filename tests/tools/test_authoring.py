@@ -35,7 +35,7 @@ PLAIN = Entry(
 )
 
 
-def names_of(entry: Entry) -> list[str]:
+def list_names(entry: Entry) -> list[str]:
     return [doc.name for doc in entry.functions]
 
 
@@ -56,7 +56,7 @@ def test_a_missing_function(turn: int, names: list[str], truth: Sequence[Sequenc
     said = [[message.content for message in turn] for turn in made.turns]
     assert said.pop(turn + 1) == []
     assert said == [[message.content for message in turn] for turn in PLAIN.turns]
-    assert names_of(made) == [name for name in names_of(PLAIN) if name not in names]
+    assert list_names(made) == [name for name in list_names(PLAIN) if name not in names]
     assert made.scene is not None
     assert made.scene.withheld == {turn + 1: tuple(doc for doc in PLAIN.functions if doc.name in names)}
 

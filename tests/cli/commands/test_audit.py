@@ -36,8 +36,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def broken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """In the place of core a suite with a bad entry, whose id and question go for a terminal."""
+def core_with_bad_entry(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a suite with a bad entry, whose id and question attack a terminal, in the place of core."""
     bad = make_entry(expect=[{"weather.forecast": {"city": []}}])
     odd = make_entry("multiple", query="clear \x1b[2J me", entry_id="mul\x1btiple")
     monkeypatch.setitem(OURS, "core", lambda cache: make_suite(bad, odd))
@@ -55,25 +55,27 @@ def test_a_sound_category(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert err == ""
 
 
-def test_certain_findings_make_exit_code_1(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_certain_findings_make_exit_code_1(
+    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main.main(["audit", "core", "--json", "found.json", "--html", "found.html"]) == 1
     out, _ = capsys.readouterr()
     assert "certain: malformed (1): accepted values are not written as alternatives\n" in out
     assert "  simple_python_0           weather.forecast.city: no value is accepted" in out
     assert "\x1b" not in out
-    found = json.loads((broken / "found.json").read_text())
+    found = json.loads((core_with_bad_entry / "found.json").read_text())
     assert {item["check"] for item in found["findings"]} >= {"malformed", "refused", "damaged_text", "shape"}
-    assert "\x1b" not in (broken / "found.html").read_text()
+    assert "\x1b" not in (core_with_bad_entry / "found.html").read_text()
 
 
-def test_one_check(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_check(core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["audit", "core", "--check", "shape,duplicate"]) == 0
     out, _ = capsys.readouterr()
     assert "2 entries, 2 checks" in out
     assert "likely: shape (1)" in out
 
 
-def test_weak_checks_are_asked_for(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_weak_checks_are_asked_for(core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main.main(["audit", "core", "--weak"])
     assert "unnamed_value" in capsys.readouterr().out
 
@@ -81,11 +83,11 @@ def test_weak_checks_are_asked_for(broken: Path, capsys: pytest.CaptureFixture[s
 def test_a_category_that_cannot_be_read_is_a_finding(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def torn(category: object) -> tuple[()]:
+    def raise_suite_error(category: object) -> tuple[()]:
         raise SuiteError("simple_python.yaml:3: entries.0: has no 'id'")
 
     suite = make_suite(make_entry())
-    object.__setattr__(suite, "load", torn)
+    object.__setattr__(suite, "load", raise_suite_error)
     monkeypatch.setitem(OURS, "core", lambda cache: suite)
     assert main.main(["audit", "core"]) == 1
     assert (
@@ -93,20 +95,22 @@ def test_a_category_that_cannot_be_read_is_a_finding(
     )
 
 
-def test_overlap(broken: Path, pack_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlap(core_with_bad_entry: Path, pack_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(OURS, "bfcl", lambda cache: make_suite(make_entry("irrelevance", suite="bfcl")))
     assert main.main(["audit", "core", "--against", "bfcl", "--check", "overlap", "--json", "o.json"]) == 0
-    (found,) = json.loads((broken / "o.json").read_text())["findings"]
+    (found,) = json.loads((core_with_bad_entry / "o.json").read_text())["findings"]
     assert found["evidence"].startswith("is like bfcl:irrelevance_0 (ROUGE-L 1.00)")
 
 
-def test_a_ledger_comes_out_of_a_review(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (broken / "review.yaml").write_text(REVIEW.replace("core\nversion", "mine\nversion"))
+def test_a_ledger_comes_out_of_a_review(
+    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (core_with_bad_entry / "review.yaml").write_text(REVIEW.replace("core\nversion", "mine\nversion"))
     assert main.main(["audit", "core", "--review", "review.yaml", "--ledger", "ledger.yaml"]) == 1
     out, _ = capsys.readouterr()
     assert "review: 1 entries set aside; 1 certain findings not decided\n" in out
     assert "  not decided: damaged_text mul\\x1btiple\n" in out
-    assert (broken / "ledger.yaml").read_text() == (
+    assert (core_with_bad_entry / "ledger.yaml").read_text() == (
         "# Entries of my-core 1 that the corrected profile sets aside, and why.\n"
         "simple_python_0: nothing is accepted\n"
     )
@@ -136,7 +140,7 @@ def test_a_ledger_comes_out_of_a_review(broken: Path, capsys: pytest.CaptureFixt
     ],
 )
 def test_wrong_words_are_exit_code_4(
-    broken: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
 ) -> None:
     assert main.main(["audit", *arguments]) == 4
     err = capsys.readouterr().err
@@ -144,8 +148,10 @@ def test_wrong_words_are_exit_code_4(
     assert says in err
 
 
-def test_a_review_of_another_version_is_refused(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (broken / "review.yaml").write_text(REVIEW)
+def test_a_review_of_another_version_is_refused(
+    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (core_with_bad_entry / "review.yaml").write_text(REVIEW)
     assert main.main(["audit", "core", "--review", "review.yaml"]) == 4
     assert "review.yaml is the review of core 1, not of mine 1" in capsys.readouterr().err
 

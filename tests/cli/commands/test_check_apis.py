@@ -34,7 +34,7 @@ COVID = (
 )
 
 
-def entries_of(*expected: Expectation) -> list[Entry]:
+def make_entries(*expected: Expectation) -> list[Entry]:
     made = make_entry("irrelevance")
     return [
         Entry("bfcl", f"rest_{number}", CATEGORIES["rest"], made.turns, made.functions, expectation)
@@ -42,30 +42,30 @@ def entries_of(*expected: Expectation) -> list[Entry]:
     ]
 
 
-def lookup(*calls: str) -> ExpectedResults:
+def expect_results(*calls: str) -> ExpectedResults:
     return ExpectedResults(calls, (Comparison.EXACT,) * len(calls))
 
 
-ENTRIES = entries_of(
+ENTRIES = make_entries(
     ExpectedResponse(IP, '{"status": "success"}'),
     ExpectedResponse(IP, '{"status": "success"}'),
     ExpectedResponse(COVID, '{"response": []}'),
     ExpectedResponse("requests.get(url='https://trams.varnholm.example/v1/stops')"),
-    lookup("math_gcd(a=1, b=2)", "get_covid_death_by_country(country='Uganda')"),
-    lookup("get_movie_rating('Up')"),
-    lookup("get_zipcode_by_ip_address(ip_address='8.8.8.8')"),
+    expect_results("math_gcd(a=1, b=2)", "get_covid_death_by_country(country='Uganda')"),
+    expect_results("get_movie_rating('Up')"),
+    expect_results("get_zipcode_by_ip_address(ip_address='8.8.8.8')"),
 )
 
 
 @pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def _set_api_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RAPID_API_KEY", "GEOCODE_API_KEY", "EXCHANGERATE_API_KEY"):
         monkeypatch.setenv(name, "sesame-open")
     monkeypatch.delenv("OMDB_API_KEY", raising=False)
     monkeypatch.setattr("time.sleep", lambda _: None)
 
 
-def service(seen: Seen, out: BufferedIOBase) -> None:
+def answer_request(seen: Seen, out: BufferedIOBase) -> None:
     replies: dict[str, object] = {
         "ip-api.com/json?lang=fr": {"status": "success"},
         "ip-api.com/json/8.8.8.8": {"status": "success", "zip": "94043"},
@@ -76,9 +76,9 @@ def service(seen: Seen, out: BufferedIOBase) -> None:
 
 
 @pytest.fixture
-def instead() -> Iterator[dict[str, int]]:
-    """Every host on loopback, and no other."""
-    with serve_locally(service) as hosted:
+def loopback_ports() -> Iterator[dict[str, int]]:
+    """Map every host, and no other, to a port on loopback."""
+    with serve_locally(answer_request) as hosted:
         yield dict.fromkeys(HOSTS, hosted.port)
 
 
@@ -93,8 +93,8 @@ def test_each_request_once() -> None:
     ]
 
 
-def test_a_table(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
-    assert check_apis(ENTRIES, instead=instead) == 1
+def test_a_table(loopback_ports: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
+    assert check_apis(ENTRIES, instead=loopback_ports) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines if line.startswith(("host", "ip-", "covid", "www"))] == [
         ["host", "calls", "answered", "wrong", "shape", "failed", "key", "missing"],
@@ -106,18 +106,18 @@ def test_a_table(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) ->
     assert lines[-1] == "3 of 4 requests are answered in the right shape"
 
 
-def test_all_well(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
-    assert check_apis(ENTRIES, ["ip-api.com"], instead=instead) == 0
+def test_all_well(loopback_ports: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
+    assert check_apis(ENTRIES, ["ip-api.com"], instead=loopback_ports) == 0
     assert "2 of 2 requests" in capsys.readouterr().out
 
 
-def test_json(instead: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
-    entries = entries_of(
+def test_json(loopback_ports: dict[str, int], capsys: pytest.CaptureFixture[str]) -> None:
+    entries = make_entries(
         ExpectedResponse(IP, '{"status": "success", "city": "Oslo"}'),
         ExpectedResponse(IP.replace("fr", "de"), "{}"),
-        lookup("get_coordinate_by_ip_address(ip_address='8.8.8.8')"),
+        expect_results("get_coordinate_by_ip_address(ip_address='8.8.8.8')"),
     )
-    assert check_apis(entries, as_json=True, instead=instead) == 1
+    assert check_apis(entries, as_json=True, instead=loopback_ports) == 1
     told = capsys.readouterr().out
     assert "sesame" not in told
     found = json.loads(told)

@@ -18,7 +18,7 @@ from tests.factories import FACTS, make_record, write_scorecard
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 
 
-def _run(path: Path, verdicts: Sequence[Verdict], model: str) -> Path:
+def _write_run(path: Path, verdicts: Sequence[Verdict], model: str) -> Path:
     records = [make_record(verdict, category="parallel", number=n) for n, verdict in enumerate(verdicts)]
     return write_scorecard(path, records, replace(FACTS, model=model), size=len(records))
 
@@ -26,19 +26,19 @@ def _run(path: Path, verdicts: Sequence[Verdict], model: str) -> Path:
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     monkeypatch.chdir(tmp_path)
-    before = _run(Path("before.json"), [WRONG] * 30 + [Passed()] * 10, "base")
-    after = _run(Path("after.json"), [Passed()] * 39 + [WRONG], "tuned")
+    before = _write_run(Path("before.json"), [WRONG] * 30 + [Passed()] * 10, "base")
+    after = _write_run(Path("after.json"), [Passed()] * 39 + [WRONG], "tuned")
     return str(before), str(after)
 
 
-def _printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def _run_compare(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main.main(["compare", *arguments]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     return out
 
 
-def _refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def _run_refused_compare(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["compare", *arguments])
     assert ended.value.code == 2
@@ -48,7 +48,7 @@ def _refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_the_conclusion_comes_first_and_tables_follow(
     runs: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = _printed(capsys, *runs).splitlines()
+    lines = _run_compare(capsys, *runs).splitlines()
     assert (
         lines[0]
         == "tuned is better than base: +1.8 points overall (95% +1.4 to +2.2), 30 better, 1 worse of 40"
@@ -64,11 +64,11 @@ def test_the_conclusion_comes_first_and_tables_follow(
 def test_a_run_that_is_worse_ends_with_0_too(
     runs: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _printed(capsys, *runs[::-1]).startswith("base is worse than tuned")
+    assert _run_compare(capsys, *runs[::-1]).startswith("base is worse than tuned")
 
 
 def test_csv_has_scores_and_every_flip(runs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    scores, flips = _printed(capsys, *runs, "--format=csv").split("\n\n")
+    scores, flips = _run_compare(capsys, *runs, "--format=csv").split("\n\n")
     (row, *_) = csv.DictReader(io.StringIO(scores))
     assert (row["change"], row["low"], row["high"], row["shown"]) == ("+72.5", "+52.2", "+85.9", "better")
     rows = list(csv.DictReader(io.StringIO(flips)))
@@ -86,9 +86,9 @@ def test_the_name_of_a_file_says_its_format(
         "a.txt": "tuned",
     }.items():
         path = tmp_path / "new" / name
-        assert _printed(capsys, *runs, f"--to={path}") == f"written to {path}\n"
+        assert _run_compare(capsys, *runs, f"--to={path}") == f"written to {path}\n"
         assert path.read_text(encoding="utf-8").startswith(start)
-    assert _printed(capsys, *runs, "--to", str(tmp_path / "b.md"), "--format=text")
+    assert _run_compare(capsys, *runs, "--to", str(tmp_path / "b.md"), "--format=text")
     assert (tmp_path / "b.md").read_text(encoding="utf-8").startswith("tuned")
 
 
@@ -97,7 +97,7 @@ def test_baselines_are_compared_by_their_verdicts(
 ) -> None:
     path = tmp_path / "baseline.json"
     path.write_text(write_baseline(load_scorecard(Path(runs[0]))), encoding="utf-8")
-    out = _printed(capsys, str(path), runs[1], "--flips=1")
+    out = _run_compare(capsys, str(path), runs[1], "--flips=1")
     assert out.startswith("tuned is better than base: +1.8 points overall")
     assert "core:parallel_0  parallel  failed  passed  wrong_count\n" in out
 
@@ -108,8 +108,8 @@ def test_the_profile_is_that_of_the_runs_or_the_one_asked_for(
     records = [make_record(WRONG, Passed(), category="parallel")]
     facts = replace(FACTS, profile=FACTS.profile.__class__("corrected"))
     one, two = (str(write_scorecard(tmp_path / name, records, facts)) for name in ("a.json", "b.json"))
-    assert "Scores (corrected profile)" in _printed(capsys, one, two)
-    assert "Scores (official profile)" in _printed(capsys, one, two, "--profile=official")
+    assert "Scores (corrected profile)" in _run_compare(capsys, one, two)
+    assert "Scores (official profile)" in _run_compare(capsys, one, two, "--profile=official")
 
 
 def test_wrong_words_are_told(
@@ -119,15 +119,17 @@ def test_wrong_words_are_told(
     other = tmp_path / "other.json"
     other.write_text("{}", encoding="utf-8")
     strange = write_scorecard(tmp_path / "strange.json", [make_record(category="multiple")])
-    assert "the following arguments are required: AFTER" in _refused(capsys, before)
-    assert "none.json: cannot be read: No such file" in _refused(capsys, before, str(tmp_path / "none.json"))
-    assert "other.json: not a scorecard" in _refused(capsys, before, str(other))
-    assert "have no scored entry in common" in _refused(capsys, before, str(strange))
-    assert "Did you mean 'parallel'" in _refused(capsys, *runs, "--metric=paralel")
-    assert "Did you mean 'parallel'" in _refused(capsys, *runs, "--metric=overall,paralel")
-    assert "invalid choice: 'htm'" in _refused(capsys, *runs, "--format=htm")
-    assert "--flips=-1: must be 0 or more" in _refused(capsys, *runs, "--flips=-1")
-    assert "is one of the scorecards" in _refused(
+    assert "the following arguments are required: AFTER" in _run_refused_compare(capsys, before)
+    assert "none.json: cannot be read: No such file" in _run_refused_compare(
+        capsys, before, str(tmp_path / "none.json")
+    )
+    assert "other.json: not a scorecard" in _run_refused_compare(capsys, before, str(other))
+    assert "have no scored entry in common" in _run_refused_compare(capsys, before, str(strange))
+    assert "Did you mean 'parallel'" in _run_refused_compare(capsys, *runs, "--metric=paralel")
+    assert "Did you mean 'parallel'" in _run_refused_compare(capsys, *runs, "--metric=overall,paralel")
+    assert "invalid choice: 'htm'" in _run_refused_compare(capsys, *runs, "--format=htm")
+    assert "--flips=-1: must be 0 or more" in _run_refused_compare(capsys, *runs, "--flips=-1")
+    assert "is one of the scorecards" in _run_refused_compare(
         capsys, *runs, f"--to={tmp_path}/../{tmp_path.name}/after.json"
     )
 

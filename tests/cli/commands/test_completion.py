@@ -14,8 +14,8 @@ from pytest_fcbench.cli.main import main
 from tests.cli.conftest import Refusal
 
 
-def _completed(script: Path, *words: str) -> list[str]:
-    """What bash offers for the last word."""
+def _complete_words(script: Path, *words: str) -> list[str]:
+    """Return what bash offers for the last word."""
     line = f"""
     source {script}
     COMP_WORDS=({" ".join(f"'{word}'" for word in words)})
@@ -32,10 +32,10 @@ def test_bash_completes_commands_and_options(tmp_path: Path, capsys: pytest.Capt
     assert main(["completion", "bash"]) == 0
     script = tmp_path / "fcbench.bash"
     script.write_text(capsys.readouterr().out)
-    assert _completed(script, "fcbench", "me") == ["merge"]
-    assert _completed(script, "fcbench", "merge", "--pa") == ["--partial"]
-    assert _completed(script, "fcbench", "completion", "z") == ["zsh"]
-    assert _completed(script, "fcbench", "nothing") == []
+    assert _complete_words(script, "fcbench", "me") == ["merge"]
+    assert _complete_words(script, "fcbench", "merge", "--pa") == ["--partial"]
+    assert _complete_words(script, "fcbench", "completion", "z") == ["zsh"]
+    assert _complete_words(script, "fcbench", "nothing") == []
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -45,7 +45,9 @@ def test_each_shell_is_told_of_each_command(shell: str, capsys: pytest.CaptureFi
     assert all(command in script for command in ("merge", "doctor", "check-apis", "--partial"))
 
 
-def test_without_the_package_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch, refusal: Refusal) -> None:
+def test_without_the_package_the_way_out_is_told(
+    monkeypatch: pytest.MonkeyPatch, run_refused: Refusal
+) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)
-    told = refusal("completion", "bash")
+    told = run_refused("completion", "bash")
     assert told == "fcbench completion needs the package shtab: pip install 'pytest-fcbench[completion]'"

@@ -18,50 +18,55 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.contamination.measures import build_text
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, serve_answers
-from tests.tools.contamination.probable import by_length, echoed, listed, vllm
+from tests.tools.contamination.probable import (
+    answer_as_vllm,
+    answer_with_echo,
+    halve_by_length,
+    make_echo_reply,
+)
 
 SUITE = core.open_suite(Path())
 A, B = "core:irrelevance", "core:live_multiple"
 KNOWN = {build_text(entry) for entry in SUITE.load(CATEGORIES["irrelevance"])}
 
-Measured: TypeAlias = Callable[..., tuple[int, str, str]]
+RunContamination: TypeAlias = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def contamination(
+def run_contamination(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Measured:
-    """Runs the command in an empty folder; gives its exit code, output and errors."""
+) -> RunContamination:
+    """Run the command in an empty folder; return its exit code, output and errors."""
     monkeypatch.chdir(tmp_path)
 
-    def measured(*words: str) -> tuple[int, str, str]:
-        words = (*(word for word in (f"--a={A}", f"--b={B}") if not _has(words, word)), *words)
+    def run_command(*words: str) -> tuple[int, str, str]:
+        words = (*(word for word in (f"--a={A}", f"--b={B}") if not _has_option(words, word)), *words)
         try:
             code = main.main(["contamination", "--model=hosted_vllm/m", *words])
         except SystemExit as ended:
             code = int(str(ended.code))
         return code, *capsys.readouterr()
 
-    return measured
+    return run_command
 
 
-def _has(words: tuple[str, ...], word: str) -> bool:
+def _has_option(words: tuple[str, ...], word: str) -> bool:
     return any(given.partition("=")[0] == word.partition("=")[0] for given in words)
 
 
 @contextmanager
-def at(answer: Answer) -> Iterator[tuple[Endpoint, str]]:
+def serve_endpoint(answer: Answer) -> Iterator[tuple[Endpoint, str]]:
     with serve_answers(answer) as server:
         yield server, f"--api-base={server.api_base}"
 
 
-def planted(body: Body) -> Reply:
-    """A model that has seen the entries of A."""
+def answer_as_if_trained(body: Body) -> Reply:
+    """Answer as a model that has seen the entries of A."""
     known = str(body["prompt"]) in KNOWN
-    return echoed(lambda word: 0.9 if known else by_length(word))(body)
+    return answer_with_echo(lambda word: 0.9 if known else halve_by_length(word))(body)
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -69,9 +74,9 @@ def rows(path: Path) -> list[dict[str, str]]:
 # What is found
 
 
-def test_a_planted_difference(contamination: Measured) -> None:
-    with at(planted) as (_, where):
-        code, text, errors = contamination(where, "--to=x.json")
+def test_a_planted_difference(run_contamination: RunContamination) -> None:
+    with serve_endpoint(answer_as_if_trained) as (_, where):
+        code, text, errors = run_contamination(where, "--to=x.json")
     assert (code, errors) == (0, "")
     assert text.startswith("How much the user's words surprise hosted_vllm/m\n")
     assert f"{A} surprises the model less than {B} does, by both measures" in text
@@ -82,18 +87,20 @@ def test_a_planted_difference(contamination: Measured) -> None:
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "answer", "skipped"), [("completions", echoed(), 1), ("vllm", vllm(), 0)]
+    ("endpoint", "answer", "skipped"), [("completions", answer_with_echo(), 1), ("vllm", answer_as_vllm(), 0)]
 )
-def test_every_number_is_right(contamination: Measured, endpoint: str, answer: Answer, skipped: int) -> None:
+def test_every_number_is_right(
+    run_contamination: RunContamination, endpoint: str, answer: Answer, skipped: int
+) -> None:
     """Each character of a word halves its probability; an echo has none for the first word."""
-    with at(answer) as (_, where):
-        assert contamination(where, f"--endpoint={endpoint}", "--to=x.csv")[0] == 0
+    with serve_endpoint(answer) as (_, where):
+        assert run_contamination(where, f"--endpoint={endpoint}", "--to=x.csv")[0] == 0
     texts = {
         entry.key: build_text(entry)
         for name in (A, B)
         for entry in SUITE.load(CATEGORIES[name.partition(":")[2]])
     }
-    found = rows(Path("x.csv"))
+    found = read_rows(Path("x.csv"))
     assert {texts[row["entry"]] for row in found} == set(texts.values())
     for row in found:
         words = texts[row["entry"]].split()[skipped:]
@@ -105,35 +112,35 @@ def test_every_number_is_right(contamination: Measured, endpoint: str, answer: A
         assert float(row["nats per character"]) == pytest.approx(per_character, rel=1e-5)
 
 
-def test_no_difference_where_all_is_alike(contamination: Measured) -> None:
-    with at(echoed(lambda word: 0.25)) as (_, where):
-        _, text, _ = contamination(where, "--a=core:simple_python", "--b=core:multiple")
+def test_no_difference_where_all_is_alike(run_contamination: RunContamination) -> None:
+    with serve_endpoint(answer_with_echo(lambda word: 0.25)) as (_, where):
+        _, text, _ = run_contamination(where, "--a=core:simple_python", "--b=core:multiple")
     perplexity = [line.split() for line in text.splitlines() if line.startswith("perplexity")]
     assert [row[3:] for row in perplexity[:2]] == [["4.000", "4.000", "to", "4.000", "4.000"]] * 2
 
 
-def test_the_function_docs_too(contamination: Measured) -> None:
-    with at(echoed()) as (server, where):
-        code, text, _ = contamination(where, "--functions", "--limit=2")
+def test_the_function_docs_too(run_contamination: RunContamination) -> None:
+    with serve_endpoint(answer_with_echo()) as (server, where):
+        code, text, _ = run_contamination(where, "--functions", "--limit=2")
     assert code == 0
     assert text.startswith("How much function docs and the user's words surprise")
     assert all(json.loads(str(request["prompt"]).split("\n")[0])["name"] for request in server.requests)
 
 
-def test_some_of_each_set_drawn_the_same_way_each_time(contamination: Measured) -> None:
+def test_some_of_each_set_drawn_the_same_way_each_time(run_contamination: RunContamination) -> None:
     sets = ("--a=core:non_live", "--b=core:multi_turn", "--limit=5")
-    with at(echoed()) as (_, where):
-        contamination(where, *sets, "--to=one.csv", "--store=none")
-        contamination(where, *sets, "--to=two.csv", "--store=none")
-    first = rows(Path("one.csv"))
-    assert first == rows(Path("two.csv"))
+    with serve_endpoint(answer_with_echo()) as (_, where):
+        run_contamination(where, *sets, "--to=one.csv", "--store=none")
+        run_contamination(where, *sets, "--to=two.csv", "--store=none")
+    first = read_rows(Path("one.csv"))
+    assert first == read_rows(Path("two.csv"))
     assert [row["set"] for row in first] == ["core:non_live"] * 5 + ["core:multi_turn"] * 5
     assert len({row["category"] for row in first[:5]}) > 1
 
 
-def test_all_files_at_once(contamination: Measured) -> None:
-    with at(echoed()) as (_, where):
-        code, text, _ = contamination(where, "--to=out/x.html", "--to=out/x.csv", "--to=out/x.json")
+def test_all_files_at_once(run_contamination: RunContamination) -> None:
+    with serve_endpoint(answer_with_echo()) as (_, where):
+        code, text, _ = run_contamination(where, "--to=out/x.html", "--to=out/x.csv", "--to=out/x.json")
     assert code == 0
     assert text.splitlines()[-3:] == [f"written to out/x.{ending}" for ending in ("html", "csv", "json")]
     assert "<svg" in Path("out/x.html").read_text()
@@ -142,60 +149,62 @@ def test_all_files_at_once(contamination: Measured) -> None:
 # What is asked
 
 
-def test_nothing_is_asked_twice(contamination: Measured) -> None:
-    with at(echoed()) as (server, where):
-        _, first, _ = contamination(where)
+def test_nothing_is_asked_twice(run_contamination: RunContamination) -> None:
+    with serve_endpoint(answer_with_echo()) as (server, where):
+        _, first, _ = run_contamination(where)
         asked = len(server.requests)
-        _, again, _ = contamination(where)
+        _, again, _ = run_contamination(where)
         assert len(server.requests) == asked == len({str(request["prompt"]) for request in server.requests})
         assert again == first
-        contamination(where, "--store=none")
+        run_contamination(where, "--store=none")
         assert len(server.requests) == 2 * asked
-        contamination(where, "--endpoint=vllm")
+        run_contamination(where, "--endpoint=vllm")
         assert len(server.requests) == 2 * asked + 1, "another question, whose first answer ends it"
 
 
-def test_a_profile_of_the_configuration(contamination: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_profile_of_the_configuration(
+    run_contamination: RunContamination, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MY_KEY", "a-secret-of-some-length")
-    with at(echoed()) as (server, _):
+    with serve_endpoint(answer_with_echo()) as (server, _):
         profile = f"{{model: hosted_vllm/ft, api_base: '{server.api_base}', api_key_env: MY_KEY}}"
         Path("fcbench.yaml").write_text(f"models: {{my-ft: {profile}}}\n")
-        code, text, _ = contamination("--model=my-ft")
+        code, text, _ = run_contamination("--model=my-ft")
     assert code == 0
     assert text.startswith("How much the user's words surprise my-ft\n")
     assert {request["model"] for request in server.requests} == {"ft"}
     assert set(server.keys) == {"Bearer a-secret-of-some-length"}
 
 
-def test_a_failure_that_may_pass_is_tried_again(contamination: Measured) -> None:
+def test_a_failure_that_may_pass_is_tried_again(run_contamination: RunContamination) -> None:
     seen: set[str] = set()
 
     def answer(body: Body) -> Reply:
         text = str(body["prompt"])
         if text in seen or len(seen) % 5:
             seen.add(text)
-            return echoed()(body)
+            return answer_with_echo()(body)
         seen.add(text)
         return Reply(make_error_reply(503, "busy").body, 503, {"Retry-After": "0"})
 
-    with at(answer) as (_, where):
-        code, text, _ = contamination(where)
+    with serve_endpoint(answer) as (_, where):
+        code, text, _ = run_contamination(where)
     assert code == 0
     assert "not measured" not in text
 
 
-def test_one_text_that_cannot_be_measured_is_named(contamination: Measured) -> None:
+def test_one_text_that_cannot_be_measured_is_named(run_contamination: RunContamination) -> None:
     bad = sorted(KNOWN)[3]
 
     def answer(body: Body) -> Reply:
         if body["prompt"] == bad:
             return Reply('{"choices": [{"logprobs": {"token_logprobs": [null, -1.0, NaN]}}]}')
-        return echoed()(body)
+        return answer_with_echo()(body)
 
-    with at(answer) as (server, where):
-        code, text, _ = contamination(where, "--to=x.json")
+    with serve_endpoint(answer) as (server, where):
+        code, text, _ = run_contamination(where, "--to=x.json")
         asked = len(server.requests)
-        contamination(where)
+        run_contamination(where)
         assert len(server.requests) == asked + 1, "what is no number is not kept"
     assert code == 0
     assert "not measured (no_number): 1\n" in text
@@ -213,65 +222,71 @@ def test_one_text_that_cannot_be_measured_is_named(contamination: Measured) -> N
         (make_error_reply(401, "no"), "authentication: m: HTTP 401"),
         (make_error_reply(401, "no"), "name the variable that holds the key with --api-key-env"),
         (make_error_reply(404, "no model m"), "check --model and --api-base (which usually ends in /v1)"),
-        (listed([]), "no_logprobs: the reply has no choices[0].logprobs.token_logprobs"),
-        (listed([]), "--endpoint=vllm asks in the other one"),
+        (make_echo_reply([]), "no_logprobs: the reply has no choices[0].logprobs.token_logprobs"),
+        (make_echo_reply([]), "--endpoint=vllm asks in the other one"),
         (
             make_error_reply(400, "echo and logprobs do not go together"),
             "echo and logprobs do not go together",
         ),
     ],
 )
-def test_the_first_call_says_what_is_wrong(contamination: Measured, reply: Reply, says: str) -> None:
-    with at(lambda _: reply) as (server, where):
-        code, text, errors = contamination(where)
+def test_the_first_call_says_what_is_wrong(
+    run_contamination: RunContamination, reply: Reply, says: str
+) -> None:
+    with serve_endpoint(lambda _: reply) as (server, where):
+        code, text, errors = run_contamination(where)
     assert (code, text) == (1, "")
     assert errors.startswith("fcbench: the first call failed, so no other call was made: ")
     assert says in errors
     assert len(server.requests) <= 3
 
 
-def test_an_endpoint_that_never_answers(contamination: Measured) -> None:
+def test_an_endpoint_that_never_answers(run_contamination: RunContamination) -> None:
     import threading
 
     over = threading.Event()
 
     def answer(body: Body) -> Reply:
         over.wait(60)
-        return echoed()(body)
+        return answer_with_echo()(body)
 
-    with at(answer) as (_, where):
-        code, _, errors = contamination(where, "--timeout=0.2", "--retries=0")
+    with serve_endpoint(answer) as (_, where):
+        code, _, errors = run_contamination(where, "--timeout=0.2", "--retries=0")
         over.set()
     assert code == 1
     assert "timeout: no answer within 0.2 s" in errors
 
 
-def test_a_set_of_which_nothing_can_be_measured(contamination: Measured) -> None:
-    with at(lambda body: listed([0.0]) if str(body["prompt"]) in KNOWN else echoed()(body)) as (_, where):
-        code, text, errors = contamination(where)
+def test_a_set_of_which_nothing_can_be_measured(run_contamination: RunContamination) -> None:
+    with serve_endpoint(
+        lambda body: make_echo_reply([0.0]) if str(body["prompt"]) in KNOWN else answer_with_echo()(body)
+    ) as (_, where):
+        code, text, errors = run_contamination(where)
     assert (code, text) == (1, "")
     assert f"nothing of {A} could be measured\nnot measured (too_short): {len(KNOWN)}\n" in errors
 
 
-def test_the_key_is_nowhere(contamination: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_nowhere(run_contamination: RunContamination, monkeypatch: pytest.MonkeyPatch) -> None:
     key = "a-very-secret-key-0123456789"
     monkeypatch.setenv("FCBENCH_TEST_SECRET_KEY", key)
     echo = make_error_reply(401, f"wrong key {key}")
-    with at(lambda _: echo) as (_, where):
-        assert key not in contamination(where, "--api-key-env=FCBENCH_TEST_SECRET_KEY")[2]
-    with at(echoed()) as (server, where):
+    with serve_endpoint(lambda _: echo) as (_, where):
+        assert key not in run_contamination(where, "--api-key-env=FCBENCH_TEST_SECRET_KEY")[2]
+    with serve_endpoint(answer_with_echo()) as (server, where):
         words = (where, "--api-key-env=FCBENCH_TEST_SECRET_KEY", "--to=x.html", "--to=x.json")
-        assert key not in contamination(*words)[1]
+        assert key not in run_contamination(*words)[1]
     assert f"Bearer {key}" in server.keys
     for path in Path().rglob("*"):
         assert path.is_dir() or key.encode() not in path.read_bytes()
 
 
-def test_a_suite_without_such_entries(contamination: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_suite_without_such_entries(
+    run_contamination: RunContamination, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "pytest_fcbench.cli.commands.contamination.open_suite", lambda *_: replace(SUITE, categories=())
     )
-    code, _, errors = contamination("--api-base=http://127.0.0.1:9/v1")
+    code, _, errors = run_contamination("--api-base=http://127.0.0.1:9/v1")
     assert code == 2
     assert f"--a={A}: there are no such entries in which the user says something" in errors
 
@@ -298,10 +313,10 @@ def test_a_suite_without_such_entries(contamination: Measured, monkeypatch: pyte
         (["--concurrency=0"], "--concurrency=0: "),
     ],
 )
-def test_wrong_words(contamination: Measured, words: list[str], says: str) -> None:
+def test_wrong_words(run_contamination: RunContamination, words: list[str], says: str) -> None:
     if words and not words[0].startswith("--api"):
         words = [*words, "--api-base=http://127.0.0.1:9/v1"]
-    code, text, errors = contamination(*words)
+    code, text, errors = run_contamination(*words)
     assert (code, text) == (2, "")
     assert says in errors
     assert list(Path().iterdir()) == []

@@ -23,8 +23,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("benchmarks").mkdir()
 
 
-def _told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, str], str]:
-    """The exit code, state and words of each finding, the last line."""
+def _run_doctor(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, str], str]:
+    """Return the exit code, state and words of each finding, and the last line."""
     code = main(["doctor", *words])
     *lines, last = capsys.readouterr().out.splitlines()
     found: dict[str, str] = {}
@@ -38,7 +38,7 @@ def _told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[st
 
 
 def test_a_project_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    code, found, last = _told(capsys)
+    code, found, last = _run_doctor(capsys)
     assert code == 0
     assert {told.partition(":")[0] for told in found.values()} == {"ok"}, found
     assert list(found) == [
@@ -59,13 +59,13 @@ def test_a_project_in_order(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_run_that_was_asked_about_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, last = _told(capsys, "--model", "oracle", "--suite", "core", "--mode", "prompt")
+    _, _, last = _run_doctor(capsys, "--model", "oracle", "--suite", "core", "--mode", "prompt")
     assert last == "next: pytest benchmarks --fcbench-model=oracle --fcbench-mode=prompt --fcbench-suite=core"
 
 
 def test_without_benchmarks_init_comes_next(capsys: pytest.CaptureFixture[str]) -> None:
     Path("benchmarks").rmdir()
-    code, found, last = _told(capsys)
+    code, found, last = _run_doctor(capsys)
     assert (code, last) == (0, "next: fcbench init")
     assert re.match("look: no folder benchmarks in .*; fcbench init writes it", found["benchmarks"])
 
@@ -104,7 +104,7 @@ def test_what_is_wrong_is_told(
     Path("file").touch()
     if file:
         Path("fcbench.yaml").write_text(file)
-    code, found, last = _told(capsys, *words)
+    code, found, last = _run_doctor(capsys, *words)
     assert code == 1
     assert re.match(told, found[what]), found
     assert last == "next: put right what is wrong, then: fcbench doctor"
@@ -121,7 +121,7 @@ def test_packages_that_do_not_fit_are_named(
         return "1.82.7" if name == "litellm" else real(name)
 
     monkeypatch.setattr(metadata, "version", version)
-    code, found, _ = _told(capsys)
+    code, found, _ = _run_doctor(capsys)
     assert code == 1
     assert found["packages"].startswith("wrong: ")
     assert "pyyaml is not installed" in found["packages"]
@@ -132,16 +132,18 @@ def test_a_disk_that_is_nearly_full_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "_NEEDED_BYTES", 10**18)
-    code, found, _ = _told(capsys)
+    code, found, _ = _run_doctor(capsys)
     assert code == 0
     assert re.match(
         "look: .*GB free; less than .* name another folder with the variable FCBENCH_CACHE", found["packs"]
     )
 
 
-def _asked(capsys: pytest.CaptureFixture[str], api_base: str, *words: str) -> tuple[int, Mapping[str, str]]:
+def _examine_model(
+    capsys: pytest.CaptureFixture[str], api_base: str, *words: str
+) -> tuple[int, Mapping[str, str]]:
     os.environ.setdefault("HOSTED_VLLM_API_KEY", "none")
-    code, found, _ = _told(capsys, "--model", "hosted_vllm/m", "--api-base", api_base, *words)
+    code, found, _ = _run_doctor(capsys, "--model", "hosted_vllm/m", "--api-base", api_base, *words)
     return code, found
 
 
@@ -149,17 +151,17 @@ def test_a_model_is_asked_once_and_its_tools_are_seen(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with served("--model", "oracle") as api_base:
-        code, found = _asked(capsys, api_base)
+        code, found = _examine_model(capsys, api_base)
         assert code == 0
         assert re.match(r"ok: answered in \d+\.\d s, with a tool call", found["tools"])
         assert found["price"].startswith("look: none is known of hosted_vllm/m; give it one under prices")
-        code, found = _asked(
+        code, found = _examine_model(
             capsys, api_base, "--mode", "prompt", "--judge", "hosted_vllm/j", "--judge-api-base", api_base
         )
         assert code == 0
         assert "tools" not in found
         assert found["judge"].startswith(f"ok: hosted_vllm/j at {api_base}")
-        assert "tools" not in _asked(capsys, api_base, "--no-calls")[1]
+        assert "tools" not in _examine_model(capsys, api_base, "--no-calls")[1]
     assert not Path(".fcbench").exists()
 
 
@@ -169,7 +171,7 @@ def test_a_model_that_answers_in_words_may_lack_a_parser(
     script = tmp_path / "script.yaml"
     script.write_text(json.dumps({"answers": {"core:simple_python_0": "It is sunny."}}))
     with served("--model", f"scripted:{script}") as api_base:
-        code, found = _asked(capsys, api_base)
+        code, found = _examine_model(capsys, api_base)
     assert code == 0
     assert re.match(
         "look: answered .*, in words and without a tool call; .*--tool-call-parser", found["tools"]
@@ -178,8 +180,8 @@ def test_a_model_that_answers_in_words_may_lack_a_parser(
 
 def test_an_endpoint_that_is_not_there_or_fails(capsys: pytest.CaptureFixture[str]) -> None:
     with served("--model", "oracle", "--fault", "500:1") as api_base:
-        code, found = _asked(capsys, api_base)
+        code, found = _examine_model(capsys, api_base)
         assert (code, found["call"].partition(": ")[0]) == (1, "wrong")
-    code, found = _asked(capsys, api_base)
+    code, found = _examine_model(capsys, api_base)
     assert code == 1
     assert re.match("wrong: connection: .*; check --api-base, and whether the server is up", found["call"])

@@ -41,7 +41,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("README.md").write_text(README)
 
 
-def _draft(*words: str) -> int:
+def _run_draft(*words: str) -> int:
     try:
         return main(["draft", MODULE, *words])
     except SystemExit as ended:
@@ -50,7 +50,7 @@ def _draft(*words: str) -> int:
 
 def test_examples_become_a_suite(capsys: pytest.CaptureFixture[str]) -> None:
     Path("more.txt").write_text("And what is 1 tea?\n>>> price('tea')")
-    assert _draft("--examples", "README.md", "--examples", "more.txt", "--to", "mine") == 0
+    assert _run_draft("--examples", "README.md", "--examples", "more.txt", "--to", "mine") == 0
     told = capsys.readouterr().out
     assert told == "mine/simple_python.yaml: 2 entries\nnote: no example calls stock\n"
     suite = open_own("mine", Path("mine"))
@@ -62,10 +62,10 @@ def test_examples_become_a_suite(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_there_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _draft("--examples", "README.md", "--to", "mine") == 0
-    assert _draft("--examples", "README.md", "--to", "mine") == 2
+    assert _run_draft("--examples", "README.md", "--to", "mine") == 0
+    assert _run_draft("--examples", "README.md", "--to", "mine") == 2
     assert "mine/simple_python.yaml already exists" in capsys.readouterr().err
-    assert _draft("--examples", "README.md", "--to", "mine", "--force") == 0
+    assert _run_draft("--examples", "README.md", "--to", "mine", "--force") == 0
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,6 @@ def test_what_is_missing_is_told(
     Path("README.md").unlink()
     if text is not None:
         Path("README.md").write_text(text)
-    assert _draft("--examples", "README.md", "--to", "mine") == code
+    assert _run_draft("--examples", "README.md", "--to", "mine") == code
     assert rule in capsys.readouterr().err
     assert not Path("mine").exists()

@@ -31,7 +31,7 @@ WRONG = Failed("simple_function_checker:wrong_count", "0 calls came, 1 expected"
 SCORES = Path("out/score/openai_my-ft")
 RESULTS = Path("out/result/openai_my-ft")
 
-Export: TypeAlias = Callable[..., str]
+RunCommand: TypeAlias = Callable[..., str]
 
 
 @pytest.fixture(autouse=True)
@@ -42,67 +42,67 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack_cache: Path) ->
 
 
 @pytest.fixture
-def export(capsys: pytest.CaptureFixture[str]) -> Export:
-    """Runs the command; gives what it prints."""
+def run_export(capsys: pytest.CaptureFixture[str]) -> RunCommand:
+    """Run the command and return what it prints."""
 
-    def exported(*words: str) -> str:
+    def run_command(*words: str) -> str:
         assert main.main(["export", "official", "--to=out", *words]) == 0
         return capsys.readouterr().out
 
-    return exported
+    return run_command
 
 
 @pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str]) -> Export:
-    """Runs the command, which refuses; gives what it says to that."""
+def run_refused_export(capsys: pytest.CaptureFixture[str]) -> RunCommand:
+    """Run a command that is refused and return what it says."""
 
-    def refusal(*words: str) -> str:
+    def run_command(*words: str) -> str:
         with pytest.raises(SystemExit) as ended:
             main.main(["export", *words])
         assert ended.value.code == 2
         return capsys.readouterr().err
 
-    return refusal
+    return run_command
 
 
-def answered(record: Record, answer: Completion) -> Record:
-    """A Record of one turn with this answer."""
+def add_answer(record: Record, answer: Completion) -> Record:
+    """Return a Record whose only turn is this answer."""
     return replace(record, turns=((completion_to_json(answer),),), steps=(Usage(0.5, 100, 10),))
 
 
-def bfcl(
+def make_bfcl_record(
     number: int, answer: Completion, verdict: Failed | None = None, *, category: str = "simple_python"
 ) -> Record:
-    return answered(make_record(verdict, category=category, number=number, suite="bfcl"), answer)
+    return add_answer(make_record(verdict, category=category, number=number, suite="bfcl"), answer)
 
 
 A = ["a.json"]
-RECORDS = (bfcl(0, RIGHT), bfcl(1, Completion(tool_calls=()), WRONG))
+RECORDS = (make_bfcl_record(0, RIGHT), make_bfcl_record(1, Completion(tool_calls=()), WRONG))
 
 
-def lines(path: Path) -> list[Mapping[str, object]]:
+def read_lines(path: Path) -> list[Mapping[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def overall() -> Sequence[Mapping[str, str]]:
+def read_overall_rows() -> Sequence[Mapping[str, str]]:
     with Path("out/score/data_overall.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def test_results_scores_and_tables(folder: Path, export: Export) -> None:
+def test_results_scores_and_tables(folder: Path, run_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", RECORDS, OFFICIAL)
-    assert export("a.json") == (
+    assert run_export("a.json") == (
         "openai_my-ft: 2 answers, 1 right\n"
         f"out/score: {', '.join(TABLES)}\n"
         "N/A: Total Cost; neither the scorecard nor --price has a price\n"
         "N/A: Model Link, Organization, License; give them with --link, --organization, --license\n"
     )
     counts = {"input_token_count": 100, "output_token_count": 10, "latency": 0.5}
-    assert lines(RESULTS / "non_live/BFCL_v4_simple_python_result.json") == [
+    assert read_lines(RESULTS / "non_live/BFCL_v4_simple_python_result.json") == [
         {"id": "simple_python_0", "result": [{"calculate_triangle_area": AREA}], **counts},
         {"id": "simple_python_1", "result": [], **counts},
     ]
-    header, row = lines(SCORES / "non_live/BFCL_v4_simple_python_score.json")
+    header, row = read_lines(SCORES / "non_live/BFCL_v4_simple_python_score.json")
     assert header == {"accuracy": 0.5, "correct_count": 1, "total_count": 2}
     assert (row["id"], row["model_name"]) == ("simple_python_1", "openai_my-ft")
     assert (row["error_type"], row["model_result_decoded"]) == (WRONG.code, [])
@@ -111,10 +111,10 @@ def test_results_scores_and_tables(folder: Path, export: Export) -> None:
     assert list(prompt) == ["id", "question", "function"]
     assert isinstance(truth, list)
     assert list(truth[0]) == [prompt["function"][0]["name"]]
-    assert (overall()[0]["Model"], overall()[0]["Model Link"]) == ("openai/my-ft", "N/A")
+    assert (read_overall_rows()[0]["Model"], read_overall_rows()[0]["Model Link"]) == ("openai/my-ft", "N/A")
 
 
-def test_a_conversation(folder: Path, export: Export, pack_cache: Path) -> None:
+def test_a_conversation(folder: Path, run_export: RunCommand, pack_cache: Path) -> None:
     """The question has no functions, but the docs of one that comes late."""
     entry = open_suite("bfcl", pack_cache).load(CATEGORIES["multi_turn_miss_func"])[0]
     failed = Failed("multi_turn:empty_turn_model_response", "")
@@ -122,10 +122,10 @@ def test_a_conversation(folder: Path, export: Export, pack_cache: Path) -> None:
     no = completion_to_json(Completion(text="No."))
     silent = replace(record, turns=((no,),) * len(entry.turns), steps=(Usage(),) * len(entry.turns))
     write_scorecard(folder / "a.json", [silent], OFFICIAL)
-    assert export("a.json").startswith("openai_my-ft: 1 answers, 0 right\n")
-    (result,) = lines(RESULTS / "multi_turn/BFCL_v4_multi_turn_miss_func_result.json")
+    assert run_export("a.json").startswith("openai_my-ft: 1 answers, 0 right\n")
+    (result,) = read_lines(RESULTS / "multi_turn/BFCL_v4_multi_turn_miss_func_result.json")
     assert result == {"id": entry.id, "result": [["No."]] * len(entry.turns)}
-    _, row = lines(SCORES / "multi_turn/BFCL_v4_multi_turn_miss_func_score.json")
+    _, row = read_lines(SCORES / "multi_turn/BFCL_v4_multi_turn_miss_func_score.json")
     prompt = row["prompt"]
     assert isinstance(prompt, dict)
     assert "function" not in prompt
@@ -137,30 +137,30 @@ def test_a_conversation(folder: Path, export: Export, pack_cache: Path) -> None:
     assert row["possible_answer"] == list(map(list, entry.expectation.turns))
 
 
-CHAT = bfcl(0, Completion(text="It is 25."), category="chatable")
+CHAT = make_bfcl_record(0, Completion(text="It is 25."), category="chatable")
 FIVE_SIXES = "[calc_binomial_probability(n=20, k=5, p=0.6)]"
 
 
-def test_categories_of_the_first_version(folder: Path, export: Export) -> None:
+def test_categories_of_the_first_version(folder: Path, run_export: RunCommand) -> None:
     """Executable entries have a table of their own, as columns of today stay; nobody judged chats."""
     wrong_result = Failed("executable_checker:wrong_result", "it returns 1, the truth 2")
     unread = Failed("executable_decoder:decoder_failed", "no call")
     sql = Failed("simple_function_checker:wrong_count", "")
     made = [
-        bfcl(0, Completion(text=FIVE_SIXES), category="exec_simple"),
-        bfcl(1, Completion(text=FIVE_SIXES), wrong_result, category="exec_simple"),
-        bfcl(2, Completion(text="I cannot."), unread, category="exec_simple"),
-        bfcl(0, Completion(text="[f(), g()]"), sql, category="sql"),
+        make_bfcl_record(0, Completion(text=FIVE_SIXES), category="exec_simple"),
+        make_bfcl_record(1, Completion(text=FIVE_SIXES), wrong_result, category="exec_simple"),
+        make_bfcl_record(2, Completion(text="I cannot."), unread, category="exec_simple"),
+        make_bfcl_record(0, Completion(text="[f(), g()]"), sql, category="sql"),
         CHAT,
     ]
     made = [replace(record, syntax="python", mode="prompt", names="dotted") for record in made]
     write_scorecard(folder / "a.json", made, replace(OFFICIAL, syntax="python", mode="prompt"))
-    told = export("a.json").splitlines()
+    told = run_export("a.json").splitlines()
     assert told[0] == (
         "openai_my-ft: 5 answers, 1 right; results only, officially nobody judged them: chatable"
     )
     assert told[1] == f"out/score: {', '.join(TABLES)}, data_executable.csv"
-    header, *rows = lines(SCORES / "executable/BFCL_v4_exec_simple_score.json")
+    header, *rows = read_lines(SCORES / "executable/BFCL_v4_exec_simple_score.json")
     assert header == {"accuracy": 1 / 3, "correct_count": 1, "total_count": 3}
     assert [(row["id"], row["error_type"], row.get("model_result_decoded")) for row in rows] == [
         ("exec_simple_1", wrong_result.code, [FIVE_SIXES[1:-1]]),
@@ -168,10 +168,10 @@ def test_categories_of_the_first_version(folder: Path, export: Export) -> None:
     ]
     assert rows[0]["model_result_raw"] == FIVE_SIXES
     assert rows[0]["possible_answer"] == ["calc_binomial_probability(n=30, k=15, p=0.5)"]
-    _, row = lines(SCORES / "v1/BFCL_v4_sql_score.json")
+    _, row = read_lines(SCORES / "v1/BFCL_v4_sql_score.json")
     assert (row["id"], row["error_type"]) == ("sql_0", sql.code)
     assert list(row["possible_answer"][0]) == ["sql.execute"]  # type: ignore[index]
-    assert lines(RESULTS / "v1/BFCL_v4_chatable_result.json")[0]["id"] == "chatable_0"
+    assert read_lines(RESULTS / "v1/BFCL_v4_chatable_result.json")[0]["id"] == "chatable_0"
     assert not (SCORES / "v1/BFCL_v4_chatable_score.json").exists()
     with Path("out/score/data_executable.csv").open(encoding="utf-8") as file:
         (of,) = csv.DictReader(file)
@@ -180,16 +180,16 @@ def test_categories_of_the_first_version(folder: Path, export: Export) -> None:
         "N/A",
         "33.33%",
     )
-    assert overall()[0]["Latency Mean (s)"] == "N/A"
+    assert read_overall_rows()[0]["Latency Mean (s)"] == "N/A"
 
 
-def test_nothing_but_chats(folder: Path, export: Export) -> None:
+def test_nothing_but_chats(folder: Path, run_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", [CHAT], OFFICIAL)
-    assert export("a.json").startswith("openai_my-ft: 1 answers, 0 right; results only")
-    assert overall()[0]["Overall Acc"] == "0.00%"
+    assert run_export("a.json").startswith("openai_my-ft: 1 answers, 0 right; results only")
+    assert read_overall_rows()[0]["Overall Acc"] == "0.00%"
 
 
-def test_facts_about_the_model(folder: Path, export: Export) -> None:
+def test_facts_about_the_model(folder: Path, run_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", RECORDS, OFFICIAL)
     words = [
         "--as=x/y",
@@ -199,9 +199,9 @@ def test_facts_about_the_model(folder: Path, export: Export) -> None:
         "--license=L",
         "--price=100,1000",
     ]
-    assert export("a.json", *words).startswith("x_y: 2 answers, 1 right\n")
+    assert run_export("a.json", *words).startswith("x_y: 2 answers, 1 right\n")
     assert Path("out/score/x_y/non_live/BFCL_v4_simple_python_score.json").is_file()
-    (row,) = overall()
+    (row,) = read_overall_rows()
     assert [row[name] for name in ("Model", "Model Link", "Organization", "License")] == [
         "X Y",
         "https://x",
@@ -222,34 +222,37 @@ def test_facts_about_the_model(folder: Path, export: Export) -> None:
     ],
 )
 def test_the_price_is_given_or_that_of_the_scorecard(
-    folder: Path, export: Export, known: Price | None, given: list[str], cost: str
+    folder: Path, run_export: RunCommand, known: Price | None, given: list[str], cost: str
 ) -> None:
     facts = replace(OFFICIAL, price=known, concurrency=4)
     write_scorecard(folder / "a.json", RECORDS, facts)
-    export("a.json", *given)
-    assert overall()[0]["Total Cost ($)"] == cost
+    run_export("a.json", *given)
+    assert read_overall_rows()[0]["Total Cost ($)"] == cost
 
 
-def test_several_models(folder: Path, export: Export) -> None:
+def test_several_models(folder: Path, run_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", RECORDS[1:], OFFICIAL)
     write_scorecard(folder / "b.json", RECORDS, replace(OFFICIAL, model="replay:some/where/other-FC"))
-    export("a.json", "b.json", "--price=1,1", "--price=2,2")
-    assert [(row["Rank"], row["Model"]) for row in overall()] == [("1", "other-FC"), ("2", "openai/my-ft")]
+    run_export("a.json", "b.json", "--price=1,1", "--price=2,2")
+    assert [(row["Rank"], row["Model"]) for row in read_overall_rows()] == [
+        ("1", "other-FC"),
+        ("2", "openai/my-ft"),
+    ]
     assert Path("out/result/other-FC").is_dir()
 
 
-def test_what_is_left_out_is_told(folder: Path, export: Export) -> None:
+def test_what_is_left_out_is_told(folder: Path, run_export: RunCommand) -> None:
     composite = make_record(category="multi_turn_composite", suite="bfcl")
     records = [
         *RECORDS,
-        replace(bfcl(2, RIGHT), verdicts=make_record(NotScored("timeout", "no answer")).verdicts),
-        bfcl(4_000, RIGHT),
+        replace(make_bfcl_record(2, RIGHT), verdicts=make_record(NotScored("timeout", "no answer")).verdicts),
+        make_bfcl_record(4_000, RIGHT),
         make_record(suite="core"),
-        answered(composite, RIGHT),
+        add_answer(composite, RIGHT),
     ]
     facts = replace(OFFICIAL, suites={**OFFICIAL.suites, **FACTS.suites})
     write_scorecard(folder / "a.json", records, facts)
-    told = export("a.json").splitlines()[0]
+    told = run_export("a.json").splitlines()[0]
     head, *parts = told.removeprefix("openai_my-ft: 2 answers, 1 right; left out: ").split(", ")
     assert sorted([head, *parts]) == [
         "1 not scored",
@@ -259,43 +262,53 @@ def test_what_is_left_out_is_told(folder: Path, export: Export) -> None:
     ]
 
 
-def test_of_several_trials_the_first_counts(folder: Path, export: Export) -> None:
-    trials = [replace(bfcl(0, answer), trial=n) for n, answer in ((1, RIGHT), (2, Completion(tool_calls=())))]
+def test_of_several_trials_the_first_counts(folder: Path, run_export: RunCommand) -> None:
+    trials = [
+        replace(make_bfcl_record(0, answer), trial=n)
+        for n, answer in ((1, RIGHT), (2, Completion(tool_calls=())))
+    ]
     write_scorecard(folder / "a.json", trials, OFFICIAL)
-    assert export("a.json").startswith("openai_my-ft: 1 answers, 1 right; left out: 1 of further trials\n")
+    assert run_export("a.json").startswith(
+        "openai_my-ft: 1 answers, 1 right; left out: 1 of further trials\n"
+    )
 
 
-def test_a_verdict_that_the_official_files_cannot_hold_is_told(folder: Path, export: Export) -> None:
+def test_a_verdict_that_the_official_files_cannot_hold_is_told(folder: Path, run_export: RunCommand) -> None:
     """Officially the error of a call that outgrew the context is a text without a call."""
     overflow = Completion(text="too long", fault=Fault.OVERFLOW)
     failed = Failed("context_overflow", "the request did not fit into the model's context")
     write_scorecard(
         folder / "a.json",
-        [bfcl(0, overflow, failed), bfcl(0, overflow, failed, category="irrelevance")],
+        [
+            make_bfcl_record(0, overflow, failed),
+            make_bfcl_record(0, overflow, failed, category="irrelevance"),
+        ],
         OFFICIAL,
     )
-    told = export("a.json").splitlines()[0]
+    told = run_export("a.json").splitlines()[0]
     assert told == (
         "openai_my-ft: 2 answers, 1 right; other verdicts than the scorecard's: 1, first bfcl:irrelevance_0"
     )
-    (result,) = lines(RESULTS / "non_live/BFCL_v4_irrelevance_result.json")
+    (result,) = read_lines(RESULTS / "non_live/BFCL_v4_irrelevance_result.json")
     assert result["result"] == "Error during inference: too long"
 
 
-def test_nothing_is_overwritten_unasked(folder: Path, export: Export, refused: Export) -> None:
+def test_nothing_is_overwritten_unasked(
+    folder: Path, run_export: RunCommand, run_refused_export: RunCommand
+) -> None:
     write_scorecard(folder / "a.json", RECORDS, OFFICIAL)
-    export("a.json", "--as=old")
+    run_export("a.json", "--as=old")
     before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
-    assert "data_non_live.csv already exists; name another folder" in refused(
+    assert "data_non_live.csv already exists; name another folder" in run_refused_export(
         "official", "a.json", "--to=out", "--as=new"
     )
     assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before
-    told = export("a.json", "--as=new", "--force").splitlines()[-1]
+    told = run_export("a.json", "--as=new", "--force").splitlines()[-1]
     assert told == (
         "not in the tables: 1 score files that were there before, such as "
         "out/score/old/non_live/BFCL_v4_simple_python_score.json"
     )
-    assert [row["Model"] for row in overall()] == ["new"]
+    assert [row["Model"] for row in read_overall_rows()] == ["new"]
 
 
 @pytest.mark.parametrize(
@@ -316,7 +329,9 @@ def test_nothing_is_overwritten_unasked(folder: Path, export: Export, refused: E
             "a.json: answers to bfcl 2025.1; here is 2026.3.23",
             id="other version",
         ),
-        pytest.param(SUITES, [bfcl(4_000, RIGHT)], A, "a.json: has nothing to export", id="nothing"),
+        pytest.param(
+            SUITES, [make_bfcl_record(4_000, RIGHT)], A, "a.json: has nothing to export", id="nothing"
+        ),
         pytest.param(SUITES, RECORDS, [*A, "--as=.."], "'..' cannot name a folder", id="parent folder"),
         pytest.param(SUITES, RECORDS, [*A, "--as=a\x1b\0"], "cannot name a folder", id="control characters"),
         pytest.param(SUITES, RECORDS, [*A, f"--as={'a' * 300}"], "cannot name a folder", id="long name"),
@@ -337,28 +352,30 @@ def test_nothing_is_overwritten_unasked(folder: Path, export: Export, refused: E
 )
 def test_what_is_refused(
     folder: Path,
-    refused: Export,
+    run_refused_export: RunCommand,
     suites: Mapping[str, Mapping[str, str | None]],
     records: Sequence[Record],
     words: list[str],
     why: str,
 ) -> None:
     write_scorecard(folder / "a.json", records, replace(OFFICIAL, suites=suites))
-    assert why in refused("official", *words, "--to=out")
+    assert why in run_refused_export("official", *words, "--to=out")
     assert not Path("out").exists()
 
 
-def test_a_baseline_is_refused(folder: Path, refused: Export) -> None:
+def test_a_baseline_is_refused(folder: Path, run_refused_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", RECORDS, OFFICIAL)
     section = json.loads((folder / "a.json").read_text())["fcbench"]
     entries = {"simple_python": {"bfcl:simple_python_0": "passed"}}
     baseline = {"schema": scorecard_files.BASELINE, "fcbench": section, "entries": entries}
     (folder / "b.json").write_text(json.dumps(baseline))
-    assert "b.json: holds no answers, as a baseline does" in refused("official", "b.json", "--to=out")
+    assert "b.json: holds no answers, as a baseline does" in run_refused_export(
+        "official", "b.json", "--to=out"
+    )
 
 
-def test_an_unknown_format_is_refused(refused: Export) -> None:
-    assert "invalid choice: 'csv'" in refused("csv", "a.json")
+def test_an_unknown_format_is_refused(run_refused_export: RunCommand) -> None:
+    assert "invalid choice: 'csv'" in run_refused_export("csv", "a.json")
 
 
 def test_a_folder_that_cannot_be_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from pytest_fcbench.config.loading import build_settings, find_config_file
 from tests.conftest import ROOT
 
 
-def _init(*words: str) -> int:
+def _run_init(*words: str) -> int:
     try:
         return main(["init", *words])
     except SystemExit as ended:
@@ -21,7 +21,7 @@ def _init(*words: str) -> int:
 
 
 def test_a_project_has_all_that_a_run_needs(pytester: pytest.Pytester) -> None:
-    assert _init() == 0
+    assert _run_init() == 0
     settings = build_settings({}, find_config_file(Path(), None))
     assert (settings.model, settings.suites) == ("lexical", ("core",))
     modules = {path.name: path.read_bytes() for path in Path("benchmarks").glob("*.py")}
@@ -37,7 +37,7 @@ def test_nothing_is_replaced(
     Path("fcbench.yaml").write_text("model: mine\n")
     Path("benchmarks").mkdir()
     Path("benchmarks/test_ast.py").write_text("mine")
-    assert _init("--ci", "gitlab") == 0
+    assert _run_init("--ci", "gitlab") == 0
     told = capsys.readouterr().out
     assert "kept     fcbench.yaml\n" in told
     assert "kept     benchmarks/test_ast.py\n" in told
@@ -45,7 +45,7 @@ def test_nothing_is_replaced(
     assert Path("fcbench.yaml").read_text() == "model: mine\n"
     assert Path("benchmarks/test_ast.py").read_text() == "mine"
     before = sorted(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert _init("--ci", "gitlab") == 0
+    assert _run_init("--ci", "gitlab") == 0
     assert "written" not in capsys.readouterr().out
     assert sorted(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()) == before
 
@@ -54,7 +54,7 @@ def test_another_folder_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert _init("new/project", "--ci", "none") == 0
+    assert _run_init("new/project", "--ci", "none") == 0
     assert capsys.readouterr().out.endswith("run it with: cd new/project && pytest benchmarks\n")
     assert sorted(path.name for path in Path("new/project").iterdir()) == ["benchmarks", "fcbench.yaml"]
 
@@ -72,6 +72,6 @@ def test_wrong_words_are_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("")
-    assert _init("taken") == 2
+    assert _run_init("taken") == 2
     assert "taken is not a folder" in capsys.readouterr().err
-    assert _init("--ci", "jenkins") == 2
+    assert _run_init("--ci", "jenkins") == 2

@@ -30,14 +30,14 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["bad.json", "good.json", "fine.json"]
 
 
-def _printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def _run_leaderboard(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main.main(["leaderboard", *arguments]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     return out
 
 
-def _refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def _run_refused_leaderboard(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["leaderboard", *arguments])
     assert ended.value.code == 2
@@ -45,7 +45,7 @@ def _refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_ties_share_a_rank(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    lines = _printed(capsys, *runs, "--sort=parallel", "--metrics=overall").splitlines()
+    lines = _run_leaderboard(capsys, *runs, "--sort=parallel", "--metrics=overall").splitlines()
     assert lines[:6] == [
         "core 1; parallel (official profile)",
         "rank    model  mode  parallel  95% interval  overall*",
@@ -58,21 +58,25 @@ def test_ties_share_a_rank(runs: list[str], capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_order_of_the_files_changes_nothing(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert _printed(capsys, *runs) == _printed(capsys, *runs[::-1])
+    assert _run_leaderboard(capsys, *runs) == _run_leaderboard(capsys, *runs[::-1])
 
 
 def test_release_dates_come_from_the_configuration(
     runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def released(*options: str) -> dict[str, str]:
-        rows = csv.DictReader(io.StringIO(_printed(capsys, *runs, "--format=csv", *options)))
+    def read_release_dates(*options: str) -> dict[str, str]:
+        rows = csv.DictReader(io.StringIO(_run_leaderboard(capsys, *runs, "--format=csv", *options)))
         return {row["model"]: row["released"] for row in rows}
 
     (tmp_path / "dates.yaml").write_text(DATES, encoding="utf-8")
-    assert released() == {"good": "-", "fine": "-", "bad": "-"}
-    assert released("--config=dates.yaml") == {"good": "2025-02-01", "fine": "-", "bad": "2024-07-18"}
+    assert read_release_dates() == {"good": "-", "fine": "-", "bad": "-"}
+    assert read_release_dates("--config=dates.yaml") == {
+        "good": "2025-02-01",
+        "fine": "-",
+        "bad": "2024-07-18",
+    }
     (tmp_path / "dates.yaml").rename(tmp_path / "fcbench.yaml")
-    assert released()["good"] == "2025-02-01"
+    assert read_release_dates()["good"] == "2025-02-01"
 
 
 def test_the_page_has_a_chart_where_there_are_dates(
@@ -80,28 +84,31 @@ def test_the_page_has_a_chart_where_there_are_dates(
 ) -> None:
     (tmp_path / "dates.yaml").write_text(DATES, encoding="utf-8")
     page = tmp_path / "board.html"
-    _printed(capsys, *runs, "--to=board.html")
+    _run_leaderboard(capsys, *runs, "--to=board.html")
     assert "<svg" not in page.read_text(encoding="utf-8")
-    _printed(capsys, *runs, "--to=board.html", "--config=dates.yaml")
+    _run_leaderboard(capsys, *runs, "--to=board.html", "--config=dates.yaml")
     assert page.read_text(encoding="utf-8").count("<svg") == 1
 
 
 def test_wrong_words_are_told(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "wrong.yaml").write_text("models: {a: {model: x/y, released: soon}}\n", encoding="utf-8")
     (tmp_path / "text.json").write_text("hello", encoding="utf-8")
-    assert "the following arguments are required: SCORECARD" in _refused(capsys)
-    assert "none.json: cannot be read" in _refused(capsys, "none.json")
-    assert "text.json: not JSON" in _refused(capsys, *runs, "text.json")
-    assert "./bad.json is given twice" in _refused(capsys, *runs, f"{tmp_path}/bad.json").replace(
-        str(tmp_path), "."
+    assert "the following arguments are required: SCORECARD" in _run_refused_leaderboard(capsys)
+    assert "none.json: cannot be read" in _run_refused_leaderboard(capsys, "none.json")
+    assert "text.json: not JSON" in _run_refused_leaderboard(capsys, *runs, "text.json")
+    assert "./bad.json is given twice" in _run_refused_leaderboard(
+        capsys, *runs, f"{tmp_path}/bad.json"
+    ).replace(str(tmp_path), ".")
+    assert "Did you mean 'overall'" in _run_refused_leaderboard(capsys, *runs, "--sort=overal")
+    assert "Did you mean 'parallel'" in _run_refused_leaderboard(capsys, *runs, "--metrics=live,paralel")
+    assert "no scorecard has a scored entry of live" in _run_refused_leaderboard(capsys, *runs, "--sort=live")
+    assert (
+        "--config=none.yaml: no such file; name a configuration file, or leave the option out"
+        in _run_refused_leaderboard(capsys, *runs, "--config=none.yaml")
     )
-    assert "Did you mean 'overall'" in _refused(capsys, *runs, "--sort=overal")
-    assert "Did you mean 'parallel'" in _refused(capsys, *runs, "--metrics=live,paralel")
-    assert "no scorecard has a scored entry of live" in _refused(capsys, *runs, "--sort=live")
-    assert "--config=none.yaml: no such file; name a configuration file, or leave the option out" in _refused(
-        capsys, *runs, "--config=none.yaml"
-    )
-    assert "models.a.released: must be a date such as 2024-07-18" in _refused(
+    assert "models.a.released: must be a date such as 2024-07-18" in _run_refused_leaderboard(
         capsys, *runs, "--config=wrong.yaml"
     )
-    assert "--to=bad.json: is one of the scorecards" in _refused(capsys, *runs, "--to=bad.json")
+    assert "--to=bad.json: is one of the scorecards" in _run_refused_leaderboard(
+        capsys, *runs, "--to=bad.json"
+    )

@@ -14,20 +14,20 @@ from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.scorecard.render.document import json_schema
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from tests.factories import FACTS
-from tests.scorecard.compare.test_merging import _part, _record
+from tests.scorecard.compare.test_merging import make_live_record, write_part
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _write_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     for number in (1, 2, 3):
-        records = [_record(number * 10 + n, passed=n > 0) for n in range(4)]
-        _part(Path(f"s{number}.json"), records, replace(FACTS, shard=f"{number}/3"))
+        records = [make_live_record(number * 10 + n, passed=n > 0) for n in range(4)]
+        write_part(Path(f"s{number}.json"), records, replace(FACTS, shard=f"{number}/3"))
 
 
-def _refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def _run_refused_merge(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["merge", *arguments])
     assert ended.value.code == 2
@@ -54,8 +54,8 @@ def test_a_broken_gate_is_the_exit_code_and_stands_in_the_file() -> None:
 
 
 def test_a_baseline_is_compared_with(capsys: pytest.CaptureFixture[str]) -> None:
-    records = [_record(number * 10 + n) for number in (1, 2, 3) for n in range(4)]
-    _part(Path("before.json"), records)
+    records = [make_live_record(number * 10 + n) for number in (1, 2, 3) for n in range(4)]
+    write_part(Path("before.json"), records)
     arguments = ["merge", "s1.json", "s2.json", "s3.json", "--baseline", "before.json"]
     assert main.main([*arguments, "--gate", "live_simple>=baseline"]) == 1
     assert "the baseline's 100.00% on the same 12 tests" in capsys.readouterr().out
@@ -73,7 +73,7 @@ def test_github_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_a_missing_shard_stops_it_unless_that_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no scorecard of shard 2/3; give it too, or go on without it by --partial" in _refused(
+    assert "no scorecard of shard 2/3; give it too, or go on without it by --partial" in _run_refused_merge(
         capsys, "s1.json", "s3.json"
     )
     assert not Path("scorecard.json").exists()
@@ -83,7 +83,7 @@ def test_a_missing_shard_stops_it_unless_that_is_meant(capsys: pytest.CaptureFix
 
 
 def test_no_part_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
-    said = _refused(capsys, "s1.json", "s2.json", "s3.json", "--to", "./s2.json")
+    said = _run_refused_merge(capsys, "s1.json", "s2.json", "s3.json", "--to", "./s2.json")
     assert "--to=s2.json: is one of the scorecards; name another file" in said
 
 
@@ -99,11 +99,14 @@ def test_no_part_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_cannot_be_merged_is_told(
     capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    assert message in _refused(capsys, *arguments)
+    assert message in _run_refused_merge(capsys, *arguments)
 
 
 def test_words_of_a_model_are_no_commands_of_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    hostile = replace(_record(1), verdicts=replace(_record(1).verdicts, official=Failed("x", "\x1b[2Jgone")))
-    _part(Path("h.json"), [hostile, replace(hostile, entry="core:live_simple_2")])
+    hostile = replace(
+        make_live_record(1),
+        verdicts=replace(make_live_record(1).verdicts, official=Failed("x", "\x1b[2Jgone")),
+    )
+    write_part(Path("h.json"), [hostile, replace(hostile, entry="core:live_simple_2")])
     assert main.main(["merge", "h.json", "--to", "m.json"]) == 0
     assert "\x1b" not in capsys.readouterr().out

@@ -80,10 +80,12 @@ def test_many_are_cut_unless_all_are_wanted(capsys: pytest.CaptureFixture[str]) 
     assert lines[:40] == shown
 
 
-def test_a_word_that_nobody_has(refusal: Refusal) -> None:
-    assert refusal("models", "no-such-model").startswith("litellm knows no id with 'no-such-model' in it; ")
+def test_a_word_that_nobody_has(run_refused: Refusal) -> None:
+    assert run_refused("models", "no-such-model").startswith(
+        "litellm knows no id with 'no-such-model' in it; "
+    )
 
 
-def test_a_broken_file_is_told(refusal: Refusal) -> None:
+def test_a_broken_file_is_told(run_refused: Refusal) -> None:
     Path("fcbench.yaml").write_text("models: [x]\n")
-    assert "fcbench.yaml:1: models: must be a mapping" in refusal("models")
+    assert "fcbench.yaml:1: models: must be a mapping" in run_refused("models")

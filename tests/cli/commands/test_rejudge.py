@@ -28,8 +28,8 @@ from tests.plugin.conftest import SCORED, size
 Report: TypeAlias = dict[str, Any]
 
 
-def _run(folder: Path, *options: str) -> Report:
-    """The report of a real run over the embedded suite."""
+def _run_benchmarks(folder: Path, *options: str) -> Report:
+    """Return the report of a real run over the embedded suite."""
     path = folder / "scorecard.json"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(ROOT / "benchmarks")]
     subprocess.run(
@@ -43,52 +43,54 @@ TWICE = ("multi_turn_miss_func", "parallel")
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """All of core, answered by lexical: most entries fail, single-turn and multi-turn."""
-    return _run(tmp_path_factory.mktemp("whole"), "--fcbench-model=lexical")
+def lexical_report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Let lexical answer all of core: most entries fail, single-turn and multi-turn."""
+    return _run_benchmarks(tmp_path_factory.mktemp("whole"), "--fcbench-model=lexical")
 
 
 @pytest.fixture(scope="module")
-def trials(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """Right conversations and answers, each twice, in prompting mode."""
+def oracle_report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Run right conversations and answers, each twice, in prompting mode."""
     options = ("--fcbench-model=oracle", "--fcbench-mode=prompt", "--fcbench-trials=2")
-    return _run(
+    return _run_benchmarks(
         tmp_path_factory.mktemp("trials"), *options, *(f"--fcbench-category={name}" for name in TWICE)
     )
 
 
-Rejudge: TypeAlias = Callable[..., tuple[int, str]]
+RunRejudge: TypeAlias = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def rejudge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Rejudge:
-    """Runs the command on a report in an empty folder; gives its exit code and what it prints."""
+def run_rejudge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> RunRejudge:
+    """Run the command on a report in an empty folder; return its exit code and what it prints."""
     monkeypatch.chdir(tmp_path)
 
-    def judged(report: Report, *words: str) -> tuple[int, str]:
+    def run_command(report: Report, *words: str) -> tuple[int, str]:
         Path("card.json").write_text(json.dumps(report))
         code = main.main(["rejudge", "card.json", *words])
         return code, capsys.readouterr().out
 
-    return judged
+    return run_command
 
 
-def told(report: Report, entry: str, trial: int | None = None) -> Report:
-    """The Record of an entry in a report, to change it."""
+def find_record(report: Report, entry: str, trial: int | None = None) -> Report:
+    """Return the Record of an entry in a report, to change it."""
     found = [test["metadata"]["fcbench"] for test in report["tests"]]
     (record,) = [item for item in found if (item["entry"], item["trial"]) == (entry, trial)]
     assert isinstance(record, dict)
     return record
 
 
-def changed(report: Report, entry: str, trial: int | None = None, /, **values: object) -> Report:
-    """The report with other values in an entry's Record."""
+def change_record(report: Report, entry: str, trial: int | None = None, /, **values: object) -> Report:
+    """Return the report with other values in an entry's Record."""
     report = copy.deepcopy(report)
-    told(report, entry, trial).update(values)
+    find_record(report, entry, trial).update(values)
     return report
 
 
-def verdicts(status: str, code: str | None = None) -> Mapping[str, object]:
+def make_verdicts(status: str, code: str | None = None) -> Mapping[str, object]:
     verdict: Mapping[str, object] = {
         "status": status,
         "code": code,
@@ -101,8 +103,8 @@ def verdicts(status: str, code: str | None = None) -> Mapping[str, object]:
 # Nothing changed
 
 
-def test_a_run_of_today_is_judged_as_it_was(rejudge: Rejudge, whole: Report) -> None:
-    code, text = rejudge(whole)
+def test_a_run_of_today_is_judged_as_it_was(run_rejudge: RunRejudge, lexical_report: Report) -> None:
+    code, text = run_rejudge(lexical_report)
     assert code == 0
     assert text.splitlines() == [
         f"card.json: lexical (fc, underscored names), judged by {version('pytest-fcbench')}",
@@ -111,32 +113,34 @@ def test_a_run_of_today_is_judged_as_it_was(rejudge: Rejudge, whole: Report) -> 
     ]
 
 
-def test_conversations_and_trials_too(rejudge: Rejudge, trials: Report) -> None:
-    code, text = rejudge(trials)
+def test_conversations_and_trials_too(run_rejudge: RunRejudge, oracle_report: Report) -> None:
+    code, text = run_rejudge(oracle_report)
     assert code == 0
     assert f"{2 * size(*TWICE)} judged again" in text
 
 
 def test_a_configuration_of_the_project_has_no_say_in_how_it_was_asked(
-    rejudge: Rejudge, trials: Report
+    run_rejudge: RunRejudge, oracle_report: Report
 ) -> None:
     Path("fcbench.yaml").write_text("mode: fc\nnames: underscored\ntrials: 5\nsuite: bfcl\nmodel: gpt-4o\n")
-    assert rejudge(trials)[0] == 0
+    assert run_rejudge(oracle_report)[0] == 0
 
 
 # What changed
 
 
-def test_verdicts_that_are_others_now(rejudge: Rejudge, whole: Report) -> None:
+def test_verdicts_that_are_others_now(run_rejudge: RunRejudge, lexical_report: Report) -> None:
     by_status: dict[str, list[Report]] = {"passed": [], "failed": []}
-    for test in whole["tests"]:
+    for test in lexical_report["tests"]:
         by_status[test["outcome"]].append(test["metadata"]["fcbench"])
     right, (wrong, other, *_) = by_status["passed"][0], by_status["failed"]
     codes = [record["verdicts"]["corrected"]["code"] for record in (wrong, other)]
-    report = changed(whole, right["entry"], verdicts=verdicts("failed", "x_error"))
-    report = changed(report, wrong["entry"], verdicts=wrong["verdicts"] | {"corrected": {"status": "passed"}})
-    both = other["verdicts"] | {"corrected": verdicts("failed", "x_error")["corrected"]}
-    code, text = rejudge(changed(report, other["entry"], verdicts=both))
+    report = change_record(lexical_report, right["entry"], verdicts=make_verdicts("failed", "x_error"))
+    report = change_record(
+        report, wrong["entry"], verdicts=wrong["verdicts"] | {"corrected": {"status": "passed"}}
+    )
+    both = other["verdicts"] | {"corrected": make_verdicts("failed", "x_error")["corrected"]}
+    code, text = run_rejudge(change_record(report, other["entry"], verdicts=both))
     assert code == 1
     assert [" ".join(line.split()) for line in text.splitlines()[2:11]] == [
         "",
@@ -152,8 +156,10 @@ def test_verdicts_that_are_others_now(rejudge: Rejudge, whole: Report) -> None:
     assert "no verdict changed" not in text
 
 
-def test_scores_are_told_as_they_were_and_are(rejudge: Rejudge, trials: Report) -> None:
-    _, text = rejudge(changed(trials, "core:parallel_0", 2, verdicts=verdicts("failed", "x")))
+def test_scores_are_told_as_they_were_and_are(run_rejudge: RunRejudge, oracle_report: Report) -> None:
+    _, text = run_rejudge(
+        change_record(oracle_report, "core:parallel_0", 2, verdicts=make_verdicts("failed", "x"))
+    )
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert "core:parallel_0-t2 both failed x → passed" in lines
     n = 2 * size("parallel")
@@ -162,30 +168,36 @@ def test_scores_are_told_as_they_were_and_are(rejudge: Rejudge, trials: Report) 
     assert not [line for line in lines if line.startswith("multi_turn")]
 
 
-def test_what_was_not_scored_is_now(rejudge: Rejudge, trials: Report) -> None:
+def test_what_was_not_scored_is_now(run_rejudge: RunRejudge, oracle_report: Report) -> None:
     """An answer that came, and that an older version could not judge."""
-    report = changed(trials, "core:parallel_3", 1, verdicts=verdicts("not_scored", "internal_error"))
-    code, text = rejudge(report)
+    report = change_record(
+        oracle_report, "core:parallel_3", 1, verdicts=make_verdicts("not_scored", "internal_error")
+    )
+    code, text = run_rejudge(report)
     assert code == 1
     assert "not scored → scored (1)" in text
     assert "not_scored internal_error → passed" in text
 
 
-def test_what_has_no_answer_stays_as_it_is(rejudge: Rejudge, trials: Report) -> None:
-    lost = verdicts("not_scored", "timeout")
-    code, text = rejudge(changed(trials, "core:parallel_3", 1, verdicts=lost, turns=[], steps=[]))
+def test_what_has_no_answer_stays_as_it_is(run_rejudge: RunRejudge, oracle_report: Report) -> None:
+    lost = make_verdicts("not_scored", "timeout")
+    code, text = run_rejudge(
+        change_record(oracle_report, "core:parallel_3", 1, verdicts=lost, turns=[], steps=[])
+    )
     assert code == 0
     assert f"{2 * size(*TWICE) - 1} judged again by" in text
     assert "; 1 not scored and without an answer stay as they are" in text
 
 
-def test_an_entry_that_is_gone(rejudge: Rejudge, whole: Report) -> None:
-    report = changed(whole, "core:irrelevance_0", entry="core:irrelevance_999")
-    code, text = rejudge(report, "--to=new.json")
+def test_an_entry_that_is_gone(run_rejudge: RunRejudge, lexical_report: Report) -> None:
+    report = change_record(lexical_report, "core:irrelevance_0", entry="core:irrelevance_999")
+    code, text = run_rejudge(report, "--to=new.json")
     assert code == 1
     assert "entry no longer in the suite (1)" in text
     assert "core:irrelevance_999" in text
-    verdict = told(json.loads(Path("new.json").read_text()), "core:irrelevance_999")["verdicts"]["official"]
+    verdict = find_record(json.loads(Path("new.json").read_text()), "core:irrelevance_999")["verdicts"][
+        "official"
+    ]
     assert (verdict["status"], verdict["code"]) == ("not_scored", "no_entry")
     assert verdict["reason"] == f"core {core.VERSION} has no entry core:irrelevance_999"
 
@@ -197,69 +209,79 @@ def test_an_entry_that_is_gone(rejudge: Rejudge, whole: Report) -> None:
         ("pack_hash", "suite core: content sha256 old → {:.12}"),
     ],
 )
-def test_another_suite_is_a_change(rejudge: Rejudge, whole: Report, key: str, line: str) -> None:
-    report = copy.deepcopy(whole)
+def test_another_suite_is_a_change(
+    run_rejudge: RunRejudge, lexical_report: Report, key: str, line: str
+) -> None:
+    report = copy.deepcopy(lexical_report)
     line = line.format(report["fcbench"]["suites"]["core"]["pack_hash"])
     report["fcbench"]["suites"]["core"][key] = "old"
-    code, text = rejudge(report)
+    code, text = run_rejudge(report)
     assert code == 1
     assert line in text.splitlines()
     assert "no verdict changed" in text
 
 
-def test_a_ledger_of_today(rejudge: Rejudge, whole: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_of_today(
+    run_rejudge: RunRejudge, lexical_report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An entry that was found to be bad since is set aside; what the matchers say else stays."""
     true_judge = registry.judge
 
-    def found_bad(entry: Any, transcript: Any, *means: Any) -> Any:
+    def judge_as_set_aside(entry: Any, transcript: Any, *means: Any) -> Any:
         bad = entry.key == "core:irrelevance_0"
         return true_judge(
             replace(entry, set_aside="it contradicts itself") if bad else entry, transcript, *means
         )
 
-    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", found_bad)
-    code, text = rejudge(whole, "--to=new.json")
+    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", judge_as_set_aside)
+    code, text = run_rejudge(lexical_report, "--to=new.json")
     assert code == 1
     assert "newly set aside (1)" in text
     assert "corrected  passed → not_scored set_aside" in text
     monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", true_judge)
-    code, text = rejudge(json.loads(Path("new.json").read_text()))
+    code, text = run_rejudge(json.loads(Path("new.json").read_text()))
     assert code == 1
     assert "no longer set aside (1)" in text
 
 
 def test_a_matcher_that_breaks_costs_one_entry(
-    rejudge: Rejudge, whole: Report, monkeypatch: pytest.MonkeyPatch
+    run_rejudge: RunRejudge, lexical_report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true_judge = registry.judge
 
-    def broken(entry: Any, transcript: Any, *means: Any) -> Any:
+    def judge_or_raise(entry: Any, transcript: Any, *means: Any) -> Any:
         if entry.key == "core:irrelevance_0":
             raise ValueError("sk-1234567890abcdef")
         return true_judge(entry, transcript, *means)
 
-    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", broken)
-    code, text = rejudge(whole, "--to=new.json")
+    monkeypatch.setattr("pytest_fcbench.matchers.registry.judge", judge_or_raise)
+    code, text = run_rejudge(lexical_report, "--to=new.json")
     assert code == 1
     assert "no longer scored (1)" in text
-    verdict = told(json.loads(Path("new.json").read_text()), "core:irrelevance_0")["verdicts"]["official"]
+    verdict = find_record(json.loads(Path("new.json").read_text()), "core:irrelevance_0")["verdicts"][
+        "official"
+    ]
     assert (verdict["code"], verdict["reason"]) == ("internal_error", "ValueError: ***")
 
 
-def test_an_answer_that_ends_too_early(rejudge: Rejudge, trials: Report) -> None:
+def test_an_answer_that_ends_too_early(run_rejudge: RunRejudge, oracle_report: Report) -> None:
     """A conversation that today's rules carry on needs an answer that nobody gave."""
     entry = "core:multi_turn_miss_func_0"
-    record = told(trials, entry, 1)
+    record = find_record(oracle_report, entry, 1)
     cut = [record["turns"][0][:1]]
-    code, text = rejudge(changed(trials, entry, 1, turns=cut, steps=record["steps"][:1]))
+    code, text = run_rejudge(change_record(oracle_report, entry, 1, turns=cut, steps=record["steps"][:1]))
     assert code == 1
     assert "passed → not_scored no_result" in text
 
 
-def test_hostile_words_of_a_file_do_not_reach_the_terminal(rejudge: Rejudge, whole: Report) -> None:
-    report = changed(whole, "core:irrelevance_0", verdicts=verdicts("failed", "\x1b[31m\ud800"))
+def test_hostile_words_of_a_file_do_not_reach_the_terminal(
+    run_rejudge: RunRejudge, lexical_report: Report
+) -> None:
+    report = change_record(
+        lexical_report, "core:irrelevance_0", verdicts=make_verdicts("failed", "\x1b[31m\ud800")
+    )
     report["fcbench"]["model"] = "\x1b]0;title\x07"
-    text = rejudge(report)[1]
+    text = run_rejudge(report)[1]
     assert "\x1b" not in text
     assert "\\x1b[31m" in text
 
@@ -267,19 +289,21 @@ def test_hostile_words_of_a_file_do_not_reach_the_terminal(rejudge: Rejudge, who
 # What is written
 
 
-def test_the_new_file_has_the_new_verdicts_and_all_else(rejudge: Rejudge, trials: Report) -> None:
-    old = changed(trials, "core:parallel_0", 2, verdicts=verdicts("failed", "x"))
+def test_the_new_file_has_the_new_verdicts_and_all_else(
+    run_rejudge: RunRejudge, oracle_report: Report
+) -> None:
+    old = change_record(oracle_report, "core:parallel_0", 2, verdicts=make_verdicts("failed", "x"))
     old["fcbench"]["gate"] = [{"rule": "overall>=0.9", "outcome": "broken", "sentence": "x"}]
     old["fcbench"]["profiles"]["official"]["overall"]["accuracy"] = 0.1
     old["environment"] = {"a key of another plugin": [1, 2.5, None]}
-    assert rejudge(old, "--to=new.json")[0] == 1
+    assert run_rejudge(old, "--to=new.json")[0] == 1
     new = json.loads(Path("new.json").read_text())
     assert json.loads(Path("card.json").read_text()) == old
     assert {key: new[key] for key in new if key not in ("tests", "fcbench")} == {
         key: old[key] for key in old if key not in ("tests", "fcbench")
     }
-    assert new["tests"] == trials["tests"]
-    expected = trials["fcbench"] | {
+    assert new["tests"] == oracle_report["tests"]
+    expected = oracle_report["fcbench"] | {
         "gate": [],
         "notes": [f"judged again by pytest-fcbench {version('pytest-fcbench')}"],
     }
@@ -287,21 +311,26 @@ def test_the_new_file_has_the_new_verdicts_and_all_else(rejudge: Rejudge, trials
     jsonschema.validate(new["fcbench"], {**json_schema(), "$ref": "#/$defs/section"})
 
 
-def test_judging_again_what_was_judged_again_changes_nothing(rejudge: Rejudge, whole: Report) -> None:
-    rejudge(changed(whole, "core:irrelevance_0", verdicts=verdicts("failed", "x")), "--to=new.json")
+def test_judging_again_what_was_judged_again_changes_nothing(
+    run_rejudge: RunRejudge, lexical_report: Report
+) -> None:
+    run_rejudge(
+        change_record(lexical_report, "core:irrelevance_0", verdicts=make_verdicts("failed", "x")),
+        "--to=new.json",
+    )
     new = json.loads(Path("new.json").read_text())
-    code, _ = rejudge(new, "--to=card.json")
+    code, _ = run_rejudge(new, "--to=card.json")
     assert code == 0
     assert json.loads(Path("card.json").read_text()) == new
     assert sorted(path.name for path in Path().iterdir()) == ["card.json", "new.json"]
 
 
 def test_a_file_that_cannot_be_written(
-    rejudge: Rejudge, whole: Report, capsys: pytest.CaptureFixture[str]
+    run_rejudge: RunRejudge, lexical_report: Report, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("folder").mkdir()
     with pytest.raises(SystemExit) as ended:
-        rejudge(whole, "--to=folder")
+        run_rejudge(lexical_report, "--to=folder")
     assert ended.value.code == 2
     assert "folder cannot be written" in capsys.readouterr().err
     assert sorted(path.name for path in Path().iterdir()) == ["card.json", "folder"]
@@ -311,16 +340,16 @@ def test_a_file_that_cannot_be_written(
 
 
 def test_official_entries(
-    pack_cache: Path, tmp_path: Path, rejudge: Rejudge, monkeypatch: pytest.MonkeyPatch
+    pack_cache: Path, tmp_path: Path, run_rejudge: RunRejudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
     options = ("--fcbench-suite=bfcl", "--fcbench-suite=core", "--fcbench-model=oracle")
     categories = ("parallel", "live_relevance", "multi_turn_base")
-    report = _run(tmp_path, *options, *(f"--fcbench-category={name}" for name in categories))
-    assert rejudge(report)[0] == 0
+    report = _run_benchmarks(tmp_path, *options, *(f"--fcbench-category={name}" for name in categories))
+    assert run_rejudge(report)[0] == 0
     monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path / "nothing"))
     with pytest.raises(SystemExit) as ended:
-        rejudge(report)
+        run_rejudge(report)
     assert ended.value.code == 2
 
 

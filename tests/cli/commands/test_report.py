@@ -24,44 +24,44 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path / "cache"))
 
 
-def card(name: str = "card.json", records: Sequence[Record] | None = None) -> str:
+def write_card(name: str = "card.json", records: Sequence[Record] | None = None) -> str:
     write_scorecard(Path(name), [make_record()] if records is None else records)
     return name
 
 
-def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def run_refused_report(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["report", *words])
     assert ended.value.code == 2
     return capsys.readouterr().err
 
 
-def entries(path: str = "report.html") -> list[Mapping[str, object]]:
-    """What the page tells of entries."""
-    scripts = Parsed(Path(path).read_text(encoding="utf-8")).all("script")
+def read_entries(path: str = "report.html") -> list[Mapping[str, object]]:
+    """Return what the page tells of entries."""
+    scripts = Parsed(Path(path).read_text(encoding="utf-8")).find_all("script")
     (island,) = [script for script in scripts if script.attributes.get("id") == "entries-data"]
     told: list[Mapping[str, object]] = json.loads(island.text)
     return told
 
 
 def test_a_report_is_written_and_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["report", card()]) == 0
+    assert main.main(["report", write_card()]) == 0
     out = capsys.readouterr().out
     assert out.startswith("note: card.json: its run had core 1 with content sha256 None; ")
     assert "\nreport.html: 1 scorecard, 1 entry, 0." in out
-    (entry,) = entries()
+    (entry,) = read_entries()
     assert entry["expected"]
 
 
 def test_several_scorecards_go_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["report", card("a.json"), card("b.json"), "--to", "both.html"]) == 0
+    assert main.main(["report", write_card("a.json"), write_card("b.json"), "--to", "both.html"]) == 0
     assert "both.html: 2 scorecards, 1 entry" in capsys.readouterr().out
     assert "2 models side by side" in Path("both.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("given", "follows"), [((), "official"), (("--profile=corrected",), "corrected")])
 def test_the_profile_is_that_of_the_run_or_the_one_given(given: Sequence[str], follows: str) -> None:
-    assert main.main(["report", card(), *given]) == 0
+    assert main.main(["report", write_card(), *given]) == 0
     assert f"Counts and charts follow the {follows} profile" in Path("report.html").read_text(
         encoding="utf-8"
     )
@@ -74,8 +74,8 @@ def test_what_calls_returned_is_shown() -> None:
         make_record(category="multi_turn_base"),
         turns=tuple(tuple(map(completion_to_json, turn)) for turn in turns[:count]),
     )
-    assert main.main(["report", card(records=[record])]) == 0
-    (entry,) = entries()
+    assert main.main(["report", write_card(records=[record])]) == 0
+    (entry,) = read_entries()
     assert '"done": [["nonsense()", "Error: there is no function nonsense"]]' in json.dumps(entry)
 
 
@@ -84,8 +84,8 @@ def test_a_conversation_that_would_go_another_way_is_shown_as_it_was() -> None:
         make_record(category="multi_turn_base"),
         turns=((completion_to_json(tool_calls(("nonsense", "{}"))),),),
     )
-    assert main.main(["report", card(records=[record])]) == 0
-    (entry,) = entries()
+    assert main.main(["report", write_card(records=[record])]) == 0
+    (entry,) = read_entries()
     assert '"calls": [["nonsense", "{}"]]' in json.dumps(entry)
 
 
@@ -96,11 +96,11 @@ def test_without_the_pack_the_report_says_so_and_shows_the_answers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     record = replace(make_record(suite="bfcl"), turns=((completion_to_json(Completion("Hm.")),),))
-    assert main.main(["report", card(records=[record])]) == 0
+    assert main.main(["report", write_card(records=[record])]) == 0
     told = capsys.readouterr().out
     assert "note: what entries of bfcl ask is not shown: " in told
     assert "fcbench pull bfcl" in told
-    (entry,) = entries()
+    (entry,) = read_entries()
     assert "expected" not in entry
     assert "Hm." in json.dumps(entry)
     assert "fcbench pull bfcl" in Path("report.html").read_text(encoding="utf-8")
@@ -108,27 +108,27 @@ def test_without_the_pack_the_report_says_so_and_shows_the_answers(
 
 def test_a_suite_and_an_entry_that_nobody_knows(capsys: pytest.CaptureFixture[str]) -> None:
     records = [make_record(suite="other"), make_record(number=99_999)]
-    assert main.main(["report", card(records=records)]) == 0
+    assert main.main(["report", write_card(records=records)]) == 0
     assert "note: what entries of other ask is not shown: unknown suite 'other'." in capsys.readouterr().out
-    assert [set(entry) for entry in entries()] == [{"id", "answers"}] * 2
+    assert [set(entry) for entry in read_entries()] == [{"id", "answers"}] * 2
 
 
 def test_a_category_of_a_later_version() -> None:
     record = replace(make_record(), category="exec_simple", entry="core:exec_simple_0")
-    assert main.main(["report", card(records=[record])]) == 0
+    assert main.main(["report", write_card(records=[record])]) == 0
 
 
 # Refusals
 
 
 def test_a_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "none.json: cannot be read: No such file or directory" in refusal(capsys, "none.json")
+    assert "none.json: cannot be read: No such file or directory" in run_refused_report(capsys, "none.json")
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "not JSON", '{"fcbench": {"schema": "other/1"}, "tests": []}'])
 def test_a_file_that_is_no_scorecard(capsys: pytest.CaptureFixture[str], text: str) -> None:
     Path("x.json").write_text(text)
-    assert "x.json: " in refusal(capsys, "x.json")
+    assert "x.json: " in run_refused_report(capsys, "x.json")
     assert not Path("report.html").exists()
 
 
@@ -136,19 +136,23 @@ def test_a_file_that_is_no_scorecard(capsys: pytest.CaptureFixture[str], text: s
     "answer", [{}, {"text": 1}, {"text": None, "tool_calls": None, "reasoning": None, "fault": "x"}]
 )
 def test_answers_that_are_none(capsys: pytest.CaptureFixture[str], answer: Mapping[str, object]) -> None:
-    broken = card(records=[replace(make_record(), turns=((answer,),))])
-    assert "card.json: invalid scorecard: an answer of core:simple_python_0: " in refusal(capsys, broken)
+    broken = write_card(records=[replace(make_record(), turns=((answer,),))])
+    assert "card.json: invalid scorecard: an answer of core:simple_python_0: " in run_refused_report(
+        capsys, broken
+    )
 
 
 def test_more_models_than_can_be_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    cards = [card(f"{n}.json") for n in range(9)]
-    assert "9 scorecards: a report shows at most 8 side by side; give fewer" in refusal(capsys, *cards)
+    cards = [write_card(f"{n}.json") for n in range(9)]
+    assert "9 scorecards: a report shows at most 8 side by side; give fewer" in run_refused_report(
+        capsys, *cards
+    )
     assert main.main(["report", *cards[:8]]) == 0
 
 
 def test_a_scorecard_is_never_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    before = Path(card()).read_bytes()
-    said = refusal(capsys, "card.json", "--to", str(tmp_path / "card.json"))
+    before = Path(write_card()).read_bytes()
+    said = run_refused_report(capsys, "card.json", "--to", str(tmp_path / "card.json"))
     assert "is one of the scorecards; name another file" in said
     assert Path("card.json").read_bytes() == before
 
@@ -156,14 +160,15 @@ def test_a_scorecard_is_never_overwritten(capsys: pytest.CaptureFixture[str], tm
 @pytest.mark.parametrize("to", ["card.json/report.html", "folder"])
 def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], to: str) -> None:
     Path("folder").mkdir()
-    assert main.main(["report", card(), "--to", to]) == 1
+    assert main.main(["report", write_card(), "--to", to]) == 1
     assert f"fcbench: {to}: cannot be written: " in capsys.readouterr().err
     assert sorted(path.name for path in Path().iterdir()) == ["card.json", "folder"]
 
 
 def test_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--config=none.yaml: no such file; name a configuration file, or leave the option out" in refusal(
-        capsys, card(), "--config=none.yaml"
+    assert (
+        "--config=none.yaml: no such file; name a configuration file, or leave the option out"
+        in run_refused_report(capsys, write_card(), "--config=none.yaml")
     )
 
 

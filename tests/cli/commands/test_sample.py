@@ -15,7 +15,7 @@ from tests.loopback import Body, Reply, make_message_reply, serve_answers
 _WORDS = ["sample", "core:multi_turn_base_1", "--count", "2", "--turns", "2"]
 
 
-def _code(*words: str) -> int:
+def _run_sample(*words: str) -> int:
     try:
         return main([*_WORDS, *words])
     except SystemExit as ended:
@@ -23,27 +23,27 @@ def _code(*words: str) -> int:
 
 
 def test_walks_are_shown_with_what_leads_where(capfd: pytest.CaptureFixture[str]) -> None:
-    assert _code() == 0
+    assert _run_sample() == 0
     first = capfd.readouterr().out
     assert first.startswith("walk 0\n  turn 0  ")
     assert " -> " in first
 
-    assert _code() == 0
+    assert _run_sample() == 0
     assert capfd.readouterr().out == first
-    assert _code("--seed", "2") == 0
+    assert _run_sample("--seed", "2") == 0
     assert capfd.readouterr().out != first
 
 
 def test_a_draft_names_what_is_to_be_done(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "draft.yaml"
 
-    assert _code("--to", str(file), "--first", "7") == 0
+    assert _run_sample("--to", str(file), "--first", "7") == 0
 
     assert f"{file}: 2 entries, 4 turns to be worded" in capfd.readouterr().out
     entries = yaml.safe_load(file.read_text())["entries"]
     assert [entry["id"] for entry in entries] == ["multi_turn_base_7", "multi_turn_base_8"]
     assert all(turn["user"].startswith("TODO: ") for entry in entries for turn in entry["turns"])
-    assert _code("--to", str(file)) == 2
+    assert _run_sample("--to", str(file)) == 2
     assert "already exists" in capfd.readouterr().err
 
 
@@ -55,7 +55,7 @@ def test_a_draft_names_what_is_to_be_done(tmp_path: Path, capfd: pytest.CaptureF
     ],
 )
 def test_wrong_words_are_told(words: list[str], rule: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert _code(*words) == 2
+    assert _run_sample(*words) == 2
     assert rule in capfd.readouterr().err
 
 
@@ -74,33 +74,33 @@ def test_another_entry_is_refused(entry: str, rule: str, capfd: pytest.CaptureFi
     assert rule in capfd.readouterr().err
 
 
-def _turns(asked: Body) -> list[dict[str, object]]:
-    """What the writer is shown, between two marked lines."""
+def _read_turns(asked: Body) -> list[dict[str, object]]:
+    """Return what the writer is shown between two marked lines."""
     messages: Any = asked["messages"]
     content: str = messages[1]["content"]
     told: dict[str, list[dict[str, object]]] = json.loads("\n".join(content.split("\n")[1:-1]))
     return told["turns"]
 
 
-def _good(asked: Body) -> Reply:
-    texts = [f"Could you see to {turn['mention']}?" for turn in _turns(asked)]
+def _mention_all(asked: Body) -> Reply:
+    texts = [f"Could you see to {turn['mention']}?" for turn in _read_turns(asked)]
     return make_message_reply(json.dumps({"messages": texts}))
 
 
-def _silent(asked: Body) -> Reply:
-    return make_message_reply(json.dumps({"messages": ["Do it."] * len(_turns(asked))}))
+def _mention_nothing(asked: Body) -> Reply:
+    return make_message_reply(json.dumps({"messages": ["Do it."] * len(_read_turns(asked))}))
 
 
-def _short(asked: Body) -> Reply:
+def _word_no_turn(asked: Body) -> Reply:
     return make_message_reply(json.dumps({"messages": []}))
 
 
 @pytest.mark.parametrize(
     ("answer", "left", "rule"),
     [
-        (_good, 0, "writer openai/writer: calls 2"),
-        (_silent, 4, "does not mention"),
-        (_short, 4, "must have 2 messages, one for each turn, it has 0"),
+        (_mention_all, 0, "writer openai/writer: calls 2"),
+        (_mention_nothing, 4, "does not mention"),
+        (_word_no_turn, 4, "must have 2 messages, one for each turn, it has 0"),
         (lambda _: make_message_reply("as you like"), 4, "walk 0 is not worded: judge_reply"),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_writer_words_the_turns_and_is_held_to_them(
             f"--judge-api-base={endpoint.api_base}",
             "--judge-api-key-env=WRITER_KEY",
         ]
-        assert _code("--to", "draft.yaml", *words) == 0
+        assert _run_sample("--to", "draft.yaml", *words) == 0
 
     told = capfd.readouterr().out
     assert rule in told
@@ -128,5 +128,7 @@ def test_a_writer_words_the_turns_and_is_held_to_them(
     if not left:
         entries = entry_files.read_entries(tmp_path / "draft.yaml", "mine")
         assert [turn[0].content for entry in entries for turn in entry.turns] == [
-            f"Could you see to {turn['mention']}?" for asked in endpoint.requests for turn in _turns(asked)
+            f"Could you see to {turn['mention']}?"
+            for asked in endpoint.requests
+            for turn in _read_turns(asked)
         ]

@@ -37,30 +37,30 @@ from tests.factories import (
     write_scorecard,
 )
 
-Show: TypeAlias = Callable[..., str]
+RunShow: TypeAlias = Callable[..., str]
 
 
 @pytest.fixture
-def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Show:
-    """Runs the command in an empty folder; gives what it prints."""
+def run_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RunShow:
+    """Run the command in an empty folder and return what it prints."""
     monkeypatch.chdir(tmp_path)
 
-    def shown(*words: str) -> str:
+    def run_command(*words: str) -> str:
         assert main.main(["show", *words]) == 0
         return capsys.readouterr().out
 
-    return shown
+    return run_command
 
 
-def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def run_refused_show(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["show", *words])
     assert ended.value.code == 2
     return capsys.readouterr().err
 
 
-def scripted(folder: Path, *turns: object, key: str = "core:multi_turn_base_0") -> str:
-    """The id of a model that says this."""
+def write_script(folder: Path, *turns: object, key: str = "core:multi_turn_base_0") -> str:
+    """Write a script of these turns and return the option that names it as the model."""
     path = folder / "script.yaml"
     path.write_text(json.dumps({"answers": {key: {"turns": list(turns)}}, "default": "I see."}))
     return f"--model=scripted:{path}"
@@ -69,8 +69,8 @@ def scripted(folder: Path, *turns: object, key: str = "core:multi_turn_base_0") 
 # What an entry is
 
 
-def test_an_entry_with_its_truth(show: Show) -> None:
-    lines = show("core:multi_turn_base_3").splitlines()
+def test_an_entry_with_its_truth(run_show: RunShow) -> None:
+    lines = run_show("core:multi_turn_base_3").splitlines()
     assert lines[0] == "core:multi_turn_base_3 · multi_turn_base · travel, posting"
     assert "state          posting.tweet_counter: 7" in lines
     assert [line for line in lines if line.startswith("turn")] == [f"turn {n}" for n in (1, 2, 3, 4)]
@@ -93,85 +93,85 @@ def test_an_entry_with_its_truth(show: Show) -> None:
         ("core:multi_turn_miss_func_0", "  new          "),
     ],
 )
-def test_what_is_right_depends_on_the_kind(show: Show, entry: str, line: str) -> None:
-    assert any(shown.startswith(line) for shown in show(entry).splitlines())
+def test_what_is_right_depends_on_the_kind(run_show: RunShow, entry: str, line: str) -> None:
+    assert any(shown.startswith(line) for shown in run_show(entry).splitlines())
 
 
-def test_long_values_are_cut_unless_all_is_asked_for(show: Show) -> None:
+def test_long_values_are_cut_unless_all_is_asked_for(run_show: RunShow) -> None:
     entry = "core:multi_turn_long_context_0"
-    assert " more characters)" in show(entry)
-    assert " more characters)" not in show(entry, "--full")
-    assert len(show(entry, "--full")) > len(show(entry))
+    assert " more characters)" in run_show(entry)
+    assert " more characters)" not in run_show(entry, "--full")
+    assert len(run_show(entry, "--full")) > len(run_show(entry))
 
 
 # What was answered
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_a_right_conversation(show: Show, mode: Mode) -> None:
-    text = show("core:multi_turn_base_0", "--model=oracle", f"--mode={mode}")
+def test_a_right_conversation(run_show: RunShow, mode: Mode) -> None:
+    text = run_show("core:multi_turn_base_0", "--model=oracle", f"--mode={mode}")
     assert text.count("  truth        ") == text.count("\nturn ")
     assert text.endswith("official  passed\ncorrected passed\n")
 
 
-def test_a_wrong_conversation_says_where(show: Show, tmp_path: Path) -> None:
-    text = show("core:multi_turn_base_0", scripted(tmp_path, [[{"nonsense": {"a": 1}}], "Well."]))
+def test_a_wrong_conversation_says_where(run_show: RunShow, tmp_path: Path) -> None:
+    text = run_show("core:multi_turn_base_0", write_script(tmp_path, [[{"nonsense": {"a": 1}}], "Well."]))
     assert "  call         nonsense(a=1)\n    returns    Error: there is no function nonsense\n" in text
     assert "  model        I see.\n" in text
     assert "\nofficial  failed  multi_turn:instance_state_mismatch: turn 1: " in text
 
 
-def test_a_conversation_that_was_ended_by_force(show: Show, tmp_path: Path) -> None:
+def test_a_conversation_that_was_ended_by_force(run_show: RunShow, tmp_path: Path) -> None:
     endless = [[{"nonsense": {"a": n}}] for n in range(21)]
-    text = show("core:multi_turn_base_0", scripted(tmp_path, endless))
+    text = run_show("core:multi_turn_base_0", write_script(tmp_path, endless))
     assert text.count("  call ") == 21
     assert "  (the conversation was over)" in text
     assert "multi_turn:force_terminated" in text
 
 
-def test_an_answer_that_is_only_read(show: Show) -> None:
-    text = show("core:simple_python_0", "--model=oracle")
+def test_an_answer_that_is_only_read(run_show: RunShow) -> None:
+    text = run_show("core:simple_python_0", "--model=oracle")
     assert "  tool call    " in text
     assert text.endswith("official  passed\ncorrected passed\n")
 
 
-def test_a_wrong_statement_is_shown_with_its_tables_and_rows(show: Show, tmp_path: Path) -> None:
+def test_a_wrong_statement_is_shown_with_its_tables_and_rows(run_show: RunShow, tmp_path: Path) -> None:
     call = {"rental_db.run": {"sql_keyword": "SELECT", "table_name": "bikes", "columns": "model"}}
     path = tmp_path / "script.yaml"
     path.write_text(json.dumps({"answers": {"core:sql_0": [call]}}))
-    lines = show("core:sql_0", f"--model=scripted:{path}").splitlines()
+    lines = run_show("core:sql_0", f"--model=scripted:{path}").splitlines()
     assert lines.index("table rentals") < next(
         n for n, line in enumerate(lines) if line.startswith("official")
     )
     assert "rows (5 and 9)" in lines
-    right = show("core:sql_0", "--model=oracle")
+    right = run_show("core:sql_0", "--model=oracle")
     assert "table rentals" in right
     assert right.endswith("corrected passed\n")
 
 
-def test_what_a_model_writes_cannot_touch_the_terminal(show: Show, tmp_path: Path) -> None:
+def test_what_a_model_writes_cannot_touch_the_terminal(run_show: RunShow, tmp_path: Path) -> None:
     key = "core:simple_python_0"
     path = tmp_path / "script.yaml"
     path.write_text(json.dumps({"answers": {key: "\x1b[31mred " + "x" * 2000}}))
-    text = show(key, f"--model=scripted:{path}", "--full")
+    text = run_show(key, f"--model=scripted:{path}", "--full")
     assert "\x1b" not in text
     assert "\\x1b[31mred" in text
     assert "x" * 2000 in text.replace("\n", "").replace(" ", "")
 
 
-def test_a_scorecard_has_the_conversation(show: Show, tmp_path: Path) -> None:
+def test_a_scorecard_has_the_conversation(run_show: RunShow, tmp_path: Path) -> None:
     run = Session(RunContext(build_settings({"model": "oracle"}, None)))
     entry = run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[1]
     transcript = run.transcript(entry)
     record = records.build_record(entry, run.context.manner, Judgement.same_in_both(Passed()), transcript)
     write_scorecard(tmp_path / "card.json", [record])
-    text = show(entry.key, "--scorecard=card.json")
-    assert text == show(entry.key, "--model=oracle")
+    text = run_show(entry.key, "--scorecard=card.json")
+    assert text == run_show(entry.key, "--model=oracle")
     assert "official  passed" in text
 
 
 def test_stored_answers_are_shown_and_nobody_is_asked(
-    show: Show, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    run_show: RunShow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of a trial too. Where an answer is missing, it says so."""
     settings = build_settings({"model": "openai/x", "api_key_env": ""}, None)
@@ -188,11 +188,11 @@ def test_stored_answers_are_shown_and_nobody_is_asked(
         except StopIteration:
             break
     store.close()
-    assert "official  passed" in show("core:multi_turn_base_0-t2", "--model=openai/x")
-    assert "offline" in refusal(capsys, "core:multi_turn_base_0", "--model=openai/x")
+    assert "official  passed" in run_show("core:multi_turn_base_0-t2", "--model=openai/x")
+    assert "offline" in run_refused_show(capsys, "core:multi_turn_base_0", "--model=openai/x")
 
 
-def test_tool_calls_and_text_beside_each_other(show: Show, tmp_path: Path) -> None:
+def test_tool_calls_and_text_beside_each_other(run_show: RunShow, tmp_path: Path) -> None:
     """A text that a provider puts beside the calls, and reasoning, are shown too."""
     completion = Completion(
         text="Let me see.", tool_calls=(ToolCall("f", "{"), "and a part"), reasoning="Hm."
@@ -203,7 +203,7 @@ def test_tool_calls_and_text_beside_each_other(show: Show, tmp_path: Path) -> No
     transcript = replace(transcript, turns=((replace(transcript.turns[0][0], completion=completion),),))
     record = records.build_record(entry, run.context.manner, Judgement.same_in_both(Passed()), transcript)
     write_scorecard(tmp_path / "card.json", [record])
-    text = show(entry.key, "--scorecard=card.json")
+    text = run_show(entry.key, "--scorecard=card.json")
     for line in (
         "  reasoning    Hm.",
         "  model        Let me see.",
@@ -247,12 +247,12 @@ GOLDEN = GoldenPath(
 )
 
 
-def _golden() -> Entry:
+def _make_golden_entry() -> Entry:
     return replace(make_entry(entry_id="hotels_0"), category=CATEGORIES["hotels"], expectation=GOLDEN)
 
 
 def test_a_golden_path_is_told_step_by_step() -> None:
-    text = list(render_entry(_golden(), None, Environments({}), None))
+    text = list(render_entry(_make_golden_entry(), None, Environments({}), None))
     assert text[-3:] == [
         '  step 1       find_place {"name": "Bergen"}',
         '  step 2       book {"place_id": 7, "nights": 2}',
@@ -264,7 +264,7 @@ def test_replies_of_a_conversation_are_those_it_had() -> None:
     """Nothing is carried out again."""
     first = Step(tool_calls(("find_place", {"name": "Oslo"})), ('find_place(name="Oslo")',), ('{"id": 9}',))
     transcript = replace(make_transcript("Done."), turns=((first, Step(Completion("Done."))),))
-    text = list(render_entry(_golden(), transcript, Environments({}), None))
+    text = list(render_entry(_make_golden_entry(), transcript, Environments({}), None))
     assert text[-3:] == [
         '  call         find_place(name="Oslo")',
         '    returns    {"id": 9}',
@@ -275,7 +275,7 @@ def test_replies_of_a_conversation_are_those_it_had() -> None:
 def test_a_call_that_ended_the_conversation_has_no_reply() -> None:
     first = Step(tool_calls(("find_place", {"name": "Oslo"})), ('find_place(name="Oslo")',))
     transcript = replace(make_transcript("Done."), turns=((first,),))
-    text = list(render_entry(_golden(), transcript, Environments({}), None))
+    text = list(render_entry(_make_golden_entry(), transcript, Environments({}), None))
     assert text[-1] == '  call         find_place(name="Oslo")'
 
 
@@ -356,5 +356,7 @@ def test_long_and_hostile_calls_can_be_shown() -> None:
         (["core:multiple_0", "--model=oracle", "--mode=x"], "unknown mode 'x'"),
     ],
 )
-def test_wrong_words(show: Show, capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:
-    assert says in refusal(capsys, *words)
+def test_wrong_words(
+    run_show: RunShow, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    assert says in run_refused_show(capsys, *words)

@@ -87,7 +87,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AnswerStore:
-    """A store with answers of two models, some of them 40 days old."""
+    """Write a store with answers of two models, some of them 40 days old."""
     store = AnswerStore(STORE)
     for number, (entry, model, written) in enumerate(ANSWERS):
         monkeypatch.setattr("time.time", lambda written=written: written)
@@ -101,29 +101,29 @@ def pack(pack_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
 
 
-def run(*words: str) -> int:
+def run_store(*words: str) -> int:
     return main.main(["store", *words])
 
 
-def refused(*words: str) -> None:
+def run_refused_store(*words: str) -> None:
     with pytest.raises(SystemExit) as ended:
-        run(*words)
+        run_store(*words)
     assert ended.value.code == 2
 
 
-def left(store: AnswerStore) -> set[int]:
-    """Which of ``ANSWERS`` are left."""
+def list_left(store: AnswerStore) -> set[int]:
+    """Return which of ``ANSWERS`` are left."""
     return {n for n in range(len(ANSWERS)) if store.get(str(n)) is not None}
 
 
-def write(folder: Path, files: Files) -> Path:
+def write_results(folder: Path, files: Files) -> Path:
     for name, rows in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return folder
 
 
-def read(folder: Path) -> Files:
+def read_results(folder: Path) -> Files:
     return {
         path.relative_to(folder).as_posix(): [json.loads(line) for line in path.read_text().splitlines()]
         for path in folder.rglob("*")
@@ -135,14 +135,14 @@ def read(folder: Path) -> Files:
 
 
 def test_size(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("size") == 0
+    assert run_store("size") == 0
     assert capsys.readouterr().out == (
         f"{STORE}: {store.size:,} bytes, 5 answers\n        4  openai/x\n        1  openai/y\n"
     )
 
 
 def test_list(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("list") == 0
+    assert run_store("list") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d", "T", " ".join(line.split())) for line in lines] == [
         "openai/x",
@@ -162,15 +162,15 @@ def test_list_counts_by_category(store: AnswerStore, capsys: pytest.CaptureFixtu
     for number in range(3):
         entry = f"complexfuncbench:Car-Rental-{number}" + ("-t2" if number else "")
         store.put(entry, entry, "openai/c", Completion("yes"))
-    assert run("list", "--model=openai/c") == 0
+    assert run_store("list", "--model=openai/c") == 0
     rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[2:]]
     assert rows == [["complexfuncbench:Car-Rental", "3"]]
 
 
 def test_list_of_one_model(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("list", "--model=openai/y") == 0
+    assert run_store("list", "--model=openai/y") == 0
     assert "openai/x" not in capsys.readouterr().out
-    assert run("list", "--model=openai/z") == 0
+    assert run_store("list", "--model=openai/z") == 0
     assert capsys.readouterr().out == f"{STORE}: no answers of openai/z\n"
 
 
@@ -180,7 +180,7 @@ def test_a_profile_stands_for_its_model(
     """Also where the key of its endpoint is not set."""
     profile = "model: openai/y, api_key_env: FCBENCH_TEST_UNSET"
     (folder / "fcbench.yaml").write_text(f"models: {{mine: {{{profile}}}}}\n", encoding="utf-8")
-    assert run("list", "--model=mine") == 0
+    assert run_store("list", "--model=mine") == 0
     assert capsys.readouterr().out.startswith("openai/y\n")
 
 
@@ -190,7 +190,7 @@ def test_a_store_named_in_the_file_is_looked_at(
     store.close()
     STORE.rename("kept.sqlite")
     (folder / "fcbench.yaml").write_text("store: kept.sqlite\n", encoding="utf-8")
-    assert run("size") == 0
+    assert run_store("size") == 0
     assert capsys.readouterr().out.startswith("kept.sqlite: ")
 
 
@@ -203,7 +203,7 @@ def test_a_store_named_in_the_file_is_looked_at(
 @pytest.mark.usefixtures("pack")
 class TestNoStore:
     def test_missing(self, words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        refused(*words)
+        run_refused_store(*words)
         assert (
             f"{STORE}: no such file; name the file that stores answers with --store"
             in capsys.readouterr().err
@@ -213,7 +213,7 @@ class TestNoStore:
     @pytest.mark.parametrize("content", [b"", b"my diary, do not touch " * 100], ids=["empty", "text"])
     def test_foreign(self, words: list[str], content: bytes, folder: Path) -> None:
         (folder / "diary").write_bytes(content)
-        refused(*words, "--store=diary")
+        run_refused_store(*words, "--store=diary")
         assert (folder / "diary").read_bytes() == content
         assert [path.name for path in folder.iterdir()] == ["diary"]
 
@@ -223,7 +223,7 @@ class TestNoStore:
         with sqlite3.connect("diary") as database:
             database.execute("CREATE TABLE answers (day TEXT)")
         content = (folder / "diary").read_bytes()
-        refused(*words, "--store=diary")
+        run_refused_store(*words, "--store=diary")
         assert (
             "was not written as a store by this version of fcbench; move it away, or name "
             "another file with --store"
@@ -235,19 +235,19 @@ class TestNoStore:
         content = STORE.read_bytes()
         content = content[:4096] + b"\xff" * (len(content) - 4096)
         STORE.write_bytes(content)
-        assert run(*words) == 1
+        assert run_store(*words) == 1
         assert "database disk image is malformed" in capsys.readouterr().err
         assert STORE.read_bytes() == content
 
     def test_none(self, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        refused(*words, "--store=none")
+        run_refused_store(*words, "--store=none")
         assert "name a file with --store" in capsys.readouterr().err
 
 
 def test_an_unreadable_answer_is_told(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
     with sqlite3.connect(STORE) as database:
         database.execute("UPDATE answers SET answer = '{'")
-    assert run("list") == 1
+    assert run_store("list") == 1
     assert str(STORE) in capsys.readouterr().err
 
 
@@ -272,8 +272,8 @@ def test_an_unreadable_answer_is_told(store: AnswerStore, capsys: pytest.Capture
 def test_prune(
     store: AnswerStore, conditions: list[str], stays: set[int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("prune", *conditions) == 0
-    assert left(store) == stays
+    assert run_store("prune", *conditions) == 0
+    assert list_left(store) == stays
     assert capsys.readouterr().out == (
         f"{5 - len(stays)} answers are deleted\n{STORE}: {store.size:,} bytes, {len(stays)} answers\n"
     )
@@ -283,29 +283,29 @@ def test_prune(
 def test_prune_wants_to_know_what(
     store: AnswerStore, conditions: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused("prune", *conditions)
+    run_refused_store("prune", *conditions)
     assert "--model, --older-than and --entry, or --all without these" in capsys.readouterr().err
-    assert len(left(store)) == 5
+    assert len(list_left(store)) == 5
 
 
 @pytest.mark.parametrize("age", ["30", "3 weeks", "d", "-1d", "1.5d", "9999999d"])
 def test_an_age_is_a_number_and_a_unit(
     store: AnswerStore, age: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused("prune", f"--older-than={age}")
+    run_refused_store("prune", f"--older-than={age}")
     assert f"{age!r} is not an age such as 30d, 12h or 2w" in capsys.readouterr().err
 
 
 def test_a_run_goes_on_writing_after_a_prune(store: AnswerStore) -> None:
     """``store`` is the connection that a run holds."""
-    assert run("prune", "--all") == 0
+    assert run_store("prune", "--all") == 0
     store.put("1", "core:multiple_1", "openai/x", Completion(text="new"))
-    assert left(AnswerStore(STORE, new=False)) == {1}
+    assert list_left(AnswerStore(STORE, new=False)) == {1}
 
 
 @pytest.fixture
-def held(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Another process writes and does not come to an end."""
+def endless_writer(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let another process write and not come to an end."""
     monkeypatch.setattr("pytest_fcbench.dispatch.answer_store._PATIENCE_S", 0.01)
     other = sqlite3.connect(STORE, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -313,27 +313,27 @@ def held(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     other.close()
 
 
-@pytest.mark.usefixtures("held")
+@pytest.mark.usefixtures("endless_writer")
 def test_a_file_that_stays_locked(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("prune", "--all") == 1
+    assert run_store("prune", "--all") == 1
     out, err = capsys.readouterr()
     assert (out, err) == (
         "",
         f"fcbench: {STORE}: database is locked; another process holds it, try again later\n",
     )
-    assert len(left(store)) == 5
+    assert len(list_left(store)) == 5
 
 
-@pytest.mark.usefixtures("held")
+@pytest.mark.usefixtures("endless_writer")
 @pytest.mark.parametrize("action", ["size", "list"])
 def test_looking_does_not_wait_for_a_writer(action: str) -> None:
-    assert run(action) == 0
+    assert run_store(action) == 0
 
 
-@pytest.mark.usefixtures("held", "pack")
+@pytest.mark.usefixtures("endless_writer", "pack")
 def test_an_import_into_a_locked_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder / "given", PROMPTED)
-    assert run("import", "given", MODEL) == 1
+    write_results(folder / "given", PROMPTED)
+    assert run_store("import", "given", MODEL) == 1
     assert f"{STORE}: database is locked" in capsys.readouterr().err
 
 
@@ -342,20 +342,20 @@ def test_an_import_into_a_locked_file(folder: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.usefixtures("pack")
 def test_what_is_imported_is_exported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder / "given", ROWS)
-    assert run("import", "given", MODEL) == 0
+    write_results(folder / "given", ROWS)
+    assert run_store("import", "given", MODEL) == 0
     assert capsys.readouterr().out == (
         "3 answers came in, 0 were already there\n"
         "judge them with: pytest --fcbench-model=openai/x --fcbench-mode=fc --fcbench-suite=bfcl "
         "--fcbench-offline\n"
     )
-    assert run("export", "out", MODEL) == 0
+    assert run_store("export", "out", MODEL) == 0
     assert capsys.readouterr().out == (
         "     2  out/openai_x/non_live/BFCL_v4_simple_python_result.json\n"
         "     1  out/openai_x/live/BFCL_v4_live_relevance_result.json\n"
         "3 answers are written; 11,113 entries have none\n"
     )
-    assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
+    assert read_results(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
 
 
 @pytest.mark.usefixtures("pack")
@@ -363,16 +363,16 @@ def test_what_is_imported_is_exported(folder: Path, capsys: pytest.CaptureFixtur
 def test_whole_conversations_are_imported_and_exported(
     folder: Path, files: Files, mode: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(folder / "given", files)
-    assert run("import", "given", MODEL) == 0
+    write_results(folder / "given", files)
+    assert run_store("import", "given", MODEL) == 0
     assert capsys.readouterr().out.startswith("3 answers came in, 0 were already there\n")
-    assert run("import", "given", MODEL) == 0
+    assert run_store("import", "given", MODEL) == 0
     assert capsys.readouterr().out.startswith("0 answers came in, 3 were already there\n")
-    assert run("export", "out", MODEL, f"--mode={mode}") == 0
+    assert run_store("export", "out", MODEL, f"--mode={mode}") == 0
     assert capsys.readouterr().out == (
         f"     1  out/openai_x/{TALK}\n1 answers are written; 11,115 entries have none\n"
     )
-    assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in files.items()}
+    assert read_results(folder / "out") == {f"openai_x/{name}": rows for name, rows in files.items()}
 
 
 @pytest.mark.usefixtures("pack")
@@ -380,12 +380,12 @@ def test_a_conversation_that_lacks_a_step_is_left_out(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of every count too, though its first steps are kept."""
-    write(folder / "given", {**ROWS, **CUT})
+    write_results(folder / "given", {**ROWS, **CUT})
     for counts in ("3 answers came in, 0 were already there", "0 answers came in, 3 were already there"):
-        assert run("import", "given", MODEL) == 0
+        assert run_store("import", "given", MODEL) == 0
         assert capsys.readouterr().out.splitlines()[0] == counts
-    assert run("export", "out", MODEL) == 0
-    assert read(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
+    assert run_store("export", "out", MODEL) == 0
+    assert read_results(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
 
 
 @pytest.mark.usefixtures("pack")
@@ -413,8 +413,8 @@ def test_the_run_that_is_named_finds_what_was_imported(
     more: list[str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    write(folder / "given", files)
-    assert run("import", "given", MODEL, *more) == 0
+    write_results(folder / "given", files)
+    assert run_store("import", "given", MODEL, *more) == 0
     command = shlex.split(capsys.readouterr().out.splitlines()[-1].partition("pytest ")[2])
     parser = argparse.ArgumentParser()
     for option in OPTIONS:
@@ -437,21 +437,21 @@ def test_the_run_that_is_named_finds_what_was_imported(
 
 @pytest.mark.usefixtures("pack")
 def test_what_is_there_stays_unless_forced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = write(folder / "1", PROMPTED), folder / "2"
-    write(second, {name: [{**rows[0], "result": "[g()]"}] for name, rows in PROMPTED.items()})
-    assert run("import", str(first), MODEL) == 0
-    assert run("export", "out", MODEL, "--mode=prompt") == 0
+    first, second = write_results(folder / "1", PROMPTED), folder / "2"
+    write_results(second, {name: [{**rows[0], "result": "[g()]"}] for name, rows in PROMPTED.items()})
+    assert run_store("import", str(first), MODEL) == 0
+    assert run_store("export", "out", MODEL, "--mode=prompt") == 0
     capsys.readouterr()
-    assert run("import", str(second), MODEL) == 0
+    assert run_store("import", str(second), MODEL) == 0
     assert capsys.readouterr().out.startswith("0 answers came in, 1 were already there\n")
 
     path = next((folder / "out").rglob("*.json"))
-    refused("export", "out", MODEL, "--mode=prompt")
+    run_refused_store("export", "out", MODEL, "--mode=prompt")
     assert f"{path.relative_to(folder)} already exists" in capsys.readouterr().err
-    assert run("import", str(second), MODEL, "--force") == 0
+    assert run_store("import", str(second), MODEL, "--force") == 0
     assert capsys.readouterr().out.startswith("1 answers came in, 0 were already there\n")
     assert "f(a=1)" in path.read_text()
-    assert run("export", "out", MODEL, "--mode=prompt", "--force") == 0
+    assert run_store("export", "out", MODEL, "--mode=prompt", "--force") == 0
     assert "[g()]" in path.read_text()
     assert [p.suffix for p in path.parent.iterdir()] == [".json"]
 
@@ -463,8 +463,8 @@ def test_what_does_not_come_in_is_counted(folder: Path, capsys: pytest.CaptureFi
         {"id": "multiple_1", "result": "Error during inference: 503"},
         {"id": "multiple_999", "result": "[f()]"},
     ]
-    write(folder / "given", {"BFCL_v4_multiple_result.json": rows})
-    assert run("import", "given", MODEL) == 0
+    write_results(folder / "given", {"BFCL_v4_multiple_result.json": rows})
+    assert run_store("import", "given", MODEL) == 0
     assert capsys.readouterr().out.splitlines()[:-1] == [
         "1 answers came in, 0 were already there",
         "1 results are errors of a call, which are not kept",
@@ -477,14 +477,14 @@ def test_calls_beside_a_text_are_not_what_prompting_judges(folder: Path) -> None
     """Nor is the text beside tool calls what function calling judges."""
     answer = Completion(text="[f()]", tool_calls=(ToolCall("g", "{}"),))
     for mode, result in (("fc", [{"g": "{}"}]), ("prompt", "[f()]")):
-        write(folder / mode, {"BFCL_v4_multiple_result.json": [{"id": "multiple_0", "result": "x"}]})
-        assert run("import", mode, MODEL, f"--mode={mode}", f"--store={mode}.sqlite") == 0
+        write_results(folder / mode, {"BFCL_v4_multiple_result.json": [{"id": "multiple_0", "result": "x"}]})
+        assert run_store("import", mode, MODEL, f"--mode={mode}", f"--store={mode}.sqlite") == 0
         store = AnswerStore(folder / f"{mode}.sqlite")
         with sqlite3.connect(store.path) as database:
             (key,) = database.execute("SELECT key FROM answers").fetchone()
         store.put(key, "bfcl:multiple_0", "openai/x", answer)
-        assert run("export", f"{mode}-out", MODEL, f"--mode={mode}", f"--store={mode}.sqlite") == 0
-        (rows,) = read(folder / f"{mode}-out").values()
+        assert run_store("export", f"{mode}-out", MODEL, f"--mode={mode}", f"--store={mode}.sqlite") == 0
+        (rows,) = read_results(folder / f"{mode}-out").values()
         assert rows == [{"id": "multiple_0", "result": result}]
 
 
@@ -512,8 +512,8 @@ def test_what_cannot_be(
     store: AnswerStore, folder: Path, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "odd" in words:
-        write(folder / "odd", {"BFCL_v4_odd_result.json": [{"id": "odd_0", "result": "x"}]})
-    refused(*words)
+        write_results(folder / "odd", {"BFCL_v4_odd_result.json": [{"id": "odd_0", "result": "x"}]})
+    run_refused_store(*words)
     assert says in capsys.readouterr().err
     assert not (folder / "out").exists()
     assert len(list(store.kept())) == 5
@@ -521,23 +521,23 @@ def test_what_cannot_be(
 
 @pytest.mark.usefixtures("pack")
 def test_a_refused_import_makes_no_store(folder: Path) -> None:
-    refused("import", "nowhere", MODEL)
+    run_refused_store("import", "nowhere", MODEL)
     assert list(folder.iterdir()) == []
 
 
 @pytest.mark.usefixtures("pack")
 def test_a_place_where_no_file_can_be(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder / "given", ROWS)
+    write_results(folder / "given", ROWS)
     (folder / "out").write_text("a file", encoding="utf-8")
-    assert run("import", "given", MODEL) == 0
-    assert run("export", "out", MODEL) == 1
+    assert run_store("import", "given", MODEL) == 0
+    assert run_store("export", "out", MODEL) == 1
     assert "cannot be written" in capsys.readouterr().err
     assert (folder / "out").read_text(encoding="utf-8") == "a file"
 
 
 @pytest.mark.usefixtures("pack")
 def test_litellm_is_not_loaded(folder: Path) -> None:
-    write(folder / "given", ROWS)
+    write_results(folder / "given", ROWS)
     code = (
         "import sys; from pytest_fcbench.cli.main import main; "
         f"codes = [main(['store', *w, {MODEL!r}]) for w in (['import', 'given'], ['export', 'out'])]; "

@@ -25,7 +25,7 @@ from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, tool_calls
-from tests.installing import install
+from tests.installing import install_distribution
 
 DECODER_FAILED = "ast_decoder:decoder_failed"
 
@@ -495,7 +495,7 @@ SHOUTED = read_every_language(Mode.FC, shout, shout)
 
 def test_another_distribution_adds_a_syntax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    install(tmp_path, "shouting", {"fcbench.decoders": {"shouted": f"{__name__}:SHOUTED"}})
+    install_distribution(tmp_path, "shouting", {"fcbench.decoders": {"shouted": f"{__name__}:SHOUTED"}})
     assert list_run_syntaxes()[-1] == "shouted"
     assert decode_official(Completion(text="NOW CLIMB"), "shouted") == Calls(
         (Call("now", {}), Call("climb", {}))

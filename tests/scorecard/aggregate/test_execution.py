@@ -20,8 +20,8 @@ WRONG = Failed("executable_checker:wrong_result", "")
 LIVE = NotScored("live_only", "nobody recorded it")
 
 
-def executed(*verdicts: tuple[Verdict, Verdict], category: str = "exec_simple") -> list[Record]:
-    """Records with these verdicts as written and by execution."""
+def make_executed_records(*verdicts: tuple[Verdict, Verdict], category: str = "exec_simple") -> list[Record]:
+    """Make Records with these verdicts as written and by execution."""
     made = []
     for number, (written, verdict) in enumerate(verdicts):
         record = make_record(verdict, category=category, number=number)
@@ -29,7 +29,7 @@ def executed(*verdicts: tuple[Verdict, Verdict], category: str = "exec_simple") 
     return made
 
 
-RECORDS = executed(
+RECORDS = make_executed_records(
     (Passed(), Passed()), (Passed(), Passed()), (WRONG, Passed()), (Passed(), WRONG), (WRONG, WRONG)
 )
 
@@ -41,7 +41,10 @@ def test_entries_by_both_verdicts() -> None:
 
 
 def test_what_lacks_a_verdict_is_left_out() -> None:
-    lacking = [*executed((Passed(), LIVE), (LIVE, Passed())), make_record(category="exec_simple", number=9)]
+    lacking = [
+        *make_executed_records((Passed(), LIVE), (LIVE, Passed())),
+        make_record(category="exec_simple", number=9),
+    ]
     assert count_sides(lacking, Profile.OFFICIAL) == Sides(0, 0, 0, 0)
     assert count_sides([], Profile.OFFICIAL).shares is None
     assert count_sides_by_category(lacking, Profile.OFFICIAL) == {}
@@ -49,14 +52,14 @@ def test_what_lacks_a_verdict_is_left_out() -> None:
 
 
 def test_each_profile_has_its_own() -> None:
-    (record,) = executed((Passed(), Passed()))
+    (record,) = make_executed_records((Passed(), Passed()))
     both = replace(record.verdicts, corrected=WRONG)
     assert count_sides([replace(record, verdicts=both)], Profile.CORRECTED) == Sides(0, 1, 0, 0)
 
 
 def test_a_row_for_each_category_and_for_all() -> None:
     found = tabulate_sides(
-        [*RECORDS, *executed((WRONG, Passed()), category="exec_parallel")], Profile.OFFICIAL
+        [*RECORDS, *make_executed_records((WRONG, Passed()), category="exec_parallel")], Profile.OFFICIAL
     )
     assert found
     assert found.rows == (

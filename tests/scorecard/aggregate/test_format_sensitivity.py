@@ -25,8 +25,8 @@ WRONG = Failed("wrong_count", "2 calls came")
 LOST = NotScored("timeout", "no answer came")
 
 
-def records(right: Callable[[int, PromptFormat], bool], entries: int = 20) -> list[Record]:
-    """Those of a model that is right where it is said."""
+def make_records(right: Callable[[int, PromptFormat], bool], entries: int = 20) -> list[Record]:
+    """Make the Records of a model that is right where it is said."""
     return [
         make_format_record(entry, number, None if right(entry, chosen) else WRONG)
         for entry in range(entries)
@@ -34,7 +34,7 @@ def records(right: Callable[[int, PromptFormat], bool], entries: int = 20) -> li
     ]
 
 
-def told(found: list[Record], profile: Profile = Profile.OFFICIAL) -> Sensitivity:
+def measure_records(found: list[Record], profile: Profile = Profile.OFFICIAL) -> Sensitivity:
     sensitive = measure_sensitivity(found, profile)
     assert sensitive is not None
     return sensitive
@@ -52,7 +52,7 @@ def test_nothing_is_apart_of_a_single_format(accuracies: list[float]) -> None:
 
 
 def test_records_by_format_come_in_the_official_order() -> None:
-    found = group_by_format([*reversed(records(lambda entry, chosen: True, entries=2)), make_record()])
+    found = group_by_format([*reversed(make_records(lambda entry, chosen: True, entries=2)), make_record()])
     assert list(found) == list(FORMATS)
     assert {len(part) for part in found.values()} == {2}
 
@@ -64,7 +64,9 @@ def test_without_variations_nothing_is_told() -> None:
 
 
 def test_a_model_that_cannot_write_json() -> None:
-    found = told(records(lambda entry, chosen: entry < 10 and chosen.returned is not Returned.JSON))
+    found = measure_records(
+        make_records(lambda entry, chosen: entry < 10 and chosen.returned is not Returned.JSON)
+    )
     accuracies = {chosen.returned: score.accuracy for chosen, score in found.formats.items()}
     assert accuracies == {"python": 0.5, "json": 0.0, "verbose_xml": 0.5, "concise_xml": 0.5}
     assert found.max_delta == 50.0
@@ -81,7 +83,7 @@ def test_a_model_that_cannot_write_json() -> None:
 
 
 def test_the_pairs_of_each_dimension() -> None:
-    found = told(records(lambda entry, chosen: chosen.style is Style.CLASSIC))
+    found = measure_records(make_records(lambda entry, chosen: chosen.style is Style.CLASSIC))
     pairs = {(cost.dimension, cost.value): cost.pairs for cost in found.costs}
     assert pairs == {
         ("returned", "json"): 120,
@@ -98,16 +100,16 @@ def test_the_pairs_of_each_dimension() -> None:
 
 def test_a_model_that_does_not_care_is_within_what_chance_makes() -> None:
     """Wrong at every seventh place, wherever that is."""
-    found = told(records(lambda entry, chosen: (entry * 26 + FORMATS.index(chosen)) % 7 > 0))
+    found = measure_records(make_records(lambda entry, chosen: (entry * 26 + FORMATS.index(chosen)) % 7 > 0))
     assert found.max_delta_by_chance is not None
     assert 0 < found.max_delta <= found.max_delta_by_chance
 
 
 def test_entries_that_were_not_scored_are_out() -> None:
-    made = records(lambda entry, chosen: True, entries=3)
+    made = make_records(lambda entry, chosen: True, entries=3)
     plain = FORMATS.index(PLAIN)
     made[plain] = make_format_record(0, plain, LOST)
-    found = told(made)
+    found = measure_records(made)
     assert found.formats[PLAIN].scored == 2
     assert found.formats[FORMATS[0]].scored == 3
     markdown = next(cost for cost in found.costs if cost.value == "markdown")
@@ -123,13 +125,13 @@ def test_trials_of_an_entry_are_paired_by_number() -> None:
         for chosen in (PLAIN, FORMATS[24])
         for trial in (1, 2)
     ]
-    (cost,) = told(made).costs
+    (cost,) = measure_records(made).costs
     assert (cost.value, cost.pairs, cost.lost, cost.gained) == ("markdown", 6, 3, 0)
     assert cost.interval is None  # every entry says the same
 
 
 def test_a_single_entry_has_no_intervals() -> None:
-    found = told(records(lambda entry, chosen: chosen.tagged, entries=1))
+    found = measure_records(make_records(lambda entry, chosen: chosen.tagged, entries=1))
     assert (found.max_delta, found.max_delta_by_chance) == (100.0, None)
     assert found.intervals == SpreadLimits(None, None)
     assert {cost.interval for cost in found.costs} == {None}
@@ -137,11 +139,11 @@ def test_a_single_entry_has_no_intervals() -> None:
 
 def test_profiles_are_told_apart() -> None:
     made = [make_format_record(0, 0, None, WRONG), make_format_record(0, 1, None)]
-    assert told(made).max_delta == 0.0
-    assert told(made, Profile.CORRECTED).max_delta == 100.0
+    assert measure_records(made).max_delta == 0.0
+    assert measure_records(made, Profile.CORRECTED).max_delta == 100.0
 
 
-def _lines(made: list[Record]) -> Iterator[str]:
+def _render_lines(made: list[Record]) -> Iterator[str]:
     for table in format_tables.tabulate_formats(made, Profile.CORRECTED):
         yield from render_text(table)
         yield ""
@@ -155,7 +157,7 @@ def test_the_tables() -> None:
         ),
         *(make_format_record(entry, 11, WRONG, WRONG if entry % 2 else Passed()) for entry in range(4)),
     ]
-    assert list(_lines(made)) == [
+    assert list(_render_lines(made)) == [
         "format sensitivity: accuracy by prompt format (counts and intervals of the corrected profile)",
         "calls as           scored  passed  official  corrected  95% interval",
         "--------------------------------------------------------------------",

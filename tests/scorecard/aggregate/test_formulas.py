@@ -13,8 +13,8 @@ from tests.factories import make_record
 SIZES = {"live_simple": 3, "live_multiple": 1, "live_parallel": 4, "live_parallel_multiple": 2}
 
 
-def _scores(**counts: tuple[int, ...]) -> ProfileScores:
-    """Scores of a run: by category how many entries passed, failed and were not scored."""
+def _score_counts(**counts: tuple[int, ...]) -> ProfileScores:
+    """Score a run: by category how many entries passed, failed and were not scored."""
     records = []
     for category, found in counts.items():
         kinds: list[Verdict] = [Passed(), Failed("code", "reason"), NotScored("timeout", "600 s")]
@@ -51,7 +51,10 @@ def test_which_groups_are_weighted_by_count() -> None:
 
 
 def test_entries_of_v1_are_a_group_that_moves_nothing_of_overall() -> None:
-    without, beside = _scores(irrelevance=(1, 1)), _scores(irrelevance=(1, 1), sql=(1, 2), chatable=(1, 0))
+    without, beside = (
+        _score_counts(irrelevance=(1, 1)),
+        _score_counts(irrelevance=(1, 1), sql=(1, 2), chatable=(1, 0)),
+    )
     assert beside.groups["v1"].accuracy == pytest.approx(2 / 4)
     assert beside.overall.accuracy == without.overall.accuracy
     assert beside.overall.missing == without.overall.missing
@@ -59,19 +62,19 @@ def test_entries_of_v1_are_a_group_that_moves_nothing_of_overall() -> None:
 
 def test_complex_categories_are_a_group_without_a_part_in_overall() -> None:
     """Officially the success rate over all entries: 2 + 0 + 4 of 3 + 1 + 4, whatever their domains."""
-    alone = _scores(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(0, 0), cross=(0, 0))
+    alone = _score_counts(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(0, 0), cross=(0, 0))
     assert alone.groups.keys() == {"complex"}
     assert alone.categories["hotels"].accuracy == pytest.approx(2 / 3)
     assert (alone.overall.n, alone.overall.accuracy, alone.overall.missing) == (8, None, ())
     assert alone.main == "complex"
-    whole = _scores(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(1, 0), cross=(0, 9))
+    whole = _score_counts(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(1, 0), cross=(0, 9))
     assert whole.groups["complex"].accuracy == pytest.approx(7 / 18)
     assert whole.groups["complex"].missing == ()
 
 
 def test_complex_entries_move_nothing_of_overall() -> None:
-    without = _scores(irrelevance=(1, 1))
-    beside = _scores(irrelevance=(1, 1), hotels=(0, 5))
+    without = _score_counts(irrelevance=(1, 1))
+    beside = _score_counts(irrelevance=(1, 1), hotels=(0, 5))
     assert beside.main == without.main == "overall"
     assert (beside.overall.accuracy, beside.overall.missing) == (
         without.overall.accuracy,
@@ -83,7 +86,7 @@ def test_complex_entries_move_nothing_of_overall() -> None:
 
 def test_executable_categories_are_a_group_without_a_part_in_overall() -> None:
     """Its mean, as BFCL weighed its five until April 2025: those with one call make one of four parts."""
-    alone = _scores(
+    alone = _score_counts(
         exec_simple=(1, 1),
         rest=(1, 0),
         exec_multiple=(1, 0),
@@ -93,14 +96,14 @@ def test_executable_categories_are_a_group_without_a_part_in_overall() -> None:
     assert alone.groups["executable_simple"].accuracy == pytest.approx(0.75)
     assert alone.groups["executable"].accuracy == pytest.approx(1.75 / 4)
     assert (alone.main, alone.overall.accuracy, alone.overall.missing) == ("executable", None, ())
-    beside = _scores(irrelevance=(1, 1), exec_simple=(0, 5))
+    beside = _score_counts(irrelevance=(1, 1), exec_simple=(0, 5))
     assert beside.main == "overall"
-    assert beside.overall.accuracy == _scores(irrelevance=(1, 1)).overall.accuracy
+    assert beside.overall.accuracy == _score_counts(irrelevance=(1, 1)).overall.accuracy
 
 
 def test_a_whole_run() -> None:
     """Every category run; live_relevance and multi_turn_composite change nothing."""
-    scores = _scores(
+    scores = _score_counts(
         simple_python=(3, 1),
         simple_java=(1, 1),
         simple_javascript=(0, 2),
@@ -143,7 +146,7 @@ def test_a_whole_run() -> None:
 
 
 def test_a_part_that_was_not_run_counts_as_0_in_a_mean() -> None:
-    scores = _scores(simple_python=(1, 0), multiple=(1, 0))
+    scores = _score_counts(simple_python=(1, 0), multiple=(1, 0))
     assert scores.groups["simple"].accuracy == pytest.approx(1 / 3)
     assert scores.groups["simple"].missing == ("simple_java", "simple_javascript")
     assert scores.groups["non_live"].accuracy == pytest.approx((1 / 3 + 1) / 4)
@@ -156,10 +159,10 @@ def test_a_part_that_was_not_run_counts_as_0_in_a_mean() -> None:
 
 
 def test_without_multi_turn_the_overall_score_lacks_its_weight() -> None:
-    scores = _scores(live_relevance=(1, 0), multi_turn_composite=(1, 0))
+    scores = _score_counts(live_relevance=(1, 0), multi_turn_composite=(1, 0))
     assert "multi_turn" not in scores.groups
     assert scores.overall.missing == ("non_live", "live", "irrelevance_all", "multi_turn", "agentic")
-    some = _scores(multi_turn_base=(3, 1))
+    some = _score_counts(multi_turn_base=(3, 1))
     assert some.groups["multi_turn"].accuracy == pytest.approx(0.75 / 4)
     assert some.overall.accuracy == pytest.approx(0.3 * 0.75 / 4)
     assert some.groups["multi_turn"].missing == (
@@ -170,20 +173,20 @@ def test_without_multi_turn_the_overall_score_lacks_its_weight() -> None:
 
 
 def test_a_live_part_that_was_not_run_counts_as_0_with_all_its_entries() -> None:
-    scores = _scores(live_simple=(2, 1), live_multiple=(1, 0))
+    scores = _score_counts(live_simple=(2, 1), live_multiple=(1, 0))
     assert scores.groups["live"].accuracy == pytest.approx(3 / (4 + 4 + 2))
     assert scores.groups["live"].missing == ("live_parallel", "live_parallel_multiple")
     assert scores.groups["live"].n == 4
 
 
 def test_a_group_that_was_not_run_counts_as_0_overall() -> None:
-    scores = _scores(irrelevance=(1, 0), live_irrelevance=(1, 0))
+    scores = _score_counts(irrelevance=(1, 0), live_irrelevance=(1, 0))
     assert scores.overall.accuracy == pytest.approx(0.1)
     assert scores.overall.missing == ("non_live", "live", "multi_turn", "agentic")
 
 
 def test_entries_that_were_not_scored_are_out_of_the_denominator() -> None:
-    scores = _scores(
+    scores = _score_counts(
         live_simple=(1, 1, 8), live_multiple=(3, 1), live_parallel=(0, 1), live_parallel_multiple=(0, 1)
     )
     assert scores.groups["live"].accuracy == pytest.approx(4 / 8)
@@ -203,12 +206,12 @@ def test_entries_that_are_set_aside_count_in_the_official_profile_only() -> None
 @pytest.mark.parametrize("share", [(7, 3), (9, 1), (2, 8)], ids=str)
 @pytest.mark.parametrize("group", ["simple", "irrelevance_all", "multi_turn"])
 def test_the_mean_of_equal_parts_is_that_part(share: tuple[int, int], group: str) -> None:
-    scores = _scores(**dict.fromkeys(GROUPS[group].parts, share))
+    scores = _score_counts(**dict.fromkeys(GROUPS[group].parts, share))
     assert scores.groups[group].accuracy == pytest.approx(share[0] / 10)
 
 
 def test_a_live_part_that_is_named_missing_counts_as_0() -> None:
-    scores = _scores(
+    scores = _score_counts(
         live_simple=(3, 0), live_multiple=(0, 0, 1), live_parallel=(4, 0), live_parallel_multiple=(2, 0)
     )
     assert scores.groups["live"].missing == ("live_multiple",)

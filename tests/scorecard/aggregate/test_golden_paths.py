@@ -41,7 +41,7 @@ _ARGUMENTS = st.dictionaries(st.sampled_from(_NAMES), st.integers(0, 2), max_siz
 
 
 @st.composite
-def _calls(draw: st.DrawFn) -> CallVerdict:
+def _draw_calls(draw: st.DrawFn) -> CallVerdict:
     made, expected = draw(_ARGUMENTS), draw(_ARGUMENTS)
     code = draw(st.none() | st.sampled_from(_CODES))
     kinds = {
@@ -71,7 +71,7 @@ _PATHS = st.builds(
         completeness=complete,
         correctness=correct,
     ),
-    st.lists(_calls(), max_size=4),
+    st.lists(_draw_calls(), max_size=4),
     st.integers(1, 8),
     st.integers(0, 9),
     st.integers(1, 4),
@@ -185,8 +185,8 @@ def test_categories_add_up_to_all(records: list[Record]) -> None:
     assert judged == every.completeness.judged
 
 
-def _run(*shares: tuple[int, int], cluster: str | None = None, category: str = "hotels") -> list[Record]:
-    """Entries with so many right calls of so many."""
+def _make_run(*shares: tuple[int, int], cluster: str | None = None, category: str = "hotels") -> list[Record]:
+    """Make entries with so many right calls of so many."""
     return [
         make_path_record(
             Passed() if right >= calls else Failed("value_error", "r"),
@@ -200,7 +200,7 @@ def _run(*shares: tuple[int, int], cluster: str | None = None, category: str = "
 
 
 def test_call_accuracy_is_pooled_not_a_mean_of_shares() -> None:
-    found = score_paths(_run((1, 1), (0, 9)), OFFICIAL)
+    found = score_paths(_make_run((1, 1), (0, 9)), OFFICIAL)
     assert found.accuracy == 0.1
 
 
@@ -218,35 +218,42 @@ def test_each_profile_has_its_own_verdicts() -> None:
 
 def test_what_was_not_scored_is_absent_though_it_has_a_path() -> None:
     """Officially an entry without a result counts nowhere in call accuracy."""
-    records = [*_run((2, 4)), make_path_record(TIMEOUT, number=9, path=make_path_score(calls=99, right=99))]
+    records = [
+        *_make_run((2, 4)),
+        make_path_record(TIMEOUT, number=9, path=make_path_score(calls=99, right=99)),
+    ]
     found = score_paths(records, OFFICIAL)
     assert (found.scored, found.calls, found.accuracy) == (1, 4, 0.5)
 
 
 def test_a_failure_without_a_path_counts_for_success_only() -> None:
-    found = score_paths([*_run((4, 4)), make_path_record(Failed("decode_error", "r"), number=9)], OFFICIAL)
+    found = score_paths(
+        [*_make_run((4, 4)), make_path_record(Failed("decode_error", "r"), number=9)], OFFICIAL
+    )
     assert (found.success, found.accuracy) == (0.5, 1.0)
     assert found.failures == {"decode_error": 1}
 
 
 def test_entries_of_a_cluster_are_one_in_the_interval() -> None:
-    found = score_paths(_run((4, 4), (3, 4), (0, 4), (1, 4), cluster="c"), OFFICIAL)
+    found = score_paths(_make_run((4, 4), (3, 4), (0, 4), (1, 4), cluster="c"), OFFICIAL)
     assert found.interval == find_cluster_interval([(7, 8), (1, 8)])
-    assert score_paths(_run((4, 4), (3, 4)), OFFICIAL).interval == find_cluster_interval([(4, 4), (3, 4)])
+    assert score_paths(_make_run((4, 4), (3, 4)), OFFICIAL).interval == find_cluster_interval(
+        [(4, 4), (3, 4)]
+    )
 
 
 def test_repeated_lookups_can_make_more_than_all_calls_right() -> None:
     """The official profile counts them each time."""
-    found = score_paths(_run((5, 2), (2, 2)), OFFICIAL)
+    found = score_paths(_make_run((5, 2), (2, 2)), OFFICIAL)
     assert found.accuracy == 7 / 4
     assert found.interval is not None
     reach = 1.959963984540054 * sqrt(2 * ((5 - 3.5) ** 2 + (2 - 3.5) ** 2)) / 4
     assert (found.interval.low, found.interval.high) == pytest.approx((max(0, 1.75 - reach), 1.75 + reach))
-    assert score_paths(_run((5, 2)), OFFICIAL).interval is None
+    assert score_paths(_make_run((5, 2)), OFFICIAL).interval is None
 
 
-def _coverage(concentration: float, repeated: float, rounds: int = 300) -> float:
-    """How often the interval holds the true ratio; clusters of ten entries differ in how hard they are."""
+def _measure_coverage(concentration: float, repeated: float, rounds: int = 300) -> float:
+    """Return how often the interval holds the true ratio; clusters of ten entries differ in difficulty."""
     chance, covered = random.Random(5), 0
     for _ in range(rounds):
         clusters = []
@@ -264,13 +271,13 @@ def _coverage(concentration: float, repeated: float, rounds: int = 300) -> float
 
 @pytest.mark.parametrize(("concentration", "repeated"), [(2.0, 0.0), (20.0, 0.0), (2.0, 0.5)])
 def test_the_interval_holds_the_true_ratio_as_often_as_it_says(concentration: float, repeated: float) -> None:
-    assert 0.91 <= _coverage(concentration, repeated) <= 0.985
+    assert 0.91 <= _measure_coverage(concentration, repeated) <= 0.985
 
 
 # Arguments
 
 
-def _parameters(*calls: CallVerdict) -> dict[str, Wrong]:
+def _count_wrong_arguments(*calls: CallVerdict) -> dict[str, Wrong]:
     return dict(score_paths([make_path_record(path=make_path_score(*calls))], OFFICIAL).parameters)
 
 
@@ -285,7 +292,11 @@ def test_arguments_are_counted_by_what_they_are_for() -> None:
             Difference("extra", "param_hallucination", None, found=1),
         ],
     )
-    assert _parameters(call) == {"date": Wrong(1, 1), "identifier": Wrong(0, 1), "number": Wrong(1, 1)}
+    assert _count_wrong_arguments(call) == {
+        "date": Wrong(1, 1),
+        "identifier": Wrong(0, 1),
+        "number": Wrong(1, 1),
+    }
 
 
 def test_what_a_judge_accepts_is_not_wrong() -> None:
@@ -295,20 +306,20 @@ def test_what_a_judge_accepts_is_not_wrong() -> None:
         expected={"query": "Bergen, Norway"},
         differences=[Difference("query", "value_error", "string", "Bergen, Norway", "Bergen")],
     )
-    assert _parameters(accepted) == {"text": Wrong(0, 1)}
+    assert _count_wrong_arguments(accepted) == {"text": Wrong(0, 1)}
 
 
 def test_arguments_of_another_function_are_not_compared() -> None:
     call = make_call_verdict(code="func_error")
     other = CallVerdict(1, {"name": "else", "arguments": {}}, call.expected, "value", False, "func_error")
     unpaired = make_call_verdict(paired=False, code="unpaired")
-    assert _parameters(other, unpaired) == {}
+    assert _count_wrong_arguments(other, unpaired) == {}
 
 
 @pytest.mark.parametrize("odd", [None, [], {"name": "f"}, {"arguments": []}, {}])
 def test_calls_of_another_shape_are_left_out(odd: Any) -> None:
     """A file can hold anything."""
-    assert _parameters(CallVerdict(1, {}, odd, "value", False, None)) == {}
+    assert _count_wrong_arguments(CallVerdict(1, {}, odd, "value", False, None)) == {}
 
 
 @pytest.mark.parametrize(
@@ -364,7 +375,7 @@ def test_no_word_stands_for_two_roles() -> None:
 def test_what_could_have_come_of_it(
     verdict: Verdict, path: PathScore | None, limits: tuple[float, float]
 ) -> None:
-    records = [*_run((4, 4), (2, 4), (0, 2)), make_path_record(verdict, number=9, path=path)]
+    records = [*_make_run((4, 4), (2, 4), (0, 2)), make_path_record(verdict, number=9, path=path)]
     assert golden_paths.find_possible_accuracy(records, OFFICIAL) == pytest.approx(limits)
 
 
@@ -376,7 +387,7 @@ def test_nothing_scored_could_be_anything() -> None:
 # Parts
 
 
-def _whole(suite: str = "complexfuncbench") -> list[Record]:
+def _make_whole_run(suite: str = "complexfuncbench") -> list[Record]:
     return [
         make_path_record(category=name, number=n, suite=suite, path=make_path_score())
         for name, size in golden_paths.OFFICIAL.items()
@@ -386,9 +397,9 @@ def _whole(suite: str = "complexfuncbench") -> list[Record]:
 
 def test_a_part_of_the_official_entries_is_told() -> None:
     """So that nobody takes its share for one of 150, 400 or 1,000."""
-    whole = _whole()
+    whole = _make_whole_run()
     assert len(whole) == 1_000
     assert not golden_paths.is_scored_in_part(whole, OFFICIAL)
     assert golden_paths.is_scored_in_part(whole[1:], OFFICIAL)
     assert golden_paths.is_scored_in_part(whole[:150], OFFICIAL)
-    assert not golden_paths.is_scored_in_part(_whole("core")[:3], OFFICIAL)
+    assert not golden_paths.is_scored_in_part(_make_whole_run("core")[:3], OFFICIAL)

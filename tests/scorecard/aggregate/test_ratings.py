@@ -20,8 +20,8 @@ from tests.factories import make_record
 NONE = NotScored("judge_reply", "after 3 tries the reply is empty")
 
 
-def chats(*scores: int | NotScored | None, trial: int | None = None) -> list[Record]:
-    """Records of replies with these ratings; None where nobody was asked."""
+def make_chat_records(*scores: int | NotScored | None, trial: int | None = None) -> list[Record]:
+    """Make Records of replies with these ratings; None where nobody was asked."""
     made = []
     for number, score in enumerate(scores):
         record = make_record(category="chatable", number=number, trial=trial)
@@ -35,26 +35,26 @@ def chats(*scores: int | NotScored | None, trial: int | None = None) -> list[Rec
 
 
 def test_a_mean_of_those_that_were_rated() -> None:
-    found = summarise_ratings(chats(2, 2, 1, 0, NONE, None))
+    found = summarise_ratings(make_chat_records(2, 2, 1, 0, NONE, None))
     assert (found.rated, found.not_rated, found.counts, found.mean) == (4, 1, (1, 1, 2), 1.25)
     assert found.interval
     assert found.interval.low < 1.25 < found.interval.high
 
 
 def test_where_nobody_was_asked_there_is_nothing() -> None:
-    assert summarise_ratings_by_category(chats(None, None)) == {}
-    assert tabulate_ratings(chats(None), "wise") is None
+    assert summarise_ratings_by_category(make_chat_records(None, None)) == {}
+    assert tabulate_ratings(make_chat_records(None), "wise") is None
 
 
 def test_where_no_reply_was_rated_there_is_no_mean() -> None:
-    found = summarise_ratings(chats(NONE))
+    found = summarise_ratings(make_chat_records(NONE))
     assert (found.rated, found.not_rated, found.mean, found.interval) == (0, 1, None, None)
-    assert tabulate_ratings(chats(NONE), None) is not None
+    assert tabulate_ratings(make_chat_records(NONE), None) is not None
 
 
 def test_trials_of_an_entry_are_a_cluster() -> None:
-    once = chats(0, 2, 2, 1, 2)
-    twice = [*chats(0, 2, 2, 1, 2, trial=1), *chats(0, 2, 2, 1, 2, trial=2)]
+    once = make_chat_records(0, 2, 2, 1, 2)
+    twice = [*make_chat_records(0, 2, 2, 1, 2, trial=1), *make_chat_records(0, 2, 2, 1, 2, trial=2)]
     assert summarise_ratings(twice).mean == summarise_ratings(once).mean
     one, two = summarise_ratings(once).interval, summarise_ratings(twice).interval
     assert one
@@ -63,7 +63,7 @@ def test_trials_of_an_entry_are_a_cluster() -> None:
 
 
 def test_a_row_for_each_category() -> None:
-    found = tabulate_ratings(chats(2, 0, NONE), "wise")
+    found = tabulate_ratings(make_chat_records(2, 0, NONE), "wise")
     assert found
     assert found.title == "replies rated by wise (0 to 2)"
     assert found.rows == (("chatable", "2", "1", "1.00", "0.11-1.89", "1", "0", "1"),)
@@ -71,7 +71,7 @@ def test_a_row_for_each_category() -> None:
 
 @given(st.lists(st.integers(0, MOST), min_size=1, max_size=40))
 def test_the_mean_lies_within_its_limits(scores: Sequence[int]) -> None:
-    found = summarise_ratings(chats(*scores))
+    found = summarise_ratings(make_chat_records(*scores))
     assert found.mean is not None
     assert found.interval
     assert 0 <= found.interval.low <= found.mean + 1e-9

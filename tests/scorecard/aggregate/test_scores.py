@@ -35,11 +35,11 @@ def no_more(category: str) -> int:
     return 0
 
 
-def _records(category: str, *verdicts: Verdict) -> list[Record]:
+def _make_records(category: str, *verdicts: Verdict) -> list[Record]:
     return [make_record(verdict, category=category, number=n) for n, verdict in enumerate(verdicts)]
 
 
-def _scores(*records: Sequence[Record], profile: Profile = Profile.OFFICIAL) -> ProfileScores:
+def _score_records(*records: Sequence[Record], profile: Profile = Profile.OFFICIAL) -> ProfileScores:
     return aggregate_scores([record for group in records for record in group], profile, no_more)
 
 
@@ -47,7 +47,7 @@ def _scores(*records: Sequence[Record], profile: Profile = Profile.OFFICIAL) -> 
 
 
 def test_a_category_counts_every_verdict_apart() -> None:
-    scores = _scores(_records("multiple", PASSED, FAILED, TIMEOUT, PASSED, ASIDE, TIMEOUT))
+    scores = _score_records(_make_records("multiple", PASSED, FAILED, TIMEOUT, PASSED, ASIDE, TIMEOUT))
     assert scores.categories == {
         "multiple": Score(
             n=6,
@@ -65,7 +65,7 @@ def test_a_category_counts_every_verdict_apart() -> None:
 def test_trials_of_an_entry_are_a_cluster() -> None:
     verdicts: list[Verdict] = [PASSED, PASSED, FAILED]
     records = [make_record(v, number=n, trial=t) for n, v in enumerate(verdicts) for t in (1, 2, 3)]
-    score = _scores(records).categories["simple_python"]
+    score = _score_records(records).categories["simple_python"]
     assert (score.passed, score.failed) == (6, 3)
     assert score.interval == find_cluster_interval([(3, 3), (3, 3), (0, 3)])
 
@@ -78,24 +78,26 @@ def test_entries_that_share_a_cluster_are_one() -> None:
         for n in range(6)
     ]
     both = [(3, 3), (2, 3)]
-    assert _scores(records).categories["hotels"].interval == find_cluster_interval(both)
+    assert _score_records(records).categories["hotels"].interval == find_cluster_interval(both)
     marked = score_metric("core", records, Profile.OFFICIAL, no_more)
     assert marked is not None
     assert marked.interval == find_cluster_interval([*both, *both])
     alone = [replace(record, cluster=f"{n}") for n, record in enumerate(records[:6])]
-    assert _scores(alone).categories["hotels"].interval == find_share_interval(5, 6)
+    assert _score_records(alone).categories["hotels"].interval == find_share_interval(5, 6)
 
 
 def test_a_group_is_as_sure_as_its_parts() -> None:
     """The one that was not run counts as 0 and adds no doubt."""
-    groups = _scores(_records("irrelevance", PASSED, FAILED, PASSED)).groups
+    groups = _score_records(_make_records("irrelevance", PASSED, FAILED, PASSED)).groups
     whole = find_share_interval(2, 3)
     assert whole is not None
     assert groups["irrelevance_all"].interval == find_mean_interval([Part(0.5, 2 / 3, whole)])
 
 
 def test_overall_goes_by_the_weights_of_its_groups() -> None:
-    scores = _scores(_records("irrelevance", PASSED, FAILED), _records("live_irrelevance", PASSED, PASSED))
+    scores = _score_records(
+        _make_records("irrelevance", PASSED, FAILED), _make_records("live_irrelevance", PASSED, PASSED)
+    )
     group = scores.groups["irrelevance_all"]
     assert group.accuracy is not None
     assert group.interval is not None
@@ -103,51 +105,53 @@ def test_overall_goes_by_the_weights_of_its_groups() -> None:
 
 
 def test_nothing_scored_has_no_accuracy() -> None:
-    scores = _scores(_records("multiple", TIMEOUT, ASIDE))
+    scores = _score_records(_make_records("multiple", TIMEOUT, ASIDE))
     assert scores.categories["multiple"].accuracy is None
     assert scores.groups["non_live"].accuracy is None
 
 
 def test_each_profile_counts_its_own_verdicts() -> None:
     records = [make_record(PASSED, FAILED), make_record(FAILED, ASIDE, number=1)]
-    assert _scores(records).categories["simple_python"].passed == 1
-    corrected = _scores(records, profile=Profile.CORRECTED).categories["simple_python"]
+    assert _score_records(records).categories["simple_python"].passed == 1
+    corrected = _score_records(records, profile=Profile.CORRECTED).categories["simple_python"]
     assert (corrected.passed, corrected.failed, corrected.set_aside) == (0, 1, 1)
 
 
 def test_categories_are_in_the_order_of_the_tables_and_only_those_run() -> None:
-    scores = _scores(*(_records(name, PASSED) for name in ("live_simple", "parallel", "simple_java")))
+    scores = _score_records(
+        *(_make_records(name, PASSED) for name in ("live_simple", "parallel", "simple_java"))
+    )
     assert list(scores.categories) == ["simple_java", "parallel", "live_simple"]
 
 
 def test_a_group_is_there_when_a_part_of_it_was_run() -> None:
-    assert list(_scores(_records("live_simple", PASSED)).groups) == ["live"]
-    assert list(_scores(_records("simple_java", PASSED)).groups) == ["simple", "non_live"]
-    assert list(_scores(_records("irrelevance", FAILED)).groups) == ["irrelevance_all"]
+    assert list(_score_records(_make_records("live_simple", PASSED)).groups) == ["live"]
+    assert list(_score_records(_make_records("simple_java", PASSED)).groups) == ["simple", "non_live"]
+    assert list(_score_records(_make_records("irrelevance", FAILED)).groups) == ["irrelevance_all"]
 
 
 def test_live_relevance_is_counted_and_has_no_weight() -> None:
-    scores = _scores(_records("live_relevance", PASSED, PASSED))
+    scores = _score_records(_make_records("live_relevance", PASSED, PASSED))
     assert scores.groups == {}
     assert scores.overall.n == 2
     assert scores.overall.accuracy is None
 
 
 def test_a_run_of_nothing_has_no_scores() -> None:
-    scores = _scores()
+    scores = _score_records()
     assert (scores.categories, scores.groups, scores.overall.n) == ({}, {}, 0)
     assert scores.overall.accuracy is None
 
 
 @pytest.mark.parametrize("name", ["multiple", "non_live", "overall"])
 def test_scores_are_found_by_name(name: str) -> None:
-    scores = _scores(_records("multiple", PASSED))
+    scores = _score_records(_make_records("multiple", PASSED))
     named = {**scores.categories, **scores.groups, "overall": scores.overall}
     assert scores.find_score(name) is named[name]
 
 
 def test_what_was_not_run_has_no_score() -> None:
-    assert _scores(_records("multiple", PASSED)).find_score("live") is None
+    assert _score_records(_make_records("multiple", PASSED)).find_score("live") is None
 
 
 @pytest.mark.parametrize(("assumed", "passed", "failed"), [(PASSED, 3, 1), (FAILED, 1, 3)])
@@ -155,7 +159,7 @@ def test_entries_without_a_verdict_can_be_assumed_to_have_one(
     assumed: Passed | Failed, passed: int, failed: int
 ) -> None:
     """Set-aside ones excepted: no answer to them counts."""
-    records = _records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT, ASIDE)
+    records = _make_records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT, ASIDE)
     score = aggregate_scores(records, Profile.OFFICIAL, no_more, assumed).categories["multiple"]
     assert (score.passed, score.failed, score.not_scored, score.set_aside) == (passed, failed, 1, 1)
 
@@ -174,20 +178,20 @@ def test_each_trial_counts() -> None:
 
 
 def test_overall_has_no_accuracy_where_nothing_was_scored() -> None:
-    assert _scores(_records("multiple", TIMEOUT)).overall.accuracy is None
+    assert _score_records(_make_records("multiple", TIMEOUT)).overall.accuracy is None
 
 
 # Properties
 
 
-def _all(scores: ProfileScores) -> Mapping[str, Score]:
+def _list_scores(scores: ProfileScores) -> Mapping[str, Score]:
     return {**scores.categories, **scores.groups, "overall": scores.overall}
 
 
 @given(RECORDS)
 def test_counts_add_up_everywhere(records: list[Record]) -> None:
     for profile in Profile:
-        for name, score in _all(aggregate_scores(records, profile, no_more)).items():
+        for name, score in _list_scores(aggregate_scores(records, profile, no_more)).items():
             assert score.n == score.passed + score.failed + score.not_scored, name
             assert score.scored == score.passed + score.failed, name
             assert 0 <= score.set_aside <= score.not_scored, name
@@ -205,7 +209,7 @@ def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[R
     for profile in Profile:
         one, other = (aggregate_scores(records, profile, lambda name: 7) for records in orders)
         assert one == other
-        assert list(_all(one)) == list(_all(other))
+        assert list(_list_scores(one)) == list(_list_scores(other))
 
 
 @given(RECORDS)
@@ -230,7 +234,7 @@ _SOME: list[Verdict] = [PASSED, FAILED, TIMEOUT]
 def test_in_suites_of_a_team_every_entry_counts_alike() -> None:
     own = [make_record(v, number=n, suite="mine") for n, v in enumerate(_SOME)]
     more = [make_record(PASSED, suite="yours", category="chatable", number=n) for n in range(3)]
-    scores = _scores(own, more)
+    scores = _score_records(own, more)
     assert scores.overall == Score(
         n=6, passed=4, failed=1, not_scored=1, set_aside=0, accuracy=4 / 5, interval=find_share_interval(4, 5)
     )
@@ -240,7 +244,7 @@ def test_in_suites_of_a_team_every_entry_counts_alike() -> None:
 
 
 def test_beside_a_suite_of_the_benchmark_the_formula_holds() -> None:
-    scores = _scores([make_record(PASSED, suite="mine"), make_record(PASSED, number=1)])
+    scores = _score_records([make_record(PASSED, suite="mine"), make_record(PASSED, number=1)])
     assert not scores.alike
     assert "mine" not in scores.groups
     assert scores.overall.accuracy == pytest.approx(0.1 / 4 / 3)

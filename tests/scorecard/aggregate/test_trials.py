@@ -25,8 +25,8 @@ _VERDICTS: Mapping[str, Verdict] = {
 OFFICIAL = Profile.OFFICIAL
 
 
-def _records(*entries: str, category: str = "multiple") -> list[Record]:
-    """One entry for each text, one trial for each sign in it."""
+def _make_trials(*entries: str, category: str = "multiple") -> list[Record]:
+    """Make one entry for each text, one trial for each sign in it."""
     return [
         make_record(_VERDICTS[sign], category=category, number=number, trial=trial)
         for number, signs in enumerate(entries)
@@ -35,7 +35,7 @@ def _records(*entries: str, category: str = "multiple") -> list[Record]:
 
 
 def test_four_entries_of_four_trials() -> None:
-    assert score_trials(_records("++++", "+++-", "-+--", "----"), OFFICIAL, 4) == TrialScores(
+    assert score_trials(_make_trials("++++", "+++-", "-+--", "----"), OFFICIAL, 4) == TrialScores(
         k=4,
         entries=4,
         left_out=(),
@@ -49,26 +49,26 @@ def test_four_entries_of_four_trials() -> None:
 
 
 def test_an_entry_with_a_trial_that_was_not_scored_is_left_out() -> None:
-    records = _records("+++", "++?", "---", "xxx")
+    records = _make_trials("+++", "++?", "---", "xxx")
     found = score_trials(records, OFFICIAL, 3)
     assert (found.entries, found.mean, found.flip) == (2, 0.5, 0.0)
     assert found.left_out == ("core:multiple_1", "core:multiple_3")
 
 
 def test_an_entry_whose_trials_were_not_all_run_is_left_out() -> None:
-    records = _records("+++", "---")
+    records = _make_trials("+++", "---")
     found = score_trials(records[:-1], OFFICIAL, 3)
     assert (found.entries, found.mean, found.left_out) == (1, 1.0, ("core:multiple_1",))
 
 
-@pytest.mark.parametrize("records", [[], _records("?+", "-?")], ids=["no records", "none scored"])
+@pytest.mark.parametrize("records", [[], _make_trials("?+", "-?")], ids=["no records", "none scored"])
 def test_where_no_entry_counts_nothing_is_known(records: Sequence[Record]) -> None:
     found = score_trials(records, OFFICIAL, 2)
     assert (found.entries, found.mean, found.pass_at, found.pass_hat, found.flip) == (0, None, (), (), None)
 
 
 def test_of_one_trial_all_is_the_mean() -> None:
-    found = score_trials(_records("+", "-", "-"), OFFICIAL, 1)
+    found = score_trials(_make_trials("+", "-", "-"), OFFICIAL, 1)
     assert (found.mean, found.pass_at, found.pass_hat, found.flip) == (1 / 3, (1 / 3,), (1 / 3,), 0.0)
 
 
@@ -79,7 +79,7 @@ def test_each_profile_has_its_own_verdicts() -> None:
 
 
 def test_entries_of_all_categories_weigh_the_same() -> None:
-    records = _records("++") + _records("--", "--", "-+", category="parallel")
+    records = _make_trials("++") + _make_trials("--", "--", "-+", category="parallel")
     assert score_trials(records, OFFICIAL, 2).mean == 3 / 8
     means = {name: score_trials(part, OFFICIAL, 2).mean for name, part in group_by_category(records).items()}
     assert means == {"multiple": 1.0, "parallel": 1 / 6}
@@ -88,8 +88,8 @@ def test_entries_of_all_categories_weigh_the_same() -> None:
 def test_trials_are_counted_over_the_run() -> None:
     assert count_trials([]) == 1
     assert count_trials([make_record()]) == 1
-    assert count_trials(_records("+-+")) == 3
-    assert count_trials(_records("+-+")[2:]) == 3
+    assert count_trials(_make_trials("+-+")) == 3
+    assert count_trials(_make_trials("+-+")[2:]) == 3
 
 
 def test_categories_are_in_the_order_of_the_tables() -> None:
@@ -106,7 +106,9 @@ def test_categories_are_in_the_order_of_the_tables() -> None:
 _RUNS = st.integers(1, 6).flatmap(
     lambda k: st.tuples(
         st.just(k),
-        st.lists(st.text("+-?", min_size=k, max_size=k), max_size=12).map(lambda entries: _records(*entries)),
+        st.lists(st.text("+-?", min_size=k, max_size=k), max_size=12).map(
+            lambda entries: _make_trials(*entries)
+        ),
     )
 )
 

@@ -16,13 +16,13 @@ from tests.factories import make_record
 NOTHING = CostLatency(0, 0, *[None] * 8)
 
 
-def _of(*steps: Usage) -> CostLatency:
-    """Of one Record with these steps."""
+def _measure_steps(*steps: Usage) -> CostLatency:
+    """Measure one Record with these steps."""
     return measure_usage([make_record(steps=steps)])
 
 
-def _timed(*seconds: float | None) -> CostLatency:
-    return _of(*(Usage(latency_s=value) for value in seconds))
+def _measure_latencies(*seconds: float | None) -> CostLatency:
+    return _measure_steps(*(Usage(latency_s=value) for value in seconds))
 
 
 def test_sums_and_means_of_a_run() -> None:
@@ -58,24 +58,26 @@ def test_where_nothing_is_known_all_is_none(records: list[Record]) -> None:
 
 
 def test_one_value_has_no_deviation() -> None:
-    found = _of(Usage(1.5, 7, 2, 0.25))
+    found = _measure_steps(Usage(1.5, 7, 2, 0.25))
     assert astuple(found) == (1, 1, 7, 2, 0.25, 250.0, 1.5, None, 1.5, 1.5)
 
 
 def test_each_sum_is_over_the_steps_that_know_their_value() -> None:
-    found = _of(Usage(input_tokens=10), Usage(output_tokens=3), Usage(usd=0.5), Usage(latency_s=2.0), Usage())
+    found = _measure_steps(
+        Usage(input_tokens=10), Usage(output_tokens=3), Usage(usd=0.5), Usage(latency_s=2.0), Usage()
+    )
     assert (found.steps, found.priced, found.input_tokens, found.output_tokens) == (4, 1, 10, 3)
     assert (found.usd, found.usd_per_1000_calls) == (0.5, 500.0)
 
 
 def test_what_costs_nothing_is_known_to_cost_nothing() -> None:
-    found = _of(Usage(usd=0.0), Usage(usd=0.0))
+    found = _measure_steps(Usage(usd=0.0), Usage(usd=0.0))
     assert (found.steps, found.priced, found.usd, found.usd_per_1000_calls) == (2, 2, 0.0, 0.0)
 
 
 def test_latencies_of_zero_are_dropped_as_officially() -> None:
-    assert _timed(0.0, 4.0, None, 2.0, 0.0) == _timed(4.0, 2.0)
-    assert _timed(4.0, 2.0).latency_mean_s == 3.0
+    assert _measure_latencies(0.0, 4.0, None, 2.0, 0.0) == _measure_latencies(4.0, 2.0)
+    assert _measure_latencies(4.0, 2.0).latency_mean_s == 3.0
 
 
 @pytest.mark.parametrize(
@@ -90,15 +92,15 @@ def test_latencies_of_zero_are_dropped_as_officially() -> None:
     ],
 )
 def test_percentiles_interpolate_as_officially(seconds: list[float], p50: float, p95: float) -> None:
-    found = _timed(*seconds)
+    found = _measure_latencies(*seconds)
     assert found.latency_p50_s == pytest.approx(p50)
     assert found.latency_p95_s == pytest.approx(p95)
 
 
 def test_the_nearest_value_is_no_percentile() -> None:
     """What other percentile rules give for these values."""
-    assert _timed(1, 2, 3, 10).latency_p95_s != pytest.approx(10)
-    assert _timed(1, 2, 3, 10).latency_std_s != pytest.approx(sqrt(50 / 4))
+    assert _measure_latencies(1, 2, 3, 10).latency_p95_s != pytest.approx(10)
+    assert _measure_latencies(1, 2, 3, 10).latency_std_s != pytest.approx(sqrt(50 / 4))
 
 
 _STEP = st.builds(

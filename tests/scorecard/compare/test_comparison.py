@@ -34,24 +34,24 @@ from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.render.tables import FORMATS, Table
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import make_card, make_path_record, make_path_score, make_record
-from tests.scorecard.aggregate.test_execution import WRONG, executed
-from tests.scorecard.aggregate.test_ratings import chats
+from tests.scorecard.aggregate.test_execution import WRONG, make_executed_records
+from tests.scorecard.aggregate.test_ratings import make_chat_records
 
 TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
 
 
-def _flipped(better: int, worse: int, same: int, category: str = "parallel") -> Comparison:
-    """Models a and b, with so many flips of each kind."""
+def _compare_flips(better: int, worse: int, same: int, category: str = "parallel") -> Comparison:
+    """Compare models a and b, with so many flips of each kind."""
     before = [False] * better + [True] * worse + [True] * same
     after = [True] * better + [False] * worse + [True] * same
-    return _compared(make_card({category: before}, "a"), make_card({category: after}, "b"))
+    return _compare_cards(make_card({category: before}, "a"), make_card({category: after}, "b"))
 
 
-def _compared(before: Scorecard, after: Scorecard, metrics: Sequence[str] = ()) -> Comparison:
+def _compare_cards(before: Scorecard, after: Scorecard, metrics: Sequence[str] = ()) -> Comparison:
     return compare_scorecards(before, after, Profile.OFFICIAL, metrics)
 
 
-def _column(table: Table, name: str) -> dict[str, str]:
+def _read_column(table: Table, name: str) -> dict[str, str]:
     index = table.columns.index(name)
     return {row[0]: row[index] for row in table.rows}
 
@@ -95,7 +95,7 @@ def test_a_difference_is_shown_by_p_and_interval(low: float, high: float, p: flo
 
 def test_rows_are_categories_groups_and_overall() -> None:
     verdicts = {"simple_python": [True, False], "parallel": [True, True], "live_relevance": [False]}
-    table = tabulate_scores(_compared(make_card(verdicts, "a"), make_card(verdicts, "b")))
+    table = tabulate_scores(_compare_cards(make_card(verdicts, "a"), make_card(verdicts, "b")))
     assert [row[0] for row in table.rows] == [
         "simple_python",
         "parallel",
@@ -111,7 +111,7 @@ def test_rows_are_categories_groups_and_overall() -> None:
 
 
 def test_a_row_says_all_of_a_change() -> None:
-    table = tabulate_scores(_flipped(25, 8, 167))
+    table = tabulate_scores(_compare_flips(25, 8, 167))
     assert table.rows[0] == (
         "parallel",
         "200",
@@ -133,24 +133,24 @@ def test_categories_are_corrected_for_each_other_and_overall_is_not() -> None:
     after = {**before, "parallel": [False] * 7 + [True] * 33}
     cards = make_card(before, "a"), make_card(after, "b")
     every, alone = (
-        tabulate_scores(_compared(*cards)),
-        tabulate_scores(_compared(*cards, metrics=["parallel"])),
+        tabulate_scores(_compare_cards(*cards)),
+        tabulate_scores(_compare_cards(*cards, metrics=["parallel"])),
     )
-    assert _column(every, "p")["parallel"] == "0.062"
-    assert _column(every, "shown")["parallel"] == ""
-    assert _column(every, "shown")["overall*"] == "worse"
-    assert _column(alone, "p") == {"parallel": "0.016"}
-    assert _column(alone, "shown") == {"parallel": "worse"}
+    assert _read_column(every, "p")["parallel"] == "0.062"
+    assert _read_column(every, "shown")["parallel"] == ""
+    assert _read_column(every, "shown")["overall*"] == "worse"
+    assert _read_column(alone, "p") == {"parallel": "0.016"}
+    assert _read_column(alone, "shown") == {"parallel": "worse"}
 
 
 def test_where_nothing_changed_draws_give_no_interval() -> None:
-    table = tabulate_scores(_flipped(0, 0, 30))
-    assert _column(table, "low") == {"parallel": "-8.7", "non_live*": "-", "overall*": "-"}
+    table = tabulate_scores(_compare_flips(0, 0, 30))
+    assert _read_column(table, "low") == {"parallel": "-8.7", "non_live*": "-", "overall*": "-"}
 
 
 def test_metrics_may_be_marks() -> None:
     verdicts = {"simple_python": [True], "live_simple": [True]}
-    found = _compared(make_card(verdicts, "a"), make_card(verdicts, "b"), ["core", "python"])
+    found = _compare_cards(make_card(verdicts, "a"), make_card(verdicts, "b"), ["core", "python"])
     assert [one.difference.metric for one in found.tested] == ["core", "python"]
 
 
@@ -169,26 +169,28 @@ def test_metrics_may_be_marks() -> None:
     ],
 )
 def test_the_conclusion_claims_what_is_shown(better: int, worse: int, same: int, says: str) -> None:
-    assert write_conclusion(_flipped(better, worse, same)).startswith(says)
+    assert write_conclusion(_compare_flips(better, worse, same)).startswith(says)
 
 
 def test_the_conclusion_is_about_overall_or_the_first_metric() -> None:
     verdicts = {"parallel": [True] * 4, "multiple": [True] * 4}
     cards = make_card(verdicts, "a"), make_card({**verdicts, "parallel": [False, True, True, True]}, "b")
-    assert " points in parallel " in write_conclusion(_compared(*cards, metrics=["parallel", "multiple"]))
-    assert " points overall " in write_conclusion(_compared(*cards, metrics=["parallel", "overall"]))
+    assert " points in parallel " in write_conclusion(
+        _compare_cards(*cards, metrics=["parallel", "multiple"])
+    )
+    assert " points overall " in write_conclusion(_compare_cards(*cards, metrics=["parallel", "overall"]))
 
 
 def test_the_same_model_is_told_apart() -> None:
     before, after = make_card({"parallel": [True]}, "a"), make_card({"parallel": [False]}, "a", mode="prompt")
-    assert "between a (fc) and a (prompt)" in write_conclusion(_compared(before, after))
+    assert "between a (fc) and a (prompt)" in write_conclusion(_compare_cards(before, after))
 
 
 # What differs beside the model
 
 
 def test_equal_runs_are_compared_without_warnings() -> None:
-    assert list(write_warnings(_flipped(1, 1, 3))) == []
+    assert list(write_warnings(_compare_flips(1, 1, 3))) == []
 
 
 def test_every_difference_beside_the_model_is_told() -> None:
@@ -207,7 +209,7 @@ def test_every_difference_beside_the_model_is_told() -> None:
     )
     trial = tuple(replace(record, trial=2) for record in after.records)
     after = replace(after, records=after.records + trial)
-    assert list(write_warnings(_compared(before, after))) == [
+    assert list(write_warnings(_compare_cards(before, after))) == [
         "suite core 1 before, core 2, content sha256 abababababab after; entries may have changed under the "
         "same name",
         "suite bfcl: only after",
@@ -222,23 +224,26 @@ def test_every_difference_beside_the_model_is_told() -> None:
 def test_what_is_left_out_is_told_with_its_reason() -> None:
     before = make_card({"parallel": [True, TIMEOUT, ASIDE, True], "multiple": [True] * 7}, "a")
     after = make_card({"parallel": [True, True, ASIDE, TIMEOUT, True]}, "b")
-    assert list(write_warnings(_compared(before, after))) == [
+    assert list(write_warnings(_compare_cards(before, after))) == [
         "left out, only before: core:multiple_0, core:multiple_1, core:multiple_2, core:multiple_3, "
         "core:multiple_4 and 2 more",
         "left out, only after: core:parallel_4",
         "left out, set aside, their data are known to be bad: core:parallel_2",
         "left out, not scored in one of the two: core:parallel_1, core:parallel_3",
     ]
-    assert _column(tabulate_runs(_compared(before, after)), "before")["not scored"] == "1, and 1 set aside"
+    assert (
+        _read_column(tabulate_runs(_compare_cards(before, after)), "before")["not scored"]
+        == "1, and 1 set aside"
+    )
 
 
 def test_the_date_is_that_of_the_run() -> None:
-    found = _flipped(0, 0, 1)
+    found = _compare_flips(0, 0, 1)
     dated = replace(found, before=replace(found.before, created_s=1_780_000_000.5))
     odd = replace(found, before=replace(found.before, created_s=1e30))
-    assert _column(tabulate_runs(found), "before")["ended"] == "-"
-    assert _column(tabulate_runs(dated), "before")["ended"] == "2026-05-28 20:26 UTC"
-    assert _column(tabulate_runs(odd), "before")["ended"] == "1e+30 s"
+    assert _read_column(tabulate_runs(found), "before")["ended"] == "-"
+    assert _read_column(tabulate_runs(dated), "before")["ended"] == "2026-05-28 20:26 UTC"
+    assert _read_column(tabulate_runs(odd), "before")["ended"] == "1e+30 s"
 
 
 # Cost and latency
@@ -249,7 +254,7 @@ def test_cost_and_latency_stand_side_by_side() -> None:
     after = make_card(
         {"parallel": [True, TIMEOUT]}, "b", steps=[Usage(2.0, 50, 10, None), Usage(1.0, 50, 10, 0.002)]
     )
-    table = tabulate_usage(_compared(before, after))
+    table = tabulate_usage(_compare_cards(before, after))
     assert {row[0]: row[1:] for row in table.rows} == {
         "calls": ("1", "2", "+100%"),
         "tokens in": ("100", "100", "+0%"),
@@ -265,7 +270,7 @@ def test_cost_and_latency_stand_side_by_side() -> None:
 
 def test_what_only_one_run_knows_has_no_change() -> None:
     known = make_card({"parallel": [True]}, "a", steps=[Usage(latency_s=1.0)])
-    table = tabulate_usage(_compared(known, make_card({"parallel": [True]}, "b")))
+    table = tabulate_usage(_compare_cards(known, make_card({"parallel": [True]}, "b")))
     assert table.rows[0] == ("calls", "1", "-", "-")
     assert [row[0] for row in table.rows if row[0].startswith(("tokens", "dollars"))] == []
 
@@ -273,8 +278,8 @@ def test_what_only_one_run_knows_has_no_change() -> None:
 # Flips
 
 
-def _complex(name: str, *rights: int, **facts: object) -> Scorecard:
-    """Hotels entries with so many right calls of 4."""
+def _make_complex_card(name: str, *rights: int, **facts: object) -> Scorecard:
+    """Make hotels entries with so many right calls of 4."""
     records = [
         make_path_record(
             Passed() if right == 4 else Failed("value_error", "r"),
@@ -289,7 +294,7 @@ def _complex(name: str, *rights: int, **facts: object) -> Scorecard:
 
 def test_calls_along_golden_paths_stand_side_by_side() -> None:
     """On the entries that both have."""
-    found = _compared(_complex("a", 4, 2, 0, 0, 1), _complex("b", 4, 4, 4, 3))
+    found = _compare_cards(_make_complex_card("a", 4, 2, 0, 0, 1), _make_complex_card("b", 4, 4, 4, 3))
     table = tabulate_complex_calls(found)
     assert [row[:4] for row in table.rows] == [
         ("hotels", "before", "6 of 16", "37.50%"),
@@ -299,25 +304,28 @@ def test_calls_along_golden_paths_stand_side_by_side() -> None:
     ]
     assert table in tabulate_comparison(found, 5)
     assert " points in complex (95% " in write_conclusion(found)
-    assert tabulate_complex_calls(_flipped(1, 0, 1)).rows == ()
+    assert tabulate_complex_calls(_compare_flips(1, 0, 1)).rows == ()
 
 
 def test_a_baseline_knows_no_calls() -> None:
-    after = _complex("b", 4, 4)
+    after = _make_complex_card("b", 4, 4)
     kept = [replace(r, paths={}, cluster=None) for r in after.records]
     before = replace(after, records=tuple(kept))
-    assert tabulate_complex_calls(_compared(before, after)).rows == ()
+    assert tabulate_complex_calls(_compare_cards(before, after)).rows == ()
 
 
 def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
     before, after = (
-        replace(make_card({}, name, rated_by=judge), records=(*executed(*verdicts), *chats(*scores)))
+        replace(
+            make_card({}, name, rated_by=judge),
+            records=(*make_executed_records(*verdicts), *make_chat_records(*scores)),
+        )
         for name, judge, verdicts, scores in (
             ("a", "wise", [(Passed(), Passed()), (WRONG, WRONG)], (1, 0)),
             ("b", "harsh", [(Passed(), Passed()), (WRONG, Passed())], (2, 2)),
         )
     )
-    found = _compared(before, after)
+    found = _compare_cards(before, after)
     assert [row[:6] for row in executed_calls(found).rows[:2]] == [
         ("exec_simple", "before", "2", "1", "0", "0"),
         ("exec_simple", "after", "2", "1", "0", "1"),
@@ -327,23 +335,25 @@ def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
         ("chatable", "after", "2", "0", "2.00"),
     ]
     assert "replies rated by: wise before, harsh after" in write_warnings(found)
-    assert executed_calls(_flipped(1, 0, 1)).rows == tabulate_ratings(_flipped(1, 0, 1)).rows == ()
+    assert (
+        executed_calls(_compare_flips(1, 0, 1)).rows == tabulate_ratings(_compare_flips(1, 0, 1)).rows == ()
+    )
 
 
 def test_other_rules_of_conversations_are_warned_of() -> None:
-    before, after = (_complex(name, 4, driven=PathSettings(name)) for name in Profile)
+    before, after = (_make_complex_card(name, 4, driven=PathSettings(name)) for name in Profile)
     means = "judge builtin, similarity structured, recorded replies"
     told = (
         f"complex conversations: by the official rules, {means} before, by the corrected rules, {means} after"
     )
-    assert told in write_warnings(_compared(before, after))
+    assert told in write_warnings(_compare_cards(before, after))
 
 
 def test_flips_say_what_became_of_an_entry_and_why() -> None:
     wrong = Failed("value_error:string", "city is 'Oslo', accepted: ['Bergen']")
     before = make_card({"parallel": [wrong, True, True]}, "a")
     after = make_card({"parallel": [True, Failed("bare", ""), True]}, "b")
-    better, worse = tabulate_all_flips(_compared(before, after), 20)
+    better, worse = tabulate_all_flips(_compare_cards(before, after), 20)
     why = "value_error:string: city is 'Oslo', accepted: ['Bergen']"
     assert better.rows == (("core:parallel_0", "parallel", "failed", "passed", why),)
     assert worse.rows == (("core:parallel_1", "parallel", "passed", "failed", "bare"),)
@@ -351,7 +361,7 @@ def test_flips_say_what_became_of_an_entry_and_why() -> None:
 
 
 def test_flips_beyond_the_limit_are_counted() -> None:
-    found = _flipped(5, 2, 1)
+    found = _compare_flips(5, 2, 1)
     better, worse = tabulate_all_flips(found, 3)
     assert (len(better.rows), better.notes) == (3, ("and 2 more; --flips=N shows N",))
     assert (len(worse.rows), worse.notes) == (2, ())
@@ -359,16 +369,16 @@ def test_flips_beyond_the_limit_are_counted() -> None:
 
 
 def test_a_direction_without_flips_has_no_table() -> None:
-    assert [table.title for table in tabulate_comparison(_flipped(1, 0, 3), 20)][2:] == ["Better (1)"]
+    assert [table.title for table in tabulate_comparison(_compare_flips(1, 0, 3), 20)][2:] == ["Better (1)"]
 
 
 def test_trials_are_counted() -> None:
-    def trials(name: str, *passed: bool) -> Scorecard:
+    def make_trials(name: str, *passed: bool) -> Scorecard:
         verdicts = [Passed() if one else Failed("wrong_count", "2 calls") for one in passed]
         records = [make_record(v, category="parallel", trial=n) for n, v in enumerate(verdicts, 1)]
         return replace(make_card({}, name), records=tuple(records))
 
-    found = _compared(trials("a", True, True, False), trials("b", True, False, False))
+    found = _compare_cards(make_trials("a", True, True, False), make_trials("b", True, False, False))
     assert tabulate_all_flips(found, 20)[1].rows == (
         ("core:parallel_0", "parallel", "2 of 3", "1 of 3", "wrong_count: 2 calls"),
     )
@@ -380,7 +390,7 @@ def test_trials_are_counted() -> None:
 def test_runs_without_a_common_entry_are_refused() -> None:
     before, after = make_card({"parallel": [True]}, "a"), make_card({"multiple": [True, True]}, "b")
     with pytest.raises(UsageError) as caught:
-        _compared(before, after)
+        _compare_cards(before, after)
     assert str(caught.value) == (
         "a.json and b.json have no scored entry in common: of 1 and 2 entries none have the same name "
         "(core 1 and core 1)"
@@ -389,15 +399,15 @@ def test_runs_without_a_common_entry_are_refused() -> None:
 
 def test_runs_that_scored_nothing_in_common_are_refused() -> None:
     with pytest.raises(UsageError, match="of 1 and 1 entries 1 have the same name"):
-        _compared(make_card({"parallel": [True]}, "a"), make_card({"parallel": [TIMEOUT]}, "b"))
+        _compare_cards(make_card({"parallel": [True]}, "a"), make_card({"parallel": [TIMEOUT]}, "b"))
 
 
 def test_a_metric_that_is_not_there_is_refused() -> None:
     card = make_card({"parallel": [True]}, "a")
     with pytest.raises(UsageError, match=r"unknown metric 'paralel'\. Did you mean 'parallel'"):
-        _compared(card, card, ["paralel"])
+        _compare_cards(card, card, ["paralel"])
     with pytest.raises(UsageError, match="metric 'live': none of its entries was scored in both"):
-        _compared(card, card, ["parallel", "live"])
+        _compare_cards(card, card, ["parallel", "live"])
 
 
 # Laws
@@ -409,7 +419,7 @@ _RUNS = st.lists(
 )
 
 
-def _both(flips: list[tuple[str, bool, bool]]) -> tuple[Scorecard, Scorecard]:
+def _make_cards(flips: list[tuple[str, bool, bool]]) -> tuple[Scorecard, Scorecard]:
     before: dict[str, list[bool]] = {}
     after: dict[str, list[bool]] = {}
     for category, one, other in flips:
@@ -421,8 +431,8 @@ def _both(flips: list[tuple[str, bool, bool]]) -> tuple[Scorecard, Scorecard]:
 @settings(deadline=None, max_examples=30)
 @given(_RUNS)
 def test_turned_around_everything_is_its_opposite(runs: list[tuple[str, bool, bool]]) -> None:
-    before, after = _both(runs)
-    one, other = _compared(before, after), _compared(after, before)
+    before, after = _make_cards(runs)
+    one, other = _compare_cards(before, after), _compare_cards(after, before)
     for there, back in zip(one.tested, other.tested, strict=True):
         assert there.difference.metric == back.difference.metric
         assert there.difference.change == pytest.approx(-back.difference.change)
@@ -440,7 +450,7 @@ def test_turned_around_everything_is_its_opposite(runs: list[tuple[str, bool, bo
 @settings(deadline=None, max_examples=30)
 @given(_RUNS, st.sampled_from(sorted(FORMATS)))
 def test_what_is_claimed_has_the_numbers_on_its_side(runs: list[tuple[str, bool, bool]], form: str) -> None:
-    found = _compared(*_both(runs))
+    found = _compare_cards(*_make_cards(runs))
     for one in found.tested:
         if one.shown:
             assert one.p <= 0.05

@@ -33,17 +33,17 @@ from tests.factories import make_card, make_path_record, make_path_score
 TIMEOUT = NotScored("timeout", "600 s")
 
 
-def _card(name: str, passed: int, **facts: object) -> Scorecard:
-    """A run in which the first of 40 entries passed."""
+def _make_card(name: str, passed: int, **facts: object) -> Scorecard:
+    """Make a run of 40 entries, of which the first so many passed."""
     return make_card({"parallel": [n < passed for n in range(40)]}, name, (), **facts)
 
 
-def _only(*cards: Scorecard, metric: str = "overall") -> Board:
+def _rank_one_board(*cards: Scorecard, metric: str = "overall") -> Board:
     (board,) = rank_boards(cards, Profile.OFFICIAL, metric)
     return board
 
 
-def _ranks(board: Board) -> dict[str, tuple[int | None, int]]:
+def _list_ranks(board: Board) -> dict[str, tuple[int | None, int]]:
     return {row.name: (row.rank, row.lowest) for row in board.rows}
 
 
@@ -51,16 +51,18 @@ def _ranks(board: Board) -> dict[str, tuple[int | None, int]]:
 
 
 def test_models_without_a_shown_difference_share_a_rank() -> None:
-    board = _only(_card("low", 5), _card("high", 38), _card("other", 36), _card("mid", 20))
-    assert _ranks(board) == {"high": (1, 2), "other": (1, 2), "mid": (3, 3), "low": (4, 4)}
+    board = _rank_one_board(
+        _make_card("low", 5), _make_card("high", 38), _make_card("other", 36), _make_card("mid", 20)
+    )
+    assert _list_ranks(board) == {"high": (1, 2), "other": (1, 2), "mid": (3, 3), "low": (4, 4)}
     assert [row.name for row in board.rows] == ["high", "other", "mid", "low"]
     assert [row[0] for row in tabulate_board(board)[0].rows] == ["1 to 2", "1 to 2", "3", "4"]
 
 
 def test_one_in_the_middle_may_tie_with_both_neighbours() -> None:
     """Only the ends differ: by 8 entries, their neighbours by 4."""
-    board = _only(_card("a", 30), _card("b", 26), _card("c", 22))
-    assert _ranks(board) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+    board = _rank_one_board(_make_card("a", 30), _make_card("b", 26), _make_card("c", 22))
+    assert _list_ranks(board) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
 
 
 def test_a_model_ranks_below_all_that_are_better_through_others() -> None:
@@ -69,7 +71,7 @@ def test_a_model_ranks_below_all_that_are_better_through_others() -> None:
     a = make_card({"parallel": [*half, *[True] * 20, True]}, "a")
     b = make_card({"parallel": [*[True] * 20, *none, True]}, "b")
     c = make_card({"parallel": [*none, *half, True]}, "c")
-    assert _ranks(_only(a, b, c)) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
+    assert _list_ranks(_rank_one_board(a, b, c)) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
 
 
 def test_a_circle_is_a_tie() -> None:
@@ -77,14 +79,14 @@ def test_a_circle_is_a_tie() -> None:
     a = make_card({"parallel": [*yes, *no, *none]}, "a")
     b = make_card({"parallel": [*no, *none, *yes]}, "b")
     c = make_card({"parallel": [*none, *yes, *no]}, "c")
-    assert _ranks(_only(a, b, c)) == {"a": (3, 3), "b": (3, 3), "c": (3, 3)}
+    assert _list_ranks(_rank_one_board(a, b, c)) == {"a": (3, 3), "b": (3, 3), "c": (3, 3)}
 
 
 def test_ranks_follow_the_metric() -> None:
     one = make_card({"parallel": [True] * 20, "multiple": [False] * 20}, "one")
     two = make_card({"parallel": [False] * 20, "multiple": [True] * 20}, "two")
-    assert [row.name for row in _only(one, two, metric="parallel").rows] == ["one", "two"]
-    assert [row.name for row in _only(one, two, metric="multiple").rows] == ["two", "one"]
+    assert [row.name for row in _rank_one_board(one, two, metric="parallel").rows] == ["one", "two"]
+    assert [row.name for row in _rank_one_board(one, two, metric="multiple").rows] == ["two", "one"]
 
 
 def test_runs_without_a_common_entry_are_told() -> None:
@@ -92,8 +94,11 @@ def test_runs_without_a_common_entry_are_told() -> None:
         make_card({"parallel": [True, TIMEOUT]}, "one"),
         make_card({"parallel": [TIMEOUT, True]}, "two"),
     )
-    assert "not compared, no scored entry in common: one and two" in tabulate_board(_only(one, two))[0].notes
-    assert tabulate_board(_only(two, one)) == tabulate_board(_only(one, two))
+    assert (
+        "not compared, no scored entry in common: one and two"
+        in tabulate_board(_rank_one_board(one, two))[0].notes
+    )
+    assert tabulate_board(_rank_one_board(two, one)) == tabulate_board(_rank_one_board(one, two))
 
 
 _CARDS = st.lists(st.lists(st.booleans(), min_size=12, max_size=12), min_size=1, max_size=4)
@@ -106,10 +111,10 @@ def test_laws_of_ranks(runs: list[list[bool]], chance: object, metric: str) -> N
         make_card({"parallel": verdicts[:8], "simple_python": verdicts[8:]}, f"m{n}")
         for n, verdicts in enumerate(runs)
     ]
-    board = _only(*cards, metric=metric)
-    ranks = _ranks(board)
+    board = _rank_one_board(*cards, metric=metric)
+    ranks = _list_ranks(board)
     shuffled = cards[::-1]
-    assert _ranks(_only(*shuffled, metric=metric)) == ranks
+    assert _list_ranks(_rank_one_board(*shuffled, metric=metric)) == ranks
     places = [rank for rank, _ in ranks.values() if rank]
     assert places == sorted(places)
     assert places[0] == 1
@@ -134,9 +139,9 @@ def test_other_data_stand_in_other_tables() -> None:
     newer = {"core": {"version": "2", "pack_hash": "ab" * 32}}
     found = rank_boards(
         [
-            _card("a", 30),
-            _card("b", 20),
-            _card("c", 10, suites=newer),
+            _make_card("a", 30),
+            _make_card("b", 20),
+            _make_card("c", 10, suites=newer),
             make_card({"parallel": [True], "multiple": [TIMEOUT]}, "d"),
             make_card({"parallel": [True], "multiple": [True]}, "e"),
         ],
@@ -151,14 +156,16 @@ def test_other_data_stand_in_other_tables() -> None:
 
 def test_one_table_for_programs_says_of_each_row_what_it_was_put() -> None:
     table = join_boards(
-        rank_boards([_card("a", 30), _card("c", 10, suites={"core": {"version": "2"}})], Profile.OFFICIAL)
+        rank_boards(
+            [_make_card("a", 30), _make_card("c", 10, suites={"core": {"version": "2"}})], Profile.OFFICIAL
+        )
     )
     assert table.columns[:5] == ("rank", "model", "mode", "overall", "95% interval")
     assert [(row[1], row[-1]) for row in table.rows] == [("a", "core 1; parallel"), ("c", "core 2; parallel")]
 
 
-def _complex(name: str, right: int, **facts: object) -> Scorecard:
-    """A run of 30 hotels entries of three templates, each with so many right calls of 4."""
+def _make_complex_card(name: str, right: int, **facts: object) -> Scorecard:
+    """Make a run of 30 hotels entries of three templates, each with so many right calls of 4."""
     records = [
         make_path_record(
             Passed() if right == 4 else Failed("value_error", ""),
@@ -168,11 +175,11 @@ def _complex(name: str, right: int, **facts: object) -> Scorecard:
         )
         for n in range(30)
     ]
-    return replace(_card(name, 0, **facts), records=tuple(records))
+    return replace(_make_card(name, 0, **facts), records=tuple(records))
 
 
 def test_runs_of_complex_entries_are_ranked_by_these() -> None:
-    cards = [_complex("a", 2), _complex("b", 4, driven=PathSettings(Profile.OFFICIAL))]
+    cards = [_make_complex_card("a", 2), _make_complex_card("b", 4, driven=PathSettings(Profile.OFFICIAL))]
     (board,) = rank_boards(cards, Profile.OFFICIAL)
     scores, calls, _ = tabulate_board(board)
     assert board.metric == "complex"
@@ -187,17 +194,19 @@ def test_runs_of_complex_entries_are_ranked_by_these() -> None:
 
 def test_three_templates_show_no_difference() -> None:
     """Thirty entries that pass together are three chances, not thirty."""
-    assert _ranks(_only(_complex("a", 2), _complex("b", 4), metric="complex")) == {"b": (1, 2), "a": (1, 2)}
+    assert _list_ranks(
+        _rank_one_board(_make_complex_card("a", 2), _make_complex_card("b", 4), metric="complex")
+    ) == {"b": (1, 2), "a": (1, 2)}
 
 
 def test_other_rules_of_conversations_are_told() -> None:
-    cards = [_complex(name, 4, driven=PathSettings(name)) for name in Profile]
+    cards = [_make_complex_card(name, 4, driven=PathSettings(name)) for name in Profile]
     (board,) = rank_boards(cards, Profile.OFFICIAL)
     assert tabulate_board(board)[1].notes[1].startswith("conversations went on by different means: by the ")
 
 
 def test_one_table_for_programs_has_the_columns_of_all() -> None:
-    table = join_boards(rank_boards([_card("a", 30), _complex("b", 4)], Profile.OFFICIAL))
+    table = join_boards(rank_boards([_make_card("a", 30), _make_complex_card("b", 4)], Profile.OFFICIAL))
     assert table.columns[-1] == "data"
     assert {"overall", "complex", "hotels", "call acc."} <= set(table.columns)
     rows = {row[1]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
@@ -206,8 +215,8 @@ def test_one_table_for_programs_has_the_columns_of_all() -> None:
 
 
 def test_the_same_model_is_told_apart_by_mode_or_file() -> None:
-    again = replace(_card("a", 3), path=Path("again.json"))
-    board = _only(_card("a", 30), _card("a", 10, mode="prompt"), again)
+    again = replace(_make_card("a", 3), path=Path("again.json"))
+    board = _rank_one_board(_make_card("a", 30), _make_card("a", 10, mode="prompt"), again)
     assert [row[1:3] for row in tabulate_board(board)[0].rows] == [
         ("a (a.json)", "fc"),
         ("a", "prompt"),
@@ -216,7 +225,7 @@ def test_the_same_model_is_told_apart_by_mode_or_file() -> None:
 
 
 def test_versions_that_judged_are_told_where_they_differ() -> None:
-    board = _only(_card("a", 30), _card("b", 10, fcbench="9.9"))
+    board = _rank_one_board(_make_card("a", 30), _make_card("b", 10, fcbench="9.9"))
     assert "judged by different versions of fcbench: 0.1.0, 9.9" in tabulate_board(board)[0].notes
 
 
@@ -224,7 +233,7 @@ def test_versions_that_judged_are_told_where_they_differ() -> None:
 
 
 def test_scores_are_those_of_the_formulas() -> None:
-    scores, _ = tabulate_board(_only(_card("a", 30), _card("b", 30)))
+    scores, _ = tabulate_board(_rank_one_board(_make_card("a", 30), _make_card("b", 30)))
     assert scores.columns[3:] == (
         "overall*",
         "95% interval",
@@ -242,10 +251,12 @@ def test_scores_are_those_of_the_formulas() -> None:
 
 
 def test_other_columns_can_be_asked_for() -> None:
-    scores, _ = tabulate_board(_only(_card("a", 30), metric="parallel"), ["overall", "core", "parallel"])
+    scores, _ = tabulate_board(
+        _rank_one_board(_make_card("a", 30), metric="parallel"), ["overall", "core", "parallel"]
+    )
     assert scores.columns[3:] == ("parallel", "95% interval", "overall*", "core")
     with pytest.raises(UsageError, match=r"unknown metric 'ovrall'\. Did you mean 'overall'"):
-        tabulate_board(_only(_card("a", 30)), ["ovrall"])
+        tabulate_board(_rank_one_board(_make_card("a", 30)), ["ovrall"])
 
 
 def test_cost_latency_and_release_stand_beside() -> None:
@@ -260,39 +271,39 @@ def test_cost_latency_and_release_stand_beside() -> None:
 
 
 def test_a_baseline_knows_no_cost() -> None:
-    _, rest = tabulate_board(_only(_card("a", 3)))
+    _, rest = tabulate_board(_rank_one_board(_make_card("a", 3)))
     assert rest.rows[0][3:] == ("-", "40", "0.0%", "-", "-", "-", "-", "-", "-")
 
 
 # Chart
 
 
-def _chart(dates: Mapping[str, date], *undated: str) -> str | None:
-    cards = [_card(name, 30 - 3 * n) for n, name in enumerate([*dates, *undated])]
+def _draw_chart(dates: Mapping[str, date], *undated: str) -> str | None:
+    cards = [_make_card(name, 30 - 3 * n) for n, name in enumerate([*dates, *undated])]
     (board,) = rank_boards(cards, Profile.OFFICIAL, "parallel", dates)
     return draw_releases(board)
 
 
-def _texts(svg: str) -> set[str | None]:
+def _read_texts(svg: str) -> set[str | None]:
     return {element.text for element in ElementTree.fromstring(svg).iter("text")}
 
 
 def test_the_chart_names_every_dated_model() -> None:
-    svg = _chart({"old": date(2023, 6, 13), "new": date(2025, 2, 1)}, "undated") or ""
-    assert {"old", "new", "parallel"} <= _texts(svg)
-    assert "undated" not in _texts(svg)
+    svg = _draw_chart({"old": date(2023, 6, 13), "new": date(2025, 2, 1)}, "undated") or ""
+    assert {"old", "new", "parallel"} <= _read_texts(svg)
+    assert "undated" not in _read_texts(svg)
     assert 'role="img" aria-label="parallel over release date, core 1; parallel; the tables' in svg
 
 
 def test_one_date_makes_no_chart() -> None:
-    assert _chart({"old": date(2023, 6, 13)}, "undated") is None
+    assert _draw_chart({"old": date(2023, 6, 13)}, "undated") is None
 
 
 def test_a_hostile_name_is_text_in_the_chart() -> None:
     names = ["<script>alert(1)</script>", "$x^2$\u202e\udc80", "日本" * 40]
-    svg = _chart({name: date(2024, 1, 1 + n) for n, name in enumerate(names)}) or ""
+    svg = _draw_chart({name: date(2024, 1, 1 + n) for n, name in enumerate(names)}) or ""
     assert "<script" not in svg
-    assert {"<script>alert(1)</script>", "$x^2$\\u202e\\udc80", f"{('日本' * 40)[:39]}…"} <= _texts(svg)
+    assert {"<script>alert(1)</script>", "$x^2$\\u202e\\udc80", f"{('日本' * 40)[:39]}…"} <= _read_texts(svg)
 
 
 # Errors
@@ -300,16 +311,16 @@ def test_a_hostile_name_is_text_in_the_chart() -> None:
 
 def test_a_metric_nobody_has_is_refused() -> None:
     with pytest.raises(UsageError, match=r"unknown metric 'paralell'\. Did you mean 'parallel'"):
-        rank_boards([_card("a", 3)], Profile.OFFICIAL, "paralell")
+        rank_boards([_make_card("a", 3)], Profile.OFFICIAL, "paralell")
     with pytest.raises(UsageError, match="no scorecard has a scored entry of live"):
-        rank_boards([_card("a", 3)], Profile.OFFICIAL, "live")
+        rank_boards([_make_card("a", 3)], Profile.OFFICIAL, "live")
 
 
 # AST and execution
 
 
-def _both(name: str, written: int, executed: int) -> Scorecard:
-    """A run in which the first of ten entries passed, as they are written and by what they return."""
+def _make_executed_card(name: str, written: int, executed: int) -> Scorecard:
+    """Make a run of ten entries, of which so many passed as they are written and by what they return."""
     card = make_card({"exec_simple": [n < executed for n in range(10)]}, name)
     records = [
         replace(r, as_written=Verdicts.same_in_both(Passed() if n < written else _WRONG))
@@ -322,7 +333,10 @@ _WRONG = Failed("value_error:others", "")
 
 
 def test_ast_and_execution_of_each_model_and_over_all() -> None:
-    (board,) = rank_boards([_both("a", 9, 10), _both("b", 5, 6), _both("c", 1, 4)], Profile.OFFICIAL)
+    (board,) = rank_boards(
+        [_make_executed_card("a", 9, 10), _make_executed_card("b", 5, 6), _make_executed_card("c", 1, 4)],
+        Profile.OFFICIAL,
+    )
     assert board.metric == "executable"
     table = next(table for table in tabulate_board(board) if table.title == "AST and execution")
     assert table.columns[-2:] == ("AST", "execution")
@@ -352,8 +366,10 @@ def test_categories_of_the_same_kind_are_compared_too() -> None:
 
 
 def test_two_models_do_not_make_a_correlation() -> None:
-    (board,) = rank_boards([_both("a", 9, 10), _both("b", 5, 6)], Profile.OFFICIAL)
+    (board,) = rank_boards(
+        [_make_executed_card("a", 9, 10), _make_executed_card("b", 5, 6)], Profile.OFFICIAL
+    )
     assert list(tabulate_correlations(board)) == []
     assert list(draw_execution(board)) == []
-    (plain,) = rank_boards([_card("a", 1), _card("b", 2), _card("c", 3)], Profile.OFFICIAL)
+    (plain,) = rank_boards([_make_card("a", 1), _make_card("b", 2), _make_card("c", 3)], Profile.OFFICIAL)
     assert not [table for table in tabulate_board(plain) if table.title == "AST and execution"]

@@ -23,7 +23,7 @@ from tests.factories import FACTS, make_record, make_scorecard
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 
 
-def _part(
+def write_part(
     path: Path,
     records: Sequence[Record],
     facts: RunFacts = FACTS,
@@ -40,23 +40,25 @@ def _part(
     return load_scorecard(path)
 
 
-def _merged(parts: Sequence[Scorecard], *, replacing: bool = False) -> Merged:
+def _merge_parts(parts: Sequence[Scorecard], *, replacing: bool = False) -> Merged:
     return merge_scorecards([part.path for part in parts], replacing=replacing)
 
 
-def _record(number: int, *, passed: bool = True, category: str = "live_simple") -> Record:
+def make_live_record(number: int, *, passed: bool = True, category: str = "live_simple") -> Record:
     return make_record(Passed() if passed else WRONG, category=category, number=number)
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> tuple[Scorecard, Scorecard]:
-    first = _part(tmp_path / "1.json", [_record(0)], replace(FACTS, shard="1/2"), created=100.0)
-    second = _part(tmp_path / "2.json", [_record(1)], replace(FACTS, shard="2/2"), created=107.0)
+def two_shards(tmp_path: Path) -> tuple[Scorecard, Scorecard]:
+    first = write_part(tmp_path / "1.json", [make_live_record(0)], replace(FACTS, shard="1/2"), created=100.0)
+    second = write_part(
+        tmp_path / "2.json", [make_live_record(1)], replace(FACTS, shard="2/2"), created=107.0
+    )
     return first, second
 
 
-def test_the_whole_spans_the_time_of_its_parts(two: tuple[Scorecard, Scorecard]) -> None:
-    merged = _merged(two)
+def test_the_whole_spans_the_time_of_its_parts(two_shards: tuple[Scorecard, Scorecard]) -> None:
+    merged = _merge_parts(two_shards)
     assert (merged.report["created"], merged.report["duration"]) == (107.0, 9.0)
     assert merged.report["summary"] == {"passed": 3, "total": 3, "collected": 3}
     assert (merged.facts.shard, merged.missing, merged.unfinished) == (None, (), None)
@@ -67,13 +69,15 @@ def test_it_matters_neither_how_entries_fall_nor_who_comes_first(
     places: list[int], order: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("parts")
-    records = [_record(n, passed=n % 3 > 0) for n in range(len(places))]
+    records = [make_live_record(n, passed=n % 3 > 0) for n in range(len(places))]
     parts = [
-        _part(folder / f"{k}.json", [record for record, at in zip(records, places, strict=True) if at == k])
+        write_part(
+            folder / f"{k}.json", [record for record, at in zip(records, places, strict=True) if at == k]
+        )
         for k in range(4)
     ]
-    whole = _part(folder / "whole.json", records)
-    merged = _merged([parts[k] for k in order])
+    whole = write_part(folder / "whole.json", records)
+    merged = _merge_parts([parts[k] for k in order])
     assert merged.records == whole.records
     again = Scorecard(Path("x"), merged.facts, merged.records, merged.sizes)
     for profile in Profile:
@@ -81,7 +85,9 @@ def test_it_matters_neither_how_entries_fall_nor_who_comes_first(
 
 
 def test_a_missing_shard_is_named_and_leaves_the_run_unfinished(tmp_path: Path) -> None:
-    merged = _merged([_part(tmp_path / "2.json", [_record(0)], replace(FACTS, shard="2/3"))])
+    merged = _merge_parts(
+        [write_part(tmp_path / "2.json", [make_live_record(0)], replace(FACTS, shard="2/3"))]
+    )
     assert merged.missing == (Shard(1, 3), Shard(3, 3))
     assert merged.unfinished == "without shard 1/3, 3/3"
     assert merged.facts.notes[-1] == merged.unfinished
@@ -89,29 +95,29 @@ def test_a_missing_shard_is_named_and_leaves_the_run_unfinished(tmp_path: Path) 
 
 def test_a_run_that_ended_early_is_told(tmp_path: Path) -> None:
     counts = {"total": 2, "collected": 9, "deselected": 3}
-    merged = _merged([_part(tmp_path / "1.json", [_record(0)], summary=counts)])
+    merged = _merge_parts([write_part(tmp_path / "1.json", [make_live_record(0)], summary=counts)])
     assert merged.unfinished == f"only 2 of 6 tests of {tmp_path / '1.json'} were run"
 
 
 def test_parts_need_not_be_shards(tmp_path: Path) -> None:
     """Categories that were run apart, say; what only one part has is of the whole."""
-    asked = _part(
-        tmp_path / "a.json", [_record(0, category="web_search_base")], replace(FACTS, search="core")
+    asked = write_part(
+        tmp_path / "a.json", [make_live_record(0, category="web_search_base")], replace(FACTS, search="core")
     )
-    merged = _merged([_part(tmp_path / "b.json", [_record(0)], size=3), asked])
+    merged = _merge_parts([write_part(tmp_path / "b.json", [make_live_record(0)], size=3), asked])
     assert merged.facts.search == "core"
     assert merged.size_of("live_simple") == 3
     assert len(merged.records) == 2
 
 
 def test_an_entry_in_two_parts_is_refused_or_the_last_one_counts(tmp_path: Path) -> None:
-    first = _part(tmp_path / "1.json", [_record(0, passed=False), _record(1)])
-    again = _part(tmp_path / "2.json", [_record(0)])
+    first = write_part(tmp_path / "1.json", [make_live_record(0, passed=False), make_live_record(1)])
+    again = write_part(tmp_path / "2.json", [make_live_record(0)])
     with pytest.raises(UsageError, match=r"1\.json and .*2\.json both have core:live_simple_0; .*--replace"):
-        _merged([first, again])
-    merged = _merged([first, again], replacing=True)
+        _merge_parts([first, again])
+    merged = _merge_parts([first, again], replacing=True)
     assert [record.verdict(Profile.OFFICIAL).status for record in merged.records] == ["passed", "passed"]
-    merged = _merged([again, first], replacing=True)
+    merged = _merge_parts([again, first], replacing=True)
     assert [record.verdict(Profile.OFFICIAL).status for record in merged.records] == ["failed", "passed"]
 
 
@@ -128,45 +134,48 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
 @pytest.mark.parametrize("what", DIFFERENT)
 def test_parts_of_different_runs_are_not_joined(tmp_path: Path, what: str) -> None:
     facts = replace(FACTS, search="core")
-    first = _part(tmp_path / "1.json", [_record(0)], facts)
-    other = _part(tmp_path / "2.json", [_record(1)], replace(facts, **DIFFERENT[what]))  # type: ignore[arg-type]
+    first = write_part(tmp_path / "1.json", [make_live_record(0)], facts)
+    other = write_part(tmp_path / "2.json", [make_live_record(1)], replace(facts, **DIFFERENT[what]))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=rf"1\.json and .*2\.json are not of one run: {what} is "):
-        _merged([first, other])
+        _merge_parts([first, other])
 
 
 def test_trials_and_sizes_must_agree_too(tmp_path: Path) -> None:
-    first = _part(tmp_path / "1.json", [_record(0)], size=4)
-    tried = [replace(_record(1), trial=trial) for trial in (1, 2)]
+    first = write_part(tmp_path / "1.json", [make_live_record(0)], size=4)
+    tried = [replace(make_live_record(1), trial=trial) for trial in (1, 2)]
     with pytest.raises(UsageError, match="trials is 1 in one, 2 in the other"):
-        _merged([first, _part(tmp_path / "2.json", tried, size=4)])
+        _merge_parts([first, write_part(tmp_path / "2.json", tried, size=4)])
     with pytest.raises(UsageError, match="number of tests of live_simple is 4 in one, 5 in the other"):
-        _merged([first, _part(tmp_path / "3.json", [_record(1)], size=5)])
+        _merge_parts([first, write_part(tmp_path / "3.json", [make_live_record(1)], size=5)])
 
 
 def test_shards_of_different_runs_and_baselines_are_refused(
-    tmp_path: Path, two: tuple[Scorecard, Scorecard]
+    tmp_path: Path, two_shards: tuple[Scorecard, Scorecard]
 ) -> None:
-    third = _part(tmp_path / "3.json", [_record(2)], replace(FACTS, shard="3/4"))
+    third = write_part(tmp_path / "3.json", [make_live_record(2)], replace(FACTS, shard="3/4"))
     with pytest.raises(UsageError, match=r"is shard 2/2, .*3\.json is shard 3/4: shards of one run"):
-        _merged([*two, third])
+        _merge_parts([*two_shards, third])
     kept = tmp_path / "kept.json"
-    kept.write_text(write_baseline(two[0]))
+    kept.write_text(write_baseline(two_shards[0]))
     with pytest.raises(UsageError, match=r"kept\.json: a baseline keeps verdicts only"):
-        _merged([two[1], load_scorecard(kept)])
+        _merge_parts([two_shards[1], load_scorecard(kept)])
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_test_of_another_kind_counts_as_it_failed(
-    two: tuple[Scorecard, Scorecard], order: tuple[int, int]
+    two_shards: tuple[Scorecard, Scorecard], order: tuple[int, int]
 ) -> None:
-    report = json.loads(two[0].path.read_text())
+    report = json.loads(two_shards[0].path.read_text())
     report["tests"][-1]["outcome"] = "failed"
-    two[0].path.write_text(json.dumps(report))
-    merged = _merged([two[at] for at in order])
+    two_shards[0].path.write_text(json.dumps(report))
+    merged = _merge_parts([two_shards[at] for at in order])
     assert merged.foreign_failures
     assert merged.report["summary"]["failed"] == 1
 
 
 def test_a_warning_of_many_parts_is_told_once(tmp_path: Path) -> None:
-    parts = [_part(tmp_path / f"{n}.json", [_record(n)], warnings=[{"message": "old"}]) for n in range(3)]
-    assert _merged(parts).report["warnings"] == [{"message": "old"}]
+    parts = [
+        write_part(tmp_path / f"{n}.json", [make_live_record(n)], warnings=[{"message": "old"}])
+        for n in range(3)
+    ]
+    assert _merge_parts(parts).report["warnings"] == [{"message": "old"}]

@@ -27,27 +27,27 @@ from tests.factories import make_path_record, make_record
 WRONG, TIMEOUT = Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
 
 
-def _run(verdicts: Sequence[Verdict], category: str = "parallel") -> list[Record]:
+def _make_run(verdicts: Sequence[Verdict], category: str = "parallel") -> list[Record]:
     return [make_record(verdict, category=category, number=n) for n, verdict in enumerate(verdicts)]
 
 
-def _pass(passed: bool) -> Verdict:
+def _make_verdict(passed: bool) -> Verdict:
     return Passed() if passed else WRONG
 
 
-def _flips(better: int, worse: int, same: int, category: str = "parallel") -> Paired:
-    """Two runs with so many flips of each kind; half of the others passed."""
+def _pair_flips(better: int, worse: int, same: int, category: str = "parallel") -> Paired:
+    """Pair two runs with so many flips of each kind; half of the others passed."""
     shares = [(False, True)] * better + [(True, False)] * worse
     shares += [(n % 2 == 0, n % 2 == 0) for n in range(same)]
     before, after = zip(*shares, strict=True)
     return pair_runs(
-        _run([_pass(p) for p in before], category),
-        _run([_pass(p) for p in after], category),
+        _make_run([_make_verdict(p) for p in before], category),
+        _make_run([_make_verdict(p) for p in after], category),
         Profile.OFFICIAL,
     )
 
 
-def _difference(paired: Paired, metric: str = "parallel") -> Difference:
+def _measure_difference(paired: Paired, metric: str = "parallel") -> Difference:
     found = paired.measure_difference(metric)
     assert found is not None
     return found
@@ -57,7 +57,7 @@ def _difference(paired: Paired, metric: str = "parallel") -> Difference:
 
 
 def test_entries_are_paired_by_name_whatever_their_order() -> None:
-    before, after = _run([Passed(), WRONG, Passed()]), _run([Passed(), Passed(), WRONG])
+    before, after = _make_run([Passed(), WRONG, Passed()]), _make_run([Passed(), Passed(), WRONG])
     paired = pair_runs(before, after[::-1], Profile.OFFICIAL)
     assert [(p.entry, p.before, p.after) for p in paired.pairs] == [
         ("core:parallel_2", 1.0, 0.0),
@@ -70,8 +70,8 @@ def test_entries_are_paired_by_name_whatever_their_order() -> None:
 
 def test_what_only_one_run_has_or_scored_is_named_and_does_not_count() -> None:
     aside = NotScored(SET_ASIDE, "bad data")
-    before = _run([Passed(), TIMEOUT, Passed(), aside])
-    after = _run([Passed(), Passed(), TIMEOUT, aside, Passed()])[:5]
+    before = _make_run([Passed(), TIMEOUT, Passed(), aside])
+    after = _make_run([Passed(), Passed(), TIMEOUT, aside, Passed()])[:5]
     paired = pair_runs([*before, make_record(category="multiple")], after, Profile.OFFICIAL)
     assert [p.entry for p in paired.pairs] == ["core:parallel_0"]
     assert paired.only_before == ("core:multiple_0",)
@@ -80,7 +80,7 @@ def test_what_only_one_run_has_or_scored_is_named_and_does_not_count() -> None:
 
 
 def test_what_the_later_run_has_not_scored_may_be_assumed() -> None:
-    before, after = _run([Passed(), Passed()]), _run([TIMEOUT, NotScored(SET_ASIDE, "bad")])
+    before, after = _make_run([Passed(), Passed()]), _make_run([TIMEOUT, NotScored(SET_ASIDE, "bad")])
     worst, best = (pair_runs(before, after, Profile.OFFICIAL, assumed) for assumed in (WRONG, Passed()))
     assert [p.after for p in worst.pairs] == [0.0]
     assert [p.after for p in best.pairs] == [1.0]
@@ -94,10 +94,10 @@ def test_the_profile_decides() -> None:
 
 
 def test_trials_count_by_their_share() -> None:
-    def trials(*passed: bool) -> list[Record]:
-        return [make_record(_pass(p), category="parallel", trial=n) for n, p in enumerate(passed, 1)]
+    def make_trials(*passed: bool) -> list[Record]:
+        return [make_record(_make_verdict(p), category="parallel", trial=n) for n, p in enumerate(passed, 1)]
 
-    (one,) = pair_runs(trials(True, True, False), trials(True, False), Profile.OFFICIAL).pairs
+    (one,) = pair_runs(make_trials(True, True, False), make_trials(True, False), Profile.OFFICIAL).pairs
     assert (one.before, one.after) == pytest.approx((2 / 3, 0.5))
     assert not one.once
     (plain,) = pair_runs([make_record()], [make_record(trial=1)], Profile.OFFICIAL).pairs
@@ -119,8 +119,8 @@ def test_the_probabilities_are_those_of_the_binomial_test(better: int, worse: in
     assert found.p_worse == pytest.approx(one_sided.pvalue, rel=1e-9)
 
 
-def _outcomes(n: int, up: float, down: float) -> Iterator[tuple[float, int, int]]:
-    """Every number of flips in both directions, with its probability."""
+def _list_flip_counts(n: int, up: float, down: float) -> Iterator[tuple[float, int, int]]:
+    """Yield every number of flips in both directions, with its probability."""
     for better in range(n + 1):
         for worse in range(n + 1 - better):
             ways = comb(n, better) * comb(n - better, worse)
@@ -132,7 +132,7 @@ def _outcomes(n: int, up: float, down: float) -> Iterator[tuple[float, int, int]
 def test_the_interval_holds_the_true_change_as_often_as_it_says(n: int, up: float, down: float) -> None:
     covered = sum(
         probability
-        for probability, better, worse in _outcomes(n, up, down)
+        for probability, better, worse in _list_flip_counts(n, up, down)
         if (chance := _estimate_from_counts(better, worse, n)).low <= up - down <= chance.high
     )
     assert covered >= 0.93
@@ -197,20 +197,22 @@ def test_draws_are_the_same_every_time() -> None:
 # Clusters
 
 
-def _templates(*changes: tuple[int, int], size: int = 10) -> Paired:
-    """Clusters of so many entries, of which some became better and then some worse."""
+def _pair_clusters(*changes: tuple[int, int], size: int = 10) -> Paired:
+    """Pair clusters of so many entries, of which some became better and then some worse."""
     runs: tuple[list[Record], list[Record]] = ([], [])
     for cluster, (better, worse) in enumerate(changes):
         for n in range(size):
             for run, passed in zip(runs, (n >= better, n < better or n >= better + worse), strict=True):
-                record = make_path_record(_pass(passed), number=cluster * size + n, cluster=str(cluster))
+                record = make_path_record(
+                    _make_verdict(passed), number=cluster * size + n, cluster=str(cluster)
+                )
                 run.append(record)
     return pair_runs(*runs, Profile.OFFICIAL)
 
 
 def test_a_cluster_gets_one_sign() -> None:
     """Thirty entries became better, but only three templates: by chance that happens once in four."""
-    found = _difference(_templates((10, 0), (10, 0), (10, 0), (0, 0)), "hotels")
+    found = _measure_difference(_pair_clusters((10, 0), (10, 0), (10, 0), (0, 0)), "hotels")
     assert (found.better, found.worse, found.change) == (30, 0, 0.75)
     assert found.chance.p == pytest.approx(2 / 2**3, abs=0.015)
     assert found.chance.p_worse == pytest.approx(1, abs=0.015)
@@ -218,7 +220,7 @@ def test_a_cluster_gets_one_sign() -> None:
 
 
 def test_the_probability_is_that_of_all_signs_of_clusters() -> None:
-    found = _difference(_templates((5, 1), (0, 2), (1, 0)), "hotels")
+    found = _measure_difference(_pair_clusters((5, 1), (0, 2), (1, 0)), "hotels")
     totals = [sum(a * b for a, b in zip(sign, (4, 2, 1), strict=True)) for sign in product((1, -1), repeat=3)]
     assert found.chance.p == pytest.approx(sum(abs(total) >= 3 for total in totals) / 8, abs=0.015)
     assert found.chance.p_worse == pytest.approx(sum(total <= 3 for total in totals) / 8, abs=0.015)
@@ -227,7 +229,7 @@ def test_the_probability_is_that_of_all_signs_of_clusters() -> None:
 def test_clusters_are_drawn_as_wholes() -> None:
     """All 27 draws of three clusters have the same chance; those at the ends are beyond 2.5 %."""
     changes = [(4, 0), (0, 2), (1, 0)]
-    chance = _difference(_templates(*changes), "hotels").chance
+    chance = _measure_difference(_pair_clusters(*changes), "hotels").chance
     sums = [better - worse for better, worse in changes]
     means = sorted(sum(draw) / 30 for draw in product(sums, repeat=3))
     assert (chance.low, chance.high) == pytest.approx((means[0], means[-1]))
@@ -241,7 +243,7 @@ def test_clusters_of_other_sizes_count_by_their_entries() -> None:
 
 
 def test_clusters_of_one_entry_change_nothing() -> None:
-    single = _difference(_templates((1, 0), (0, 1), (1, 0), (0, 0), size=1), "hotels")
+    single = _measure_difference(_pair_clusters((1, 0), (0, 1), (1, 0), (0, 0), size=1), "hotels")
     assert single.chance == _estimate_from_counts(2, 1, 4)
 
 
@@ -257,7 +259,7 @@ def test_a_baseline_needs_no_clusters() -> None:
 
 
 def test_a_category_put_once_is_tested_exactly() -> None:
-    found = _difference(_flips(2, 6, 12))
+    found = _measure_difference(_pair_flips(2, 6, 12))
     assert (found.entries, found.better, found.worse) == (20, 2, 6)
     assert found.change == pytest.approx(-0.2)
     assert found.before - found.after == pytest.approx(0.2)
@@ -266,28 +268,30 @@ def test_a_category_put_once_is_tested_exactly() -> None:
 
 def test_a_group_takes_its_weights() -> None:
     """Two parts of three: the second, ten times as large, counts no more than the first."""
-    before = _run([Passed()] * 4, "simple_python") + _run([Passed()] * 40, "simple_java")
-    after = _run([WRONG, WRONG, Passed(), Passed()], "simple_python") + _run([Passed()] * 40, "simple_java")
-    found = _difference(pair_runs(before, after, Profile.OFFICIAL), "simple")
+    before = _make_run([Passed()] * 4, "simple_python") + _make_run([Passed()] * 40, "simple_java")
+    after = _make_run([WRONG, WRONG, Passed(), Passed()], "simple_python") + _make_run(
+        [Passed()] * 40, "simple_java"
+    )
+    found = _measure_difference(pair_runs(before, after, Profile.OFFICIAL), "simple")
     assert found.change == pytest.approx(-0.5 / 3)
     assert found.chance.method.startswith("signs by lot")
 
 
 def test_a_mark_counts_every_entry_alike() -> None:
-    before = _run([Passed()] * 4, "simple_python") + _run([Passed()] * 12, "live_simple")
-    after = _run([WRONG] * 4, "simple_python") + _run([Passed()] * 12, "live_simple")
+    before = _make_run([Passed()] * 4, "simple_python") + _make_run([Passed()] * 12, "live_simple")
+    after = _make_run([WRONG] * 4, "simple_python") + _make_run([Passed()] * 12, "live_simple")
     paired = pair_runs(before, after, Profile.OFFICIAL)
     for mark in ("core", "single_turn", "python"):
-        assert _difference(paired, mark).change == pytest.approx(-0.25)
-        assert _difference(paired, mark).chance == _estimate_from_counts(0, 4, 16)
-    assert _difference(paired, "live").change == 0
+        assert _measure_difference(paired, mark).change == pytest.approx(-0.25)
+        assert _measure_difference(paired, mark).chance == _estimate_from_counts(0, 4, 16)
+    assert _measure_difference(paired, "live").change == 0
     assert paired.measure_difference("bfcl") is None
     assert paired.measure_difference("multi_turn") is None
 
 
 def test_overall_of_one_category_is_no_share() -> None:
     """Its weight is 10 % of a quarter, whatever the other categories are."""
-    assert _difference(_flips(0, 6, 6), "overall").change == pytest.approx(-0.5 * 0.1 / 4)
+    assert _measure_difference(_pair_flips(0, 6, 6), "overall").change == pytest.approx(-0.5 * 0.1 / 4)
 
 
 _CATEGORIES = ("simple_python", "simple_java", "parallel", "live_simple", "live_multiple", "irrelevance")
@@ -296,13 +300,14 @@ _RUNS = st.lists(
 )
 
 
-def _both(flips: list[tuple[str, bool, bool]]) -> tuple[list[Record], list[Record]]:
-    def run(which: int) -> list[Record]:
+def _make_runs(flips: list[tuple[str, bool, bool]]) -> tuple[list[Record], list[Record]]:
+    def make_side(which: int) -> list[Record]:
         return [
-            make_record(_pass(bool(flip[which])), category=flip[0], number=n) for n, flip in enumerate(flips)
+            make_record(_make_verdict(bool(flip[which])), category=flip[0], number=n)
+            for n, flip in enumerate(flips)
         ]
 
-    return run(1), run(2)
+    return make_side(1), make_side(2)
 
 
 @settings(deadline=None)
@@ -310,7 +315,7 @@ def _both(flips: list[tuple[str, bool, bool]]) -> tuple[list[Record], list[Recor
 def test_scores_on_the_same_entries_are_those_of_the_runs(
     flips: list[tuple[str, bool, bool]], metric: str
 ) -> None:
-    before, after = _both(flips)
+    before, after = _make_runs(flips)
     found = pair_runs(before, after, Profile.OFFICIAL).measure_difference(metric, lambda name: 3)
     scores = [
         aggregate_scores(run, Profile.OFFICIAL, lambda name: 3).find_score(metric) for run in (before, after)
@@ -323,7 +328,7 @@ def test_scores_on_the_same_entries_are_those_of_the_runs(
 @settings(deadline=None, max_examples=30)
 @given(_RUNS, st.sampled_from(["overall", "non_live", "core"]))
 def test_turned_around_a_change_is_its_opposite(flips: list[tuple[str, bool, bool]], metric: str) -> None:
-    before, after = _both(flips)
+    before, after = _make_runs(flips)
     one = pair_runs(before, after, Profile.OFFICIAL).measure_difference(metric)
     other = pair_runs(after, before, Profile.OFFICIAL).measure_difference(metric)
     assert (one is None) == (other is None)
@@ -355,14 +360,15 @@ def test_what_has_no_category_yet_has_no_weight() -> None:
 def test_in_suites_of_a_team_every_entry_counts_alike_in_overall() -> None:
     kinds = ("parallel", "parallel", "chatable")
 
-    def run(*passed: bool) -> list[Record]:
+    def make_team_run(*passed: bool) -> list[Record]:
         return [
-            make_record(_pass(well), category=category, number=number, suite="mine")
+            make_record(_make_verdict(well), category=category, number=number, suite="mine")
             for number, (category, well) in enumerate(zip(kinds, passed, strict=True))
         ]
 
-    found = _difference(
-        pair_runs(run(True, False, False), run(True, True, False), Profile.OFFICIAL), "overall"
+    found = _measure_difference(
+        pair_runs(make_team_run(True, False, False), make_team_run(True, True, False), Profile.OFFICIAL),
+        "overall",
     )
     assert found.entries == 3
     assert (found.before, found.after) == pytest.approx((1 / 3, 2 / 3))

@@ -23,16 +23,16 @@ PASSED, FAILED = Passed(), Failed("wrong_count", "2 calls")
 TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
 
 
-def _records(category: str, *verdicts: Verdict) -> list[Record]:
+def _make_records(category: str, *verdicts: Verdict) -> list[Record]:
     return [make_record(verdict, category=category, number=n) for n, verdict in enumerate(verdicts)]
 
 
-def _baseline(records: Sequence[Record], version: str = "1") -> Scorecard:
+def _make_baseline(records: Sequence[Record], version: str = "1") -> Scorecard:
     facts = replace(FACTS, suites={"core": {"version": version, "pack_hash": None}})
     return Scorecard(Path("b.json"), facts, tuple(records), {})
 
 
-def _check(rule: str, *records: Record, baseline: Scorecard | None = None) -> Finding:
+def _check_rule(rule: str, *records: Record, baseline: Scorecard | None = None) -> Finding:
     evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites, baseline)
     return parse_rule(rule, ("core", "bfcl")).check(evidence)
 
@@ -139,12 +139,12 @@ def test_an_unknown_metric_is_told_with_the_nearest(metric: str, guess: str) -> 
     ],
 )
 def test_a_rule_about_a_category(rule: str, code: int) -> None:
-    outcome = _check(rule, *_records("multiple", PASSED, PASSED, FAILED, PASSED))
+    outcome = _check_rule(rule, *_make_records("multiple", PASSED, PASSED, FAILED, PASSED))
     assert (outcome.code, outcome.sentence) == (code, "multiple is 75.00%")
 
 
 def test_a_rule_about_a_group_names_what_was_not_run() -> None:
-    outcome = _check("irrelevance_all>=0.6", *_records("irrelevance", PASSED))
+    outcome = _check_rule("irrelevance_all>=0.6", *_make_records("irrelevance", PASSED))
     assert (outcome.code, outcome.sentence) == (
         BROKEN,
         "irrelevance_all is 50.00% (not run, counted as 0: live_irrelevance)",
@@ -152,8 +152,8 @@ def test_a_rule_about_a_group_names_what_was_not_run() -> None:
 
 
 def test_a_rule_about_overall() -> None:
-    records = [*_records("irrelevance", PASSED), *_records("live_irrelevance", PASSED)]
-    outcome = _check("overall>=5%", *records)
+    records = [*_make_records("irrelevance", PASSED), *_make_records("live_irrelevance", PASSED)]
+    outcome = _check_rule("overall>=5%", *records)
     assert outcome.code == HELD
     assert outcome.sentence == (
         "overall is 10.00% (not run, counted as 0: non_live, live, multi_turn, agentic)"
@@ -168,7 +168,7 @@ def test_the_profile_decides() -> None:
 
 
 def test_missing_verdicts_that_could_turn_it_leave_it_undecided() -> None:
-    outcome = _check("multiple>=0.5", *_records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT))
+    outcome = _check_rule("multiple>=0.5", *_make_records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT))
     assert outcome.code == UNDECIDED
     assert outcome.sentence == (
         "multiple is 50.00%, but with 2 of 4 entries not scored it can be anywhere from 25.00% to 75.00%"
@@ -177,69 +177,69 @@ def test_missing_verdicts_that_could_turn_it_leave_it_undecided() -> None:
 
 @pytest.mark.parametrize(("rule", "code"), [("multiple>=0.25", HELD), ("multiple>=0.8", BROKEN)])
 def test_missing_verdicts_that_could_not_turn_it_do_not_matter(rule: str, code: int) -> None:
-    outcome = _check(rule, *_records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT))
+    outcome = _check_rule(rule, *_make_records("multiple", PASSED, FAILED, TIMEOUT, TIMEOUT))
     assert (outcome.code, outcome.sentence) == (code, "multiple is 50.00%")
 
 
 def test_entries_that_are_set_aside_leave_nothing_open() -> None:
-    outcome = _check("multiple>=0.5", *_records("multiple", PASSED, FAILED, ASIDE, ASIDE))
+    outcome = _check_rule("multiple>=0.5", *_make_records("multiple", PASSED, FAILED, ASIDE, ASIDE))
     assert (outcome.code, outcome.sentence) == (HELD, "multiple is 50.00%")
 
 
 def test_set_aside_entries_are_not_among_those_that_leave_it_open() -> None:
-    outcome = _check("multiple>0.5", *_records("multiple", PASSED, FAILED, TIMEOUT, ASIDE))
+    outcome = _check_rule("multiple>0.5", *_make_records("multiple", PASSED, FAILED, TIMEOUT, ASIDE))
     assert outcome.code == UNDECIDED
     assert "with 1 of 4 entries not scored" in outcome.sentence
 
 
 @pytest.mark.parametrize("metric", ["multiple", "non_live"])
 def test_a_rule_about_what_was_not_scored_cannot_be_told(metric: str) -> None:
-    outcome = _check(f"{metric}>=0.1", *_records("multiple", TIMEOUT))
+    outcome = _check_rule(f"{metric}>=0.1", *_make_records("multiple", TIMEOUT))
     assert (outcome.code, outcome.sentence) == (UNDECIDED, f"nothing of {metric} was scored")
 
 
 @pytest.mark.parametrize("metric", ["parallel", "live"])
 def test_a_rule_about_what_was_not_run_cannot_be_told(metric: str) -> None:
-    outcome = _check(f"{metric}>=0.1", *_records("multiple", PASSED))
+    outcome = _check_rule(f"{metric}>=0.1", *_make_records("multiple", PASSED))
     assert (outcome.code, outcome.sentence) == (UNDECIDED, f"nothing of {metric} was scored")
 
 
 @pytest.mark.parametrize("rule", ["overall>=0.5", "overall<=0.5"])
 def test_a_rule_about_overall_cannot_be_told_where_nothing_was_scored(rule: str) -> None:
-    assert _check(rule, *_records("multiple", TIMEOUT)).code == UNDECIDED
+    assert _check_rule(rule, *_make_records("multiple", TIMEOUT)).code == UNDECIDED
 
 
 def test_a_group_of_exactly_the_threshold_reaches_it() -> None:
     seven_of_ten = [PASSED] * 7 + [FAILED] * 3
     names = ("simple_python", "simple_java", "simple_javascript")
-    records = [record for name in names for record in _records(name, *seven_of_ten)]
-    assert _check("simple>=70%", *records).code == HELD
+    records = [record for name in names for record in _make_records(name, *seven_of_ten)]
+    assert _check_rule("simple>=70%", *records).code == HELD
 
 
 @pytest.mark.parametrize("metric", ["core", "python", "single_turn"])
 def test_a_rule_about_a_suite_or_a_selection_counts_entries_alike(metric: str) -> None:
-    records = [*_records("simple_python", PASSED), *_records("parallel", FAILED, FAILED, PASSED)]
-    assert _check(f"{metric}>=0.5", *records) == Finding(HELD, f"{metric} is 50.00%")
-    assert _check(f"{metric}>0.5", *records).code == BROKEN
+    records = [*_make_records("simple_python", PASSED), *_make_records("parallel", FAILED, FAILED, PASSED)]
+    assert _check_rule(f"{metric}>=0.5", *records) == Finding(HELD, f"{metric} is 50.00%")
+    assert _check_rule(f"{metric}>0.5", *records).code == BROKEN
 
 
 def test_a_rule_about_a_mark_of_the_users_own() -> None:
-    records = _records("parallel", PASSED, FAILED, FAILED)
+    records = _make_records("parallel", PASSED, FAILED, FAILED)
     records = [
         replace(records[0], marks=("smoke",)),
         replace(records[1], marks=("smoke", "slow")),
         records[2],
     ]
-    assert _check("mark:smoke>=50%", *records) == Finding(HELD, "mark:smoke is 50.00%")
-    assert _check("mark:slow>=50%", *records).code == BROKEN
-    assert _check("mark:none>=50%", *records) == Finding(UNDECIDED, "nothing of mark:none was scored")
+    assert _check_rule("mark:smoke>=50%", *records) == Finding(HELD, "mark:smoke is 50.00%")
+    assert _check_rule("mark:slow>=50%", *records).code == BROKEN
+    assert _check_rule("mark:none>=50%", *records) == Finding(UNDECIDED, "nothing of mark:none was scored")
 
 
 # Calls along golden paths
 
 
-def _complex(*shares: tuple[int, int], category: str = "hotels") -> list[Record]:
-    """Entries with so many right calls of so many."""
+def _make_complex_records(*shares: tuple[int, int], category: str = "hotels") -> list[Record]:
+    """Make entries with so many right calls of so many."""
     return [
         make_path_record(category=category, number=n, path=make_path_score(calls=calls, right=right))
         for n, (right, calls) in enumerate(shares)
@@ -257,14 +257,14 @@ def _complex(*shares: tuple[int, int], category: str = "hotels") -> list[Record]
     ],
 )
 def test_a_rule_about_calls(rule: str, code: int, says: str) -> None:
-    records = [*_complex((3, 4)), *_complex((1, 2), (2, 4), category="cross")]
-    assert _check(rule, *records) == Finding(code, says)
+    records = [*_make_complex_records((3, 4)), *_make_complex_records((1, 2), (2, 4), category="cross")]
+    assert _check_rule(rule, *records) == Finding(code, says)
 
 
 def test_calls_that_were_not_scored_may_leave_it_undecided() -> None:
-    records = [*_complex((3, 4)), make_path_record(TIMEOUT, number=7)]
-    assert _check("complex.calls>=0.3", *records).code == HELD
-    assert _check("complex.calls>=0.6", *records) == Finding(
+    records = [*_make_complex_records((3, 4)), make_path_record(TIMEOUT, number=7)]
+    assert _check_rule("complex.calls>=0.3", *records).code == HELD
+    assert _check_rule("complex.calls>=0.6", *records) == Finding(
         UNDECIDED,
         "complex.calls is 75.00% (3 of 4), "
         "but with entries not scored it can be anywhere from 37.50% to 87.50%",
@@ -295,8 +295,8 @@ def test_wrong_rules_about_calls(text: str, says: str) -> None:
 
 def test_what_another_profile_would_have_shown_is_no_failure_of_the_run() -> None:
     records = [make_path_record(NotScored(OTHER_RULES, "r"), number=n) for n in range(3)]
-    assert _check("not_scored<=0%", *records, make_path_record(number=4)).code == HELD
-    assert _check("not_scored<=10%", *records, make_path_record(TIMEOUT, number=4)).code == BROKEN
+    assert _check_rule("not_scored<=0%", *records, make_path_record(number=4)).code == HELD
+    assert _check_rule("not_scored<=10%", *records, make_path_record(TIMEOUT, number=4)).code == BROKEN
 
 
 # Beside a baseline
@@ -326,8 +326,8 @@ def test_a_baseline_may_have_a_margin(text: str, margin: float) -> None:
     ],
 )
 def test_a_score_beside_the_baselines(rule: str, code: int) -> None:
-    before = _baseline(_records("parallel", PASSED, PASSED, PASSED, FAILED))
-    found = _check(rule, *_records("parallel", PASSED, PASSED, FAILED, FAILED), baseline=before)
+    before = _make_baseline(_make_records("parallel", PASSED, PASSED, PASSED, FAILED))
+    found = _check_rule(rule, *_make_records("parallel", PASSED, PASSED, FAILED, FAILED), baseline=before)
     assert (found.code, found.sentence) == (
         code,
         "parallel is 50.00%, the baseline's 75.00% on the same 4 tests",
@@ -336,22 +336,28 @@ def test_a_score_beside_the_baselines(rule: str, code: int) -> None:
 
 def test_only_entries_that_both_have_count() -> None:
     """The new one that passes and the old one that passed say nothing of a change."""
-    before = _baseline(_records("parallel", PASSED, FAILED, TIMEOUT))
-    run = [*_records("parallel", PASSED, FAILED, PASSED), make_record(category="parallel", number=7)]
-    found = _check("parallel>=baseline", *run, baseline=before)
+    before = _make_baseline(_make_records("parallel", PASSED, FAILED, TIMEOUT))
+    run = [*_make_records("parallel", PASSED, FAILED, PASSED), make_record(category="parallel", number=7)]
+    found = _check_rule("parallel>=baseline", *run, baseline=before)
     assert found == Finding(HELD, "parallel is 50.00%, the baseline's 50.00% on the same 2 tests")
 
 
 def test_entries_that_were_not_scored_may_turn_a_comparison() -> None:
-    before = _baseline(_records("parallel", PASSED, FAILED, PASSED))
-    found = _check("parallel>=baseline", *_records("parallel", PASSED, FAILED, TIMEOUT), baseline=before)
+    before = _make_baseline(_make_records("parallel", PASSED, FAILED, PASSED))
+    found = _check_rule(
+        "parallel>=baseline", *_make_records("parallel", PASSED, FAILED, TIMEOUT), baseline=before
+    )
     assert found.code == UNDECIDED
     assert "with 1 of 3 entries not scored" in found.sentence
 
 
 @pytest.mark.parametrize("rule", ["parallel>=baseline", "not-worse(parallel, 95%)"])
 def test_another_suite_version_is_not_compared(rule: str) -> None:
-    found = _check(rule, *_records("parallel", PASSED), baseline=_baseline(_records("parallel", PASSED), "0"))
+    found = _check_rule(
+        rule,
+        *_make_records("parallel", PASSED),
+        baseline=_make_baseline(_make_records("parallel", PASSED), "0"),
+    )
     assert found == Finding(
         UNDECIDED,
         "the baseline is of another core: version 0, this run version 1; make a new one with "
@@ -361,9 +367,12 @@ def test_another_suite_version_is_not_compared(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", ["parallel>=baseline", "not-worse(parallel, 95%)"])
 def test_without_shared_entries_nothing_can_be_told(rule: str) -> None:
-    before = _baseline(_records("multiple", PASSED))
-    assert _check(rule, *_records("parallel", PASSED), baseline=before).code == UNDECIDED
-    assert _check(rule, *_records("parallel", PASSED)).sentence == "there is no baseline to compare with"
+    before = _make_baseline(_make_records("multiple", PASSED))
+    assert _check_rule(rule, *_make_records("parallel", PASSED), baseline=before).code == UNDECIDED
+    assert (
+        _check_rule(rule, *_make_records("parallel", PASSED)).sentence
+        == "there is no baseline to compare with"
+    )
 
 
 # Not worse
@@ -381,10 +390,10 @@ def test_not_worse_names_a_confidence(text: str, metric: str, confidence: float)
     assert parse_rule(text) == NotWorse(text, metric, confidence)
 
 
-def _changed(better: int, worse: int, same: int) -> tuple[list[Record], Scorecard]:
+def _make_changed_run(better: int, worse: int, same: int) -> tuple[list[Record], Scorecard]:
     before = [FAILED] * better + [PASSED] * worse + [PASSED] * same
     after = [PASSED] * better + [FAILED] * worse + [PASSED] * same
-    return _records("parallel", *after), _baseline(_records("parallel", *before))
+    return _make_records("parallel", *after), _make_baseline(_make_records("parallel", *before))
 
 
 @pytest.mark.parametrize(
@@ -400,36 +409,39 @@ def _changed(better: int, worse: int, same: int) -> tuple[list[Record], Scorecar
     ],
 )
 def test_not_worse_is_broken_where_chance_is_no_explanation(better: int, worse: int, code: int) -> None:
-    run, before = _changed(better, worse, 40)
-    found = _check("not-worse(parallel, 95%)", *run, baseline=before)
+    run, before = _make_changed_run(better, worse, 40)
+    found = _check_rule("not-worse(parallel, 95%)", *run, baseline=before)
     assert found.code == code
     assert f"on {better + worse + 40} entries, {better} better, {worse} worse" in found.sentence
 
 
 def test_where_nothing_changed_that_is_what_is_said() -> None:
-    run, before = _changed(0, 0, 40)
-    found = _check("not-worse(parallel, 95%)", *run, baseline=before)
+    run, before = _make_changed_run(0, 0, 40)
+    found = _check_rule("not-worse(parallel, 95%)", *run, baseline=before)
     assert found == Finding(HELD, "none of 40 entries of parallel changed")
 
 
 def test_more_confidence_needs_more_evidence() -> None:
-    run, before = _changed(0, 6, 40)
-    codes = [_check(f"not-worse(parallel, {percent}%)", *run, baseline=before).code for percent in (95, 99)]
+    run, before = _make_changed_run(0, 6, 40)
+    codes = [
+        _check_rule(f"not-worse(parallel, {percent}%)", *run, baseline=before).code for percent in (95, 99)
+    ]
     assert codes == [BROKEN, HELD]
 
 
 def test_as_probable_as_that_is_not_less() -> None:
-    run, before = _changed(0, 4, 40)  # 1 in 16 by chance
+    run, before = _make_changed_run(0, 4, 40)  # 1 in 16 by chance
     codes = [
-        _check(f"not-worse(parallel, {percent}%)", *run, baseline=before).code for percent in (93.75, 93.7)
+        _check_rule(f"not-worse(parallel, {percent}%)", *run, baseline=before).code
+        for percent in (93.75, 93.7)
     ]
     assert codes == [HELD, BROKEN]
 
 
 def test_what_was_not_scored_may_hide_a_loss() -> None:
-    run, before = _changed(0, 4, 40)
+    run, before = _make_changed_run(0, 4, 40)
     open_run = [replace(r, verdicts=replace(r.verdicts, official=TIMEOUT)) for r in run[-3:]]
-    found = _check("not-worse(parallel, 95%)", *run[:-3], *open_run, baseline=before)
+    found = _check_rule("not-worse(parallel, 95%)", *run[:-3], *open_run, baseline=before)
     assert found.code == UNDECIDED
     assert found.sentence.endswith("; the entries that were not scored could change the outcome")
 
@@ -437,7 +449,7 @@ def test_what_was_not_scored_may_hide_a_loss() -> None:
 # Time and money
 
 
-def _used(*usages: Usage) -> list[Record]:
+def _make_records_of_usage(*usages: Usage) -> list[Record]:
     return [make_record(steps=[usage], number=n) for n, usage in enumerate(usages)]
 
 
@@ -452,11 +464,15 @@ def _used(*usages: Usage) -> list[Record]:
     ],
 )
 def test_latency(rule: str, code: int, sentence: str) -> None:
-    assert _check(rule, *_used(*(Usage(seconds) for seconds in (1.0, 2.0, 3.0)))) == Finding(code, sentence)
+    assert _check_rule(
+        rule, *_make_records_of_usage(*(Usage(seconds) for seconds in (1.0, 2.0, 3.0)))
+    ) == Finding(code, sentence)
 
 
 def test_latency_that_nobody_took() -> None:
-    assert _check("latency.p95<=1s", make_record()) == Finding(UNDECIDED, "no call of this run has a latency")
+    assert _check_rule("latency.p95<=1s", make_record()) == Finding(
+        UNDECIDED, "no call of this run has a latency"
+    )
 
 
 @pytest.mark.parametrize(
@@ -469,7 +485,7 @@ def test_latency_that_nobody_took() -> None:
     ],
 )
 def test_cost(rule: str, code: int, sentence: str) -> None:
-    assert _check(rule, *_used(*[Usage(usd=0.5)] * 3)) == Finding(code, sentence)
+    assert _check_rule(rule, *_make_records_of_usage(*[Usage(usd=0.5)] * 3)) == Finding(code, sentence)
 
 
 @pytest.mark.parametrize(
@@ -482,13 +498,13 @@ def test_cost(rule: str, code: int, sentence: str) -> None:
     ],
 )
 def test_cost_of_calls_whose_price_is_not_known(rule: str, code: int) -> None:
-    found = _check(rule, *_used(Usage(usd=0.5), Usage(1.0)))
+    found = _check_rule(rule, *_make_records_of_usage(Usage(usd=0.5), Usage(1.0)))
     assert found.code == code
     assert found.sentence.endswith("for the 1 of 2 calls whose price is known")
 
 
 def test_cost_without_any_price() -> None:
-    found = _check("cost<=1usd", *_used(Usage(1.0)))
+    found = _check_rule("cost<=1usd", *_make_records_of_usage(Usage(1.0)))
     assert found == Finding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
 
 
@@ -506,7 +522,7 @@ def test_cost_without_any_price() -> None:
     ],
 )
 def test_entries_without_a_verdict(verdicts: list[Verdict], code: int, sentence: str) -> None:
-    assert _check("not_scored<=1%", *_records("parallel", *verdicts)) == Finding(code, sentence)
+    assert _check_rule("not_scored<=1%", *_make_records("parallel", *verdicts)) == Finding(code, sentence)
 
 
 # Whatever is written

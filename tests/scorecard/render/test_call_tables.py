@@ -17,8 +17,8 @@ ELSEWHERE = NotScored(OTHER_RULES, "the conversation went on after a wrong call"
 TIMEOUT = NotScored("timeout", "600 s")
 
 
-def _run(*shares: tuple[int, int]) -> list[Record]:
-    """Entries with so many right calls of so many."""
+def _make_run(*shares: tuple[int, int]) -> list[Record]:
+    """Make entries with so many right calls of so many."""
     return [
         make_path_record(
             Passed() if right >= of else Failed("value_error", "r"),
@@ -46,7 +46,7 @@ def test_differences_in_words(kind: str, says: str) -> None:
 
 def test_a_row_for_each_category_and_all() -> None:
     records = [
-        *_run((4, 4), (2, 4)),
+        *_make_run((4, 4), (2, 4)),
         make_path_record(
             category="cross",
             path=make_path_score(calls=2, right=2, steps=2, taken=4, completeness=2, correctness=1),
@@ -74,7 +74,7 @@ def test_a_row_for_each_category_and_all() -> None:
 
 
 def test_errors_are_told_in_the_papers_order() -> None:
-    records = _run((0, 1), (0, 1))
+    records = _make_run((0, 1), (0, 1))
     call = make_call_verdict(code="param_hallucination", differences=())
     records.append(make_path_record(Failed("func_hallucination", ""), number=5, path=make_path_score(call)))
     records.append(make_path_record(Failed("decode_error", ""), number=6))

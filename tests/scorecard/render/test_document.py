@@ -26,8 +26,8 @@ from tests.factories import (
     make_path_score,
     make_record,
 )
-from tests.scorecard.aggregate.test_execution import executed
-from tests.scorecard.aggregate.test_ratings import chats
+from tests.scorecard.aggregate.test_execution import make_executed_records
+from tests.scorecard.aggregate.test_ratings import make_chat_records
 
 FACTS = RunFacts(
     fcbench="0.1.0",
@@ -53,18 +53,18 @@ TRIALS = [
 ]
 
 
-def _section(records: Sequence[Record], facts: RunFacts = FACTS) -> dict[str, object]:
-    """The section as it is read from a file."""
+def _read_section(records: Sequence[Record], facts: RunFacts = FACTS) -> dict[str, object]:
+    """Return the section as it is read from a file."""
     found: dict[str, object] = json.loads(json.dumps(write_section(facts, records, lambda name: 0, [])))
     return found
 
 
-def _validate(found: object) -> None:
+def _validate_section(found: object) -> None:
     jsonschema.validate(found, {**json_schema(), "$ref": "#/$defs/section"})
 
 
-def _at(found: object, *path: str) -> object:
-    """The value at a path of keys."""
+def _find_value(found: object, *path: str) -> object:
+    """Return the value at a path of keys."""
     for key in path:
         assert isinstance(found, dict)
         found = found[key]
@@ -72,27 +72,27 @@ def _at(found: object, *path: str) -> object:
 
 
 def test_a_run_without_usage_and_trials_says_so() -> None:
-    found = _section([make_record()], replace(FACTS, price=None, concurrency=None))
-    _validate(found)
+    found = _read_section([make_record()], replace(FACTS, price=None, concurrency=None))
+    _validate_section(found)
     assert (found["price"], found["concurrency"], found["trials"]) == (None, None, 1)
     nothing = asdict(measure_usage([]))
     assert found["usage"] == {"run": nothing, "categories": {"simple_python": nothing}}
     for profile in Profile:
-        assert "trials" not in cast("dict[str, object]", _at(found, "profiles", profile))
+        assert "trials" not in cast("dict[str, object]", _find_value(found, "profiles", profile))
 
 
 def test_a_run_of_nothing_fits_the_schema() -> None:
-    found = _section([])
-    _validate(found)
-    assert _at(found, "usage", "categories") == {}
+    found = _read_section([])
+    _validate_section(found)
+    assert _find_value(found, "usage", "categories") == {}
 
 
 def test_usage_stands_for_the_run_and_each_category() -> None:
-    found = _section(TRIALS)
-    _validate(found)
-    assert _at(found, "usage", "run", "input_tokens") == 40
-    assert _at(found, "usage", "categories", "parallel", "latency_std_s") == 0
-    assert _at(found, "usage", "categories", "multiple") == {
+    found = _read_section(TRIALS)
+    _validate_section(found)
+    assert _find_value(found, "usage", "run", "input_tokens") == 40
+    assert _find_value(found, "usage", "categories", "parallel", "latency_std_s") == 0
+    assert _find_value(found, "usage", "categories", "multiple") == {
         "steps": 2,
         "priced": 2,
         "input_tokens": 20,
@@ -109,18 +109,18 @@ def test_usage_stands_for_the_run_and_each_category() -> None:
 def test_format_sensitivity_stands_in_both_profiles() -> None:
     wrong = Failed("wrong_count", "r")
     records = [make_format_record(entry, n, wrong if n == 9 else None) for entry in (0, 1) for n in range(26)]
-    found = _section(records)
-    _validate(found)
+    found = _read_section(records)
+    _validate_section(found)
     for profile in Profile:
-        told = _at(found, "profiles", profile, "format_sensitivity")
+        told = _find_value(found, "profiles", profile, "format_sensitivity")
         assert isinstance(told, dict)
         assert list(told["formats"]) == [chosen.name for chosen in FORMATS]
         assert (told["max_delta"], told["std"], told["variance"]) == (100.0, 19.61, 384.62)
         assert told["intervals"] == {"max_delta": [100.0, 100.0], "std": [19.61, 19.61]}
         assert told["costs"][0]["difference"] == pytest.approx(-1 / 6)
-    one = _section(records[:1])
-    _validate(one)
-    assert _at(one, "profiles", "official", "format_sensitivity", "max_delta_by_chance") is None
+    one = _read_section(records[:1])
+    _validate_section(one)
+    assert _find_value(one, "profiles", "official", "format_sensitivity", "max_delta_by_chance") is None
 
 
 def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
@@ -130,8 +130,8 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
         make_path_record(Passed(), NotScored(OTHER_RULES, "r"), path=path),
         make_path_record(Failed("stop_early", "r"), category="cross", path=make_path_score(calls=2)),
     ]
-    found = _section(records, replace(FACTS, driven=PathSettings(Profile.OFFICIAL)))
-    _validate(found)
+    found = _read_section(records, replace(FACTS, driven=PathSettings(Profile.OFFICIAL)))
+    _validate_section(found)
     assert found["driven"] == {
         "profile": "official",
         "judge": "builtin",
@@ -140,7 +140,7 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
     }
     interval = find_cluster_interval([(1, 2)])
     assert interval is not None
-    assert _at(found, "profiles", "official", "complex", "hotels") == {
+    assert _find_value(found, "profiles", "official", "complex", "hotels") == {
         "scored": 1,
         "passed": 1,
         "success": 1.0,
@@ -156,9 +156,11 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
         "beyond": {"1": 1},
         "beyond_mean": 1.0,
     }
-    assert _at(found, "profiles", "official", "complex", "all", "accuracy") == 0.25
-    assert _at(found, "profiles", "corrected", "complex", "hotels", "scored") == 0
-    assert "complex" not in cast("dict[str, object]", _at(_section(TRIALS), "profiles", "official"))
+    assert _find_value(found, "profiles", "official", "complex", "all", "accuracy") == 0.25
+    assert _find_value(found, "profiles", "corrected", "complex", "hotels", "scored") == 0
+    assert "complex" not in cast(
+        "dict[str, object]", _find_value(_read_section(TRIALS), "profiles", "official")
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,22 +179,25 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
 )
 def test_the_schema_can_refuse_what_is_told_of_calls(path: tuple[str, ...], value: object) -> None:
     facts = replace(FACTS, driven=PathSettings(Profile.OFFICIAL))
-    found = _section([make_path_record(path=make_path_score())], facts)
-    _validate(found)
-    cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value
+    found = _read_section([make_path_record(path=make_path_score())], facts)
+    _validate_section(found)
+    cast("dict[str, object]", _find_value(found, *path[:-1]))[path[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
-        _validate(found)
+        _validate_section(found)
 
 
 def test_executable_entries_and_ratings() -> None:
-    records = [*executed((Passed(), Passed()), (FAILED, Passed())), *chats(2, 1, TIMEOUT)]
-    found = _section(records, replace(FACTS, rated_by="wise"))
-    _validate(found)
+    records = [
+        *make_executed_records((Passed(), Passed()), (FAILED, Passed())),
+        *make_chat_records(2, 1, TIMEOUT),
+    ]
+    found = _read_section(records, replace(FACTS, rated_by="wise"))
+    _validate_section(found)
     assert found["rated_by"] == "wise"
     counts = {"both": 1, "ast_only": 0, "execution_only": 1, "neither": 0}
     told = {**counts, "ast": 0.5, "execution": 1.0, "agreement": 0.5}
-    assert _at(found, "profiles", "official", "executable") == {"exec_simple": told, "all": told}
-    of = _at(found, "ratings", "chatable")
+    assert _find_value(found, "profiles", "official", "executable") == {"exec_simple": told, "all": told}
+    of = _find_value(found, "ratings", "chatable")
     assert isinstance(of, dict)
     assert {key: of[key] for key in ("rated", "not_rated", "counts", "mean")} == {
         "rated": 2,
@@ -202,19 +207,19 @@ def test_executable_entries_and_ratings() -> None:
     }
     of["counts"] = [0, 1]
     with pytest.raises(jsonschema.ValidationError):
-        _validate(found)
+        _validate_section(found)
 
 
 def test_without_such_entries_nothing_is_told_of_them() -> None:
-    found = _section([make_record()])
+    found = _read_section([make_record()])
     assert (found["rated_by"], found["ratings"]) == (None, {})
     for profile in Profile:
-        assert "executable" not in cast("dict[str, object]", _at(found, "profiles", profile))
+        assert "executable" not in cast("dict[str, object]", _find_value(found, "profiles", profile))
 
 
 def test_trials_stand_in_both_profiles() -> None:
-    found = _section(TRIALS)
-    _validate(found)
+    found = _read_section(TRIALS)
+    _validate_section(found)
     assert found["trials"] == 2
     flipped = {"k": 2, "entries": 1, "mean": 0.5, "pass_at": [0.5, 1], "pass_hat": [0.5, 0], "flip": 1}
     nothing: dict[str, object] = {
@@ -225,12 +230,12 @@ def test_trials_stand_in_both_profiles() -> None:
         "pass_hat": [],
         "flip": None,
     }
-    assert _at(found, "profiles", "official", "trials") == {
+    assert _find_value(found, "profiles", "official", "trials") == {
         "categories": {"multiple": {**flipped, "left_out": 0}, "parallel": {**nothing, "left_out": 1}},
         "all": {**flipped, "left_out": 1},
     }
     wrong = {"k": 2, "entries": 2, "mean": 0, "pass_at": [0, 0], "pass_hat": [0, 0], "flip": 0, "left_out": 0}
-    assert _at(found, "profiles", "corrected", "trials", "all") == wrong
+    assert _find_value(found, "profiles", "corrected", "trials", "all") == wrong
 
 
 @pytest.mark.parametrize(
@@ -242,8 +247,8 @@ def test_trials_stand_in_both_profiles() -> None:
     ],
 )
 def test_the_price_that_was_used(price: Price | None, expected: object) -> None:
-    found = _section(TRIALS, replace(FACTS, price=price))
-    _validate(found)
+    found = _read_section(TRIALS, replace(FACTS, price=price))
+    _validate_section(found)
     assert (found["price"], found["concurrency"]) == (expected, 8)
 
 
@@ -265,16 +270,16 @@ def test_the_price_that_was_used(price: Price | None, expected: object) -> None:
     ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
 )
 def test_the_schema_can_refuse(path: tuple[str, ...], value: object) -> None:
-    found = _section(TRIALS)
-    _validate(found)
-    cast("dict[str, object]", _at(found, *path[:-1]))[path[-1]] = value
+    found = _read_section(TRIALS)
+    _validate_section(found)
+    cast("dict[str, object]", _find_value(found, *path[:-1]))[path[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
-        _validate(found)
+        _validate_section(found)
 
 
 @pytest.mark.parametrize("key", ["price", "concurrency", "trials", "usage"])
 def test_the_schema_misses_what_must_be_there(key: str) -> None:
-    found = _section(TRIALS)
+    found = _read_section(TRIALS)
     del found[key]
     with pytest.raises(jsonschema.ValidationError, match=key):
-        _validate(found)
+        _validate_section(found)

@@ -56,7 +56,7 @@ def test_words_of_a_model_are_no_commands() -> None:
     assert next(github.silence_commands([])) != first
 
 
-def _evidence(records: list[Record], before: list[Record] | None = None) -> Evidence:
+def _make_evidence(records: list[Record], before: list[Record] | None = None) -> Evidence:
     baseline = None if before is None else Scorecard(Path("b.json"), FACTS, tuple(before), {})
     return Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites, baseline)
 
@@ -66,7 +66,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     before = [make_record(Passed(), category="multiple"), make_record(failed, category="multiple", number=1)]
     after = [make_record(failed, category="multiple"), make_record(Passed(), category="multiple", number=1)]
     outcome = Outcome(RULE, "held", "multiple is 50.00%")
-    lines = list(github.write_step_summary(FACTS, _evidence(after, before), [outcome]))
+    lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), [outcome]))
     assert lines[0] == "### test (fc)"
     assert "| multiple | 2 | 1 | 1 | 0 | 50.00% | 50.00% | 9.5% to 90.5% |" in lines
     assert "| multiple\\>=0.5 | held | multiple is 50.00% |" in lines
@@ -77,7 +77,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
 
 def test_calls_along_golden_paths_have_a_table() -> None:
     records = [make_path_record(path=make_path_score(make_call_verdict()))]
-    lines = list(github.write_step_summary(FACTS, _evidence(records), []))
+    lines = list(github.write_step_summary(FACTS, _make_evidence(records), []))
     assert "| overall | 1 | 1 | 0 | 0 |  |  |  |" in lines
     assert "Not run, counted as 0 in complex: flights, car\\_rental, attraction, cross." in lines
     assert "### complex calls (official profile)" in lines
@@ -89,7 +89,7 @@ def test_flips_since_another_suite_version_are_none() -> None:
     failed = make_record(Failed("wrong_count", "2 calls"))
     other = replace(FACTS, suites={"core": {"version": "0", "pack_hash": None}})
     baseline = Scorecard(Path("b.json"), other, (make_record(),), {})
-    evidence = replace(_evidence([failed]), baseline=baseline)
+    evidence = replace(_make_evidence([failed]), baseline=baseline)
     assert not any(line.startswith("### Worse") for line in github.write_step_summary(FACTS, evidence, []))
     same = replace(evidence, baseline=replace(baseline, facts=FACTS))
     assert any(line.startswith("### Worse") for line in github.write_step_summary(FACTS, same, []))
@@ -98,12 +98,12 @@ def test_flips_since_another_suite_version_are_none() -> None:
 def test_many_flips_are_counted() -> None:
     before = [make_record(number=n) for n in range(30)]
     after = [make_record(Failed("wrong_count", "2 calls"), number=n) for n in range(30)]
-    lines = list(github.write_step_summary(FACTS, _evidence(after, before), []))
+    lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), []))
     assert sum("100% | 0%" in line for line in lines) == 20
     assert lines[-1] == "and 10 more"
 
 
 def test_without_gate_and_baseline_there_are_scores_only() -> None:
-    lines = list(github.write_step_summary(FACTS, _evidence([make_record()]), []))
+    lines = list(github.write_step_summary(FACTS, _make_evidence([make_record()]), []))
     assert sum(line.startswith("###") for line in lines) == 1
     assert lines[-1].startswith("Not run, counted as 0 overall: ")

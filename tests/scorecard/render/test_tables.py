@@ -126,7 +126,7 @@ class _Reader(HTMLParser):
             self.cells[-1] += data
 
 
-def _read(lines: Sequence[str]) -> _Reader:
+def _read_page(lines: Sequence[str]) -> _Reader:
     reader = _Reader()
     reader.feed("\n".join(lines))
     return reader
@@ -134,7 +134,7 @@ def _read(lines: Sequence[str]) -> _Reader:
 
 def test_a_page_loads_and_runs_nothing() -> None:
     lines = list(render_page("Scores", [TABLE]))
-    assert not {"script", "img", "link", "iframe", "a"} & set(_read(lines).tags)
+    assert not {"script", "img", "link", "iframe", "a"} & set(_read_page(lines).tags)
     (style,) = re.findall("<style>(.*)</style>", "\n".join(lines), re.DOTALL)
     sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert f"default-src 'none'; style-src 'sha256-{sha256}'; " in "\n".join(lines)
@@ -144,7 +144,7 @@ def test_a_page_loads_and_runs_nothing() -> None:
     "cell", ["<script>alert(1)</script>", "</td><img src=x>", "&lt;", "\u202egnp", "a|b"]
 )
 def test_hostile_cells_stay_text(cell: str) -> None:
-    reader = _read(list(render_page(cell, [Table(cell, (cell, "x"), ((cell, cell),), (cell,))])))
+    reader = _read_page(list(render_page(cell, [Table(cell, (cell, "x"), ((cell, cell),), (cell,))])))
     assert not {"script", "img"} & set(reader.tags)
     assert len(reader.cells) == 4
     (_, _, row) = render_markdown(Table("", ("a", "b"), ((cell, "x"),)))
@@ -161,7 +161,11 @@ def test_csv_and_html_give_every_cell_back(rows: list[tuple[str, str]]) -> None:
     told = [tuple(" ".join(make_printable(cell).split("\n")) for cell in row) for row in rows]
     read = [tuple(cell.removeprefix("'") for cell in row) for row in csv.reader(render_csv(table))]
     assert read == [("a", "b"), *(tuple(cell.removeprefix("'") for cell in row) for row in told)]
-    assert _read(list(render_page("t", [table]))).cells == ["a", "b", *(cell for row in told for cell in row)]
+    assert _read_page(list(render_page("t", [table]))).cells == [
+        "a",
+        "b",
+        *(cell for row in told for cell in row),
+    ]
 
 
 @given(st.lists(st.tuples(_CELLS, _CELLS), max_size=5), st.sampled_from(sorted(FORMATS)))

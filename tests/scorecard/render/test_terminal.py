@@ -45,7 +45,7 @@ ASIDE = NotScored(SET_ASIDE, "the expected call has no city")
 SIZES = {"live_simple": 2, "live_multiple": 3}
 
 
-def _lines(
+def _render_lines(
     records: Sequence[Record], *, facts: RunFacts = FACTS, width: int = 88, most: int = 60
 ) -> list[str]:
     return list(
@@ -53,8 +53,8 @@ def _lines(
     )
 
 
-def _after(lines: list[str], start: str) -> list[str]:
-    """The lines from the one that starts so."""
+def _select_from(lines: list[str], start: str) -> list[str]:
+    """Return the lines from the first that starts so."""
     return lines[next(index for index, line in enumerate(lines) if line.startswith(start)) :]
 
 
@@ -77,7 +77,7 @@ RUN = [
 
 def test_a_small_run() -> None:
     facts = replace(FACTS, notes=("top_p was dropped: gpt-4o refused it",))
-    text = "\n".join(_lines(RUN, facts=facts))
+    text = "\n".join(_render_lines(RUN, facts=facts))
     assert (
         text
         == """\
@@ -116,10 +116,10 @@ not scored (1 of 6, 16.7%)
 
 
 def test_the_profile_of_the_run_says_what_failed() -> None:
-    lines = _lines(RUN, facts=replace(FACTS, profile=Profile.CORRECTED))
+    lines = _render_lines(RUN, facts=replace(FACTS, profile=Profile.CORRECTED))
     assert lines[0] == "model gpt-4o (fc, underscored names), profile corrected"
     assert not [line for line in lines if line.startswith("failed")]
-    assert _after(lines, "not scored") == [
+    assert _select_from(lines, "not scored") == [
         "not scored (2 of 6, 33.3%)",
         "  set_aside: 1",
         "    core:simple_python_2: the expected call has no city",
@@ -130,7 +130,11 @@ def test_the_profile_of_the_run_says_what_failed() -> None:
 
 def test_the_interval_is_that_of_the_profile_of_the_run() -> None:
     official, corrected = (
-        next(line for line in _lines(RUN, facts=replace(FACTS, profile=profile)) if "simple_python" in line)
+        next(
+            line
+            for line in _render_lines(RUN, facts=replace(FACTS, profile=profile))
+            if "simple_python" in line
+        )
         for profile in Profile
     )
     assert official.split()[-3:] == ["33.33%", "100.00%", "6.1-79.2%"]
@@ -138,7 +142,7 @@ def test_the_interval_is_that_of_the_profile_of_the_run() -> None:
 
 
 def test_a_run_that_passed_says_nothing_of_failures() -> None:
-    lines = _lines([make_record(category="live_relevance")])
+    lines = _render_lines([make_record(category="live_relevance")])
     assert not [line for line in lines if line.startswith(("failed", "not scored"))]
     assert (
         "overall*                       1       1       0           0         -          -             -"
@@ -147,19 +151,19 @@ def test_a_run_that_passed_says_nothing_of_failures() -> None:
 
 
 def test_nothing_scored_has_no_percentage() -> None:
-    lines = _lines([make_record(NotScored("timeout", "600 s"), category="multiple")])
+    lines = _render_lines([make_record(NotScored("timeout", "600 s"), category="multiple")])
     assert (
         "multiple                       1       0       0           1         -          -             -"
         in lines
     )
 
 
-def _failed(count: int, reason: str = "2 calls") -> list[Record]:
+def _make_failures(count: int, reason: str = "2 calls") -> list[Record]:
     return [make_record(Failed("wrong_count", reason), number=number) for number in range(count)]
 
 
 def test_only_so_many_failures_are_listed() -> None:
-    assert _after(_lines(_failed(5), most=2), "failed") == [
+    assert _select_from(_render_lines(_make_failures(5), most=2), "failed") == [
         "failed (5, official profile)",
         "  wrong_count 5",
         "  core:simple_python_0  2 calls",
@@ -170,34 +174,37 @@ def test_only_so_many_failures_are_listed() -> None:
 
 def test_an_entry_in_a_prompt_format_goes_by_its_number() -> None:
     records = [make_format_record(1, 3, Failed("wrong_count", "2 calls")), make_format_record(1, 4)]
-    lines = _lines([*records, make_format_record(2, 0, NotScored("timeout", "600 s"))])
+    lines = _render_lines([*records, make_format_record(2, 0, NotScored("timeout", "600 s"))])
     assert "  core:format_sensitivity_29:…:parallel_1  2 calls" in lines
     assert "    core:format_sensitivity_52:…:parallel_2: 600 s" in lines
     assert any(line.startswith("python, XML docs  ") for line in lines)
 
 
 def test_the_list_can_be_switched_off() -> None:
-    assert _after(_lines(_failed(5), most=0), "failed") == ["failed (5, official profile)", "  wrong_count 5"]
+    assert _select_from(_render_lines(_make_failures(5), most=0), "failed") == [
+        "failed (5, official profile)",
+        "  wrong_count 5",
+    ]
 
 
 def test_few_failures_are_told_in_full_many_in_a_line_each() -> None:
     reason = "word " * 40 + "end"
-    few = _after(_lines(_failed(10, reason)), "failed")
+    few = _select_from(_render_lines(_make_failures(10, reason)), "failed")
     assert sum(line.endswith("end") for line in few) == 10
-    many = _after(_lines(_failed(11, reason)), "failed")
+    many = _select_from(_render_lines(_make_failures(11, reason)), "failed")
     assert len(many) == 2 + 11
     assert all(line.endswith("…") and len(line) == 88 for line in many[2:])
 
 
 def test_codes_are_counted_the_most_frequent_first() -> None:
-    records = [*_failed(1), *(make_record(Failed("no_call", "none"), number=n) for n in range(1, 4))]
-    assert _after(_lines(records), "failed")[1] == "  no_call 3, wrong_count 1"
+    records = [*_make_failures(1), *(make_record(Failed("no_call", "none"), number=n) for n in range(1, 4))]
+    assert _select_from(_render_lines(records), "failed")[1] == "  no_call 3, wrong_count 1"
 
 
 def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
     causes = [NotScored("timeout", "600 s")] * 5 + [ASIDE] * 4
     records = [make_record(verdict, number=number) for number, verdict in enumerate(causes)]
-    assert _after(_lines(records), "not scored") == [
+    assert _select_from(_render_lines(records), "not scored") == [
         "not scored (9 of 9, 100.0%)",
         "  timeout: 5",
         "    core:simple_python_0: 600 s",
@@ -211,7 +218,7 @@ def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
 
 def test_a_whole_run_has_no_star() -> None:
     names = ("irrelevance", "live_irrelevance")
-    lines = _lines([make_record(category=name) for name in names])
+    lines = _render_lines([make_record(category=name) for name in names])
     row = "irrelevance_all                2       2       0           0   100.00%    100.00%   43.9-100.0%"
     assert row in lines
     assert (
@@ -230,7 +237,7 @@ def test_cost_and_latency() -> None:
         make_record(category="live_simple", steps=[Usage(6.0, 200, 30, 2.5)]),
         make_record(NotScored("timeout", "600 s"), category="live_multiple"),
     ]
-    lines = _after(_lines(records), "cost")
+    lines = _select_from(_render_lines(records), "cost")
     assert (
         "\n".join(lines[: lines.index("")])
         == """\
@@ -244,8 +251,8 @@ run                           3        600        60      2.50   834.67   3.00  
 
 
 def test_nothing_known_of_cost_and_latency_says_nothing() -> None:
-    assert _lines([make_record(steps=[Usage()])]) == _lines([make_record()])
-    assert not [line for line in _lines(RUN) if line.startswith(("cost", "trials"))]
+    assert _render_lines([make_record(steps=[Usage()])]) == _render_lines([make_record()])
+    assert not [line for line in _render_lines(RUN) if line.startswith(("cost", "trials"))]
 
 
 @pytest.mark.parametrize(
@@ -253,7 +260,7 @@ def test_nothing_known_of_cost_and_latency_says_nothing() -> None:
 )
 def test_dollars_of_some_steps_are_told_to_be_that(dollars: Sequence[float | None], told: bool) -> None:
     closing = "dollars are those of 1 of 2 steps; of the others they are not known"
-    lines = _lines([make_record(steps=[Usage(latency_s=1.0, usd=usd) for usd in dollars])])
+    lines = _render_lines([make_record(steps=[Usage(latency_s=1.0, usd=usd) for usd in dollars])])
     assert [line for line in lines if line.startswith("dollars")] == [closing] * told
 
 
@@ -262,17 +269,19 @@ def test_dollars_of_some_steps_are_told_to_be_that(dollars: Sequence[float | Non
     [(0.0, "0.0000"), (0.00012, "0.0001"), (0.9, "0.9000"), (1.0, "1.00"), (1234.5, "1234.50")],
 )
 def test_small_sums_of_dollars_have_four_decimals(usd: float, shown: str) -> None:
-    assert _lines([make_record(steps=[Usage(usd=usd)])])[-1].split()[4] == shown
+    assert _render_lines([make_record(steps=[Usage(usd=usd)])])[-1].split()[4] == shown
 
 
 def test_the_table_of_a_long_run_fits_100_columns() -> None:
     step = Usage(999.25, 1_234_567_890, 123_456_789, 98.25)
-    lines = _after(_lines([make_record(category="live_parallel_multiple", steps=[step])]), "cost")
+    lines = _select_from(
+        _render_lines([make_record(category="live_parallel_multiple", steps=[step])]), "cost"
+    )
     assert max(map(len, lines)) <= 100
     assert [len(line.split()) for line in lines[2:]] == [10, 10]
 
 
-def _trials(number: int, *verdicts: Verdict) -> list[Record]:
+def _make_trials(number: int, *verdicts: Verdict) -> list[Record]:
     return [make_record(verdict, number=number, trial=trial) for trial, verdict in enumerate(verdicts, 1)]
 
 
@@ -281,13 +290,13 @@ PASSED, FAILED, TIMEOUT = Passed(), Failed("wrong_count", "2 calls"), NotScored(
 
 def test_trials() -> None:
     records = [
-        *_trials(0, PASSED, PASSED, PASSED),
-        *_trials(1, PASSED, FAILED, PASSED),
-        *_trials(2, PASSED, TIMEOUT, TIMEOUT),
-        *(replace(record, category="parallel") for record in _trials(3, TIMEOUT, PASSED, PASSED)),
+        *_make_trials(0, PASSED, PASSED, PASSED),
+        *_make_trials(1, PASSED, FAILED, PASSED),
+        *_make_trials(2, PASSED, TIMEOUT, TIMEOUT),
+        *(replace(record, category="parallel") for record in _make_trials(3, TIMEOUT, PASSED, PASSED)),
     ]
     assert (
-        "\n".join(_after(_lines(records), "trials"))
+        "\n".join(_select_from(_render_lines(records), "trials"))
         == """\
 trials (3 of each entry, each counted above; official profile)
                          entries      mean    pass@3    pass^3      flip
@@ -311,14 +320,14 @@ not scored (3 of 12, 25.0%)
 def test_trials_are_told_in_the_profile_of_the_run() -> None:
     records = [make_record(PASSED, FAILED if trial == 2 else PASSED, trial=trial) for trial in (1, 2)]
     for profile, flip in ((Profile.OFFICIAL, "0.00%"), (Profile.CORRECTED, "100.00%")):
-        lines = _after(_lines(records, facts=replace(FACTS, profile=profile)), "trials")
+        lines = _select_from(_render_lines(records, facts=replace(FACTS, profile=profile)), "trials")
         assert lines[0] == f"trials (2 of each entry, each counted above; {profile} profile)"
         assert lines[3].split()[-1] == flip
 
 
 def test_only_so_many_entries_that_are_left_out_are_named() -> None:
-    records = [record for number in range(12) for record in _trials(number, TIMEOUT, PASSED)]
-    lines = _after(_lines(records, width=60), "  left out")
+    records = [record for number in range(12) for record in _make_trials(number, TIMEOUT, PASSED)]
+    lines = _select_from(_render_lines(records, width=60), "  left out")
     told = lines[: lines.index("")]
     assert sum(line.count("core:") for line in told) == 10
     assert told[-1].endswith(" and 2 more")
@@ -326,7 +335,7 @@ def test_only_so_many_entries_that_are_left_out_are_named() -> None:
 
 
 def test_reasons_of_trials_stand_in_a_column() -> None:
-    lines = _lines(_trials(0, *[PASSED] * 8, FAILED, FAILED))
+    lines = _render_lines(_make_trials(0, *[PASSED] * 8, FAILED, FAILED))
     assert lines[-2:] == [
         "  core:simple_python_0-t9   2 calls",
         "  core:simple_python_0-t10  2 calls",
@@ -338,8 +347,8 @@ def test_reasons_of_trials_stand_in_a_column() -> None:
 ELSEWHERE = NotScored(OTHER_RULES, "the conversation went on after a wrong call")
 
 
-def _complex() -> list[Record]:
-    """Two categories in a run that the corrected profile drove; the official one follows it to half."""
+def _make_complex_records() -> list[Record]:
+    """Make a run of two categories that the corrected profile drove; the official one follows to half."""
     wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"})
     right = make_path_score(make_call_verdict(), taken=3, completeness=2, correctness=1)
     return [
@@ -359,7 +368,7 @@ def test_complex_calls_alone() -> None:
     """Overall has no score, the profile that drove has the counts, the other one is no alarm."""
     facts = replace(FACTS, profile=Profile.CORRECTED, driven=PathSettings(Profile.CORRECTED))
     assert (
-        "\n".join(_lines(_complex(), facts=facts))
+        "\n".join(_render_lines(_make_complex_records(), facts=facts))
         == """\
 model gpt-4o (fc, underscored names), profile corrected
 suite core 1, content sha256 0123456789ab
@@ -402,9 +411,11 @@ not scored (1 of 4, 25.0%)
 
 def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> None:
     """A run that one profile drove, read in the other."""
-    lines = _lines(_complex(), facts=replace(FACTS, driven=PathSettings(Profile.CORRECTED)))
+    lines = _render_lines(
+        _make_complex_records(), facts=replace(FACTS, driven=PathSettings(Profile.CORRECTED))
+    )
     assert "counts are those of the corrected profile, intervals those of the official one" in lines
-    assert _after(lines, "not scored") == [
+    assert _select_from(lines, "not scored") == [
         "not scored (1 of 4, 25.0%)",
         "  timeout: 1",
         "    core:cross_1: 600 s",
@@ -412,17 +423,17 @@ def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> N
 
 
 def test_complex_calls_beside_others_leave_overall_as_it_is() -> None:
-    lines = _lines([*_complex(), make_record(category="irrelevance")])
+    lines = _render_lines([*_make_complex_records(), make_record(category="irrelevance")])
     (overall,) = [line for line in lines if line.startswith("overall*")]
     assert "5.00%" in overall
-    assert _after(lines, "* official formula")[2:4] == [
+    assert _select_from(lines, "* official formula")[2:4] == [
         "* complex: counts as 0, not run: flights, car_rental, attraction",
         "overall is BFCL's formula, in which complex categories have no part",
     ]
 
 
 def test_without_complex_calls_nothing_is_said_of_them() -> None:
-    assert not [line for line in _lines(RUN) if "complex" in line]
+    assert not [line for line in _render_lines(RUN) if "complex" in line]
 
 
 # What cannot do harm
@@ -430,8 +441,8 @@ def test_without_complex_calls_nothing_is_said_of_them() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 88, 200])
 def test_lists_fit_the_width(width: int) -> None:
-    records = [*_failed(12, "word " * 50), make_record(NotScored("timeout", "word " * 50), number=99)]
-    lines = _after(_lines(records, width=width), "failed")
+    records = [*_make_failures(12, "word " * 50), make_record(NotScored("timeout", "word " * 50), number=99)]
+    lines = _select_from(_render_lines(records, width=width), "failed")
     closing = "  and "
     assert not [line for line in lines if len(line) > width and not line.startswith(closing)]
 
@@ -462,7 +473,7 @@ def test_nothing_a_model_writes_controls_the_terminal(
         replace(make_record(category=category, number=number), verdicts=judgement) for number in range(copies)
     ]
     for profile in Profile:
-        for line in _lines(records, facts=replace(FACTS, profile=profile)):
+        for line in _render_lines(records, facts=replace(FACTS, profile=profile)):
             assert line.isprintable()
             assert not line.startswith("fake")
 
@@ -471,7 +482,7 @@ def test_nothing_a_model_writes_controls_the_terminal(
 def test_no_reason_breaks_a_line(reason: str, copies: int) -> None:
     for verdict in (Failed("code", reason), NotScored("cause", reason)):
         records = [make_record(verdict, number=number) for number in range(copies)]
-        assert all(line.isprintable() for line in _lines(records))
+        assert all(line.isprintable() for line in _render_lines(records))
 
 
 @pytest.mark.parametrize(
@@ -483,7 +494,7 @@ def test_no_reason_breaks_a_line(reason: str, copies: int) -> None:
 )
 def test_a_huge_answer_takes_few_lines(completion: Completion) -> None:
     judgement = ast.judge(make_entry(), make_transcript(completion))
-    assert len(_lines([replace(make_record(), verdicts=judgement)])) < 40
+    assert len(_render_lines([replace(make_record(), verdicts=judgement)])) < 40
 
 
 # The gate

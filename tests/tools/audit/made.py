@@ -15,7 +15,7 @@ from pytest_fcbench.tools.audit.findings import Finding
 
 
 def make_suite(*entries: Entry) -> Suite:
-    """A suite of these entries, with the sentences and the world of core."""
+    """Make a suite of these entries, with the sentences and the world of core."""
     opened = core.open_suite(Path())
     return Suite(
         name="mine",
@@ -35,19 +35,23 @@ def make_facts(
     unread: dict[str, str] | None = None,
     embed: Embed | None = None,
 ) -> Facts:
-    """What checks look at."""
+    """Make what checks look at."""
     suite = make_suite(*entries)
-    return Facts(suite, entries, _nothing, _nowhere, None, unread or {}, against, threshold, embed)
+    return Facts(
+        suite, entries, _refuse_calls, _refuse_request, None, unread or {}, against, threshold, embed
+    )
 
 
-def _nothing(calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]) -> tuple[Outcome, ...]:
+def _refuse_calls(
+    calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]
+) -> tuple[Outcome, ...]:
     raise AssertionError(f"nothing is to be carried out, but {calls} were")
 
 
-def _nowhere(call: str) -> Response:
+def _refuse_request(call: str) -> Response:
     raise AssertionError(f"nothing is to be asked, but {call} was")
 
 
-def found(check: Callable[[Facts], Iterable[Finding]], facts: Facts) -> list[tuple[str, str, str]]:
-    """What a check finds: entry, severity and evidence."""
+def list_findings(check: Callable[[Facts], Iterable[Finding]], facts: Facts) -> list[tuple[str, str, str]]:
+    """Return what a check finds: entry, severity and evidence."""
     return [(finding.entry, finding.severity.value, finding.evidence) for finding in check(facts)]

@@ -16,7 +16,7 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import duplicates
 from pytest_fcbench.tools.audit.duplicates import compute_rouge_l, find_pairs, read_question
 from tests.factories import make_doc, make_entry, make_multi_turn
-from tests.tools.audit.made import found, make_facts
+from tests.tools.audit.made import list_findings, make_facts
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
 
@@ -36,19 +36,21 @@ def test_rouge_l(one: str, other: str, score: float) -> None:
     assert compute_rouge_l(one.split(), other.split()) == pytest.approx(score)
 
 
-def common(one: list[str], other: list[str]) -> int:
-    """The length of the longest common subsequence, from its definition."""
+def measure_common(one: list[str], other: list[str]) -> int:
+    """Return the length of the longest common subsequence, from its definition."""
     if not one or not other:
         return 0
     if one[0] == other[0]:
-        return 1 + common(one[1:], other[1:])
-    return max(common(one[1:], other), common(one, other[1:]))
+        return 1 + measure_common(one[1:], other[1:])
+    return max(measure_common(one[1:], other), measure_common(one, other[1:]))
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=7), st.lists(st.sampled_from("abc"), max_size=7))
 def test_rouge_l_is_that_of_its_definition(one: list[str], other: list[str]) -> None:
     if one or other:
-        assert compute_rouge_l(one, other) == pytest.approx(2 * common(one, other) / (len(one) + len(other)))
+        assert compute_rouge_l(one, other) == pytest.approx(
+            2 * measure_common(one, other) / (len(one) + len(other))
+        )
 
 
 @given(st.lists(WORDS, max_size=12), st.sampled_from([0.3, 0.5, 0.56, 0.7, 0.8, 1.0]))
@@ -83,14 +85,14 @@ def test_an_entry_that_stands_twice() -> None:
     facts = make_facts(
         make_entry(entry_id="a"), make_entry(entry_id="b"), make_entry(entry_id="c", query="Hm?")
     )
-    assert found(duplicates.find_duplicates, facts) == [
+    assert list_findings(duplicates.find_duplicates, facts) == [
         ("b", "certain", "is a once more: same question, functions and truth")
     ]
 
 
 def test_one_question_with_two_truths() -> None:
     idle = replace(make_entry("irrelevance", entry_id="b"), expectation=NoCall())
-    assert found(duplicates.find_duplicates, make_facts(make_entry(entry_id="a"), idle)) == [
+    assert list_findings(duplicates.find_duplicates, make_facts(make_entry(entry_id="a"), idle)) == [
         (
             "b",
             "certain",
@@ -101,18 +103,21 @@ def test_one_question_with_two_truths() -> None:
 
 
 def test_any_call_does_not_contradict_a_certain_one() -> None:
-    told = found(duplicates.find_duplicates, make_facts(make_entry(), make_entry("live_relevance")))
+    told = list_findings(duplicates.find_duplicates, make_facts(make_entry(), make_entry("live_relevance")))
     assert [severity for _, severity, _ in told] == ["hint"]
 
 
 def test_questions_that_are_nearly_the_same() -> None:
     near = make_entry(entry_id="b", query="What will the weather in Oslo be?")
-    ((entry, severity, evidence),) = found(
+    ((entry, severity, evidence),) = list_findings(
         duplicates.find_duplicates, make_facts(make_entry(entry_id="a"), near)
     )
     assert (entry, severity) == ("b", "hint")
     assert evidence.startswith("is like a (ROUGE-L 0.86), with the same functions: 'What will")
-    assert found(duplicates.find_duplicates, make_facts(make_entry(entry_id="a"), near, threshold=0.9)) == []
+    assert (
+        list_findings(duplicates.find_duplicates, make_facts(make_entry(entry_id="a"), near, threshold=0.9))
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,32 +130,32 @@ def test_questions_that_are_nearly_the_same() -> None:
 )
 def test_what_is_no_duplicate(other: object) -> None:
     first = replace(make_entry(entry_id="a"), cluster=getattr(other, "cluster", None))
-    assert found(duplicates.find_duplicates, make_facts(first, other)) == []  # type: ignore[arg-type]
+    assert list_findings(duplicates.find_duplicates, make_facts(first, other)) == []  # type: ignore[arg-type]
 
 
 def test_multi_turn_categories_are_made_of_each_other() -> None:
     turns = (("Make a folder called drafts please", ["mkdir(dir_name='drafts')"]),)
     base = make_multi_turn(*turns, entry_id="a")
     long = make_multi_turn(*turns, entry_id="b", category="multi_turn_long_context")
-    assert found(duplicates.find_duplicates, make_facts(base, long)) == []
-    assert len(found(duplicates.find_duplicates, make_facts(base, replace(base, id="c")))) == 1
+    assert list_findings(duplicates.find_duplicates, make_facts(base, long)) == []
+    assert len(list_findings(duplicates.find_duplicates, make_facts(base, replace(base, id="c")))) == 1
 
 
 def test_questions_about_the_web_are_put_with_and_without_snippets() -> None:
     suite = core.open_suite(Path())
     base, plain = (suite.load(CATEGORIES[f"web_search_{kind}"])[0] for kind in ("base", "no_snippet"))
-    assert found(duplicates.find_duplicates, make_facts(base, plain)) == []
-    assert len(found(duplicates.find_duplicates, make_facts(base, replace(base, id="again")))) == 1
+    assert list_findings(duplicates.find_duplicates, make_facts(base, plain)) == []
+    assert len(list_findings(duplicates.find_duplicates, make_facts(base, replace(base, id="again")))) == 1
 
 
 def test_overlap_with_another_suite() -> None:
     other = make_entry(suite="bfcl", entry_id="x", category="irrelevance")
     near = make_entry(entry_id="b", query="What will the weather in Oslo be?")
     facts = make_facts(make_entry(entry_id="a"), near, make_entry(entry_id="c", query="Hm?"), against=[other])
-    told = found(duplicates.find_overlaps, facts)
+    told = list_findings(duplicates.find_overlaps, facts)
     assert [(entry, severity) for entry, severity, _ in told] == [("a", "likely"), ("b", "hint")]
     assert told[0][2] == "is like bfcl:x (ROUGE-L 1.00): 'What will the weather in Bergen be?'"
-    assert found(duplicates.find_overlaps, make_facts(near)) == []
+    assert list_findings(duplicates.find_overlaps, make_facts(near)) == []
 
 
 RAIN = "Rain in Bergen?"
@@ -161,16 +166,16 @@ MEANT = {
 }
 
 
-def _embed(texts: Sequence[str]) -> Sequence[Vector]:
+def _embed_texts(texts: Sequence[str]) -> Sequence[Vector]:
     return [list(MEANT[text]) for text in texts]
 
 
 def test_questions_that_mean_the_same() -> None:
     first, again = make_entry(entry_id="a"), make_entry(entry_id="b", query=RAIN)
     hm = make_entry(entry_id="c", query="Hm?")
-    told = found(duplicates.find_paraphrases, make_facts(first, again, hm, embed=_embed))
+    told = list_findings(duplicates.find_paraphrases, make_facts(first, again, hm, embed=_embed_texts))
     assert told == [("b", "hint", "means what a means (cosine 0.96): 'What will the weather in Bergen be?'")]
-    assert found(duplicates.find_paraphrases, make_facts(first, again, hm)) == []
+    assert list_findings(duplicates.find_paraphrases, make_facts(first, again, hm)) == []
 
 
 @pytest.mark.parametrize(
@@ -187,12 +192,12 @@ def test_questions_that_mean_the_same() -> None:
 )
 def test_what_is_no_paraphrase(other: Entry) -> None:
     first = replace(make_entry(entry_id="a"), cluster=other.cluster)
-    assert found(duplicates.find_paraphrases, make_facts(first, other, embed=_embed)) == []
+    assert list_findings(duplicates.find_paraphrases, make_facts(first, other, embed=_embed_texts)) == []
 
 
 def test_another_suite_may_mean_the_same_with_any_functions() -> None:
     other = make_entry("irrelevance", suite="bfcl", entry_id="x", query=RAIN)
-    ((entry, _, evidence),) = found(
-        duplicates.find_paraphrases, make_facts(make_entry(entry_id="a"), against=[other], embed=_embed)
+    ((entry, _, evidence),) = list_findings(
+        duplicates.find_paraphrases, make_facts(make_entry(entry_id="a"), against=[other], embed=_embed_texts)
     )
     assert (entry, evidence) == ("a", "means what bfcl:x means (cosine 0.96): 'Rain in Bergen?'")

@@ -10,15 +10,15 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.tools.audit import function_docs
 from pytest_fcbench.tools.audit.findings import Check
 from tests.factories import make_doc, make_entry, make_multi_turn
-from tests.tools.audit.made import found, make_facts
+from tests.tools.audit.made import list_findings, make_facts
 
 
-def wrong(
+def find_flaws(
     doc: FunctionDoc, check: Check = function_docs.find_unsound_docs, category: str = "live_relevance"
 ) -> list[tuple[str, str]]:
-    """Severity and evidence of what is wrong with a doc."""
+    """Return severity and evidence of what is wrong with a doc."""
     facts = make_facts(make_entry(category, functions=[doc]))
-    return [(severity, evidence) for _, severity, evidence in found(check, facts)]
+    return [(severity, evidence) for _, severity, evidence in list_findings(check, facts)]
 
 
 def test_a_sound_doc_has_no_finding() -> None:
@@ -36,7 +36,7 @@ def test_a_sound_doc_has_no_finding() -> None:
         function_docs.find_indistinct_functions,
         function_docs.find_leaked_values,
     ):
-        assert wrong(doc, check) == []
+        assert find_flaws(doc, check) == []
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_a_sound_doc_has_no_finding() -> None:
     ],
 )
 def test_docs_that_are_no_sound_schema(doc: FunctionDoc, severity: str, evidence: str) -> None:
-    assert wrong(doc) == [(severity, evidence)]
+    assert find_flaws(doc) == [(severity, evidence)]
 
 
 def test_a_doc_is_told_once() -> None:
     doc = make_doc("f", {"x": {"type": "text"}})
     entries = [make_entry("live_relevance", functions=[doc], entry_id=f"e{n}") for n in range(3)]
-    assert found(function_docs.find_unsound_docs, make_facts(*entries)) == [
+    assert list_findings(function_docs.find_unsound_docs, make_facts(*entries)) == [
         ("e0", "likely", "f.x has the type 'text', which python entries do not know (offered in 3 entries)")
     ]
 
@@ -119,7 +119,7 @@ def test_a_doc_is_told_once() -> None:
     ],
 )
 def test_defaults_that_contradict_their_doc(schema: dict[str, object], evidence: str) -> None:
-    assert wrong(make_doc("f", {"x": schema}), function_docs.find_contradictory_defaults) == [
+    assert find_flaws(make_doc("f", {"x": schema}), function_docs.find_contradictory_defaults) == [
         ("likely", evidence)
     ]
 
@@ -136,12 +136,12 @@ def test_defaults_that_contradict_their_doc(schema: dict[str, object], evidence:
     ],
 )
 def test_defaults_that_say_the_same_in_other_words(schema: dict[str, object]) -> None:
-    assert wrong(make_doc("f", {"x": schema}), function_docs.find_contradictory_defaults) == []
+    assert find_flaws(make_doc("f", {"x": schema}), function_docs.find_contradictory_defaults) == []
 
 
 def test_a_required_parameter_with_a_default_is_a_hint() -> None:
     doc = make_doc("f", {"x": {"type": "integer", "default": 3}}, required=["x"])
-    assert wrong(doc, function_docs.find_contradictory_defaults) == [
+    assert find_flaws(doc, function_docs.find_contradictory_defaults) == [
         ("hint", "f.x is required, but has the default 3")
     ]
 
@@ -150,7 +150,7 @@ def test_names_that_become_one() -> None:
     entry = make_entry(
         "live_relevance", functions=[make_doc("a.b"), replace(make_doc("a_b"), description="Else.")]
     )
-    assert found(function_docs.find_indistinct_functions, make_facts(entry)) == [
+    assert list_findings(function_docs.find_indistinct_functions, make_facts(entry)) == [
         ("live_relevance_0", "certain", "['a.b', 'a_b'] are all shown as 'a_b'")
     ]
 
@@ -161,11 +161,13 @@ def test_functions_that_differ_only_in_name() -> None:
         make_entry("live_relevance", functions=[one, replace(one, name="b")], entry_id=f"e{n}")
         for n in (1, 2)
     ]
-    assert found(function_docs.find_indistinct_functions, make_facts(*entries)) == [
+    assert list_findings(function_docs.find_indistinct_functions, make_facts(*entries)) == [
         ("e1", "likely", "['a', 'b'] differ in nothing but the name (offered in 2 entries)")
     ]
     assert (
-        found(function_docs.find_indistinct_functions, make_facts(make_entry(functions=[one, make_doc("b")])))
+        list_findings(
+            function_docs.find_indistinct_functions, make_facts(make_entry(functions=[one, make_doc("b")]))
+        )
         == []
     )
 
@@ -173,9 +175,9 @@ def test_functions_that_differ_only_in_name() -> None:
 def test_functions_that_come_late_are_looked_at() -> None:
     late = make_doc("b", {"x": {"type": "text"}})
     entry = make_multi_turn(("Go", []), ("", []), withheld={1: [late]})
-    assert [evidence for *_, evidence in found(function_docs.find_unsound_docs, make_facts(entry))] == [
-        "b.x has the type 'text', which python entries do not know"
-    ]
+    assert [
+        evidence for *_, evidence in list_findings(function_docs.find_unsound_docs, make_facts(entry))
+    ] == ["b.x has the type 'text', which python entries do not know"]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ def test_functions_that_come_late_are_looked_at() -> None:
 def test_answers_that_stand_in_the_doc(schema: dict[str, object], value: str, evidence: str | None) -> None:
     doc = make_doc("f", {"x": schema}, required=["x"])
     entry = make_entry(functions=[doc], expect=[{"f": {"x": [value]}}], query="How far is it to Bergen?")
-    assert [text for *_, text in found(function_docs.find_leaked_values, make_facts(entry))] == (
+    assert [text for *_, text in list_findings(function_docs.find_leaked_values, make_facts(entry))] == (
         [evidence] if evidence else []
     )
 

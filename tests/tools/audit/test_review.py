@@ -37,34 +37,34 @@ decisions:
 """
 
 
-def found(check: str, entry: str, severity: Severity = Severity.CERTAIN) -> Finding:
+def make_finding(check: str, entry: str, severity: Severity = Severity.CERTAIN) -> Finding:
     return Finding(check, entry, severity, "so it is", "do something")
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Path:
+def review_file(tmp_path: Path) -> Path:
     path = tmp_path / "review.yaml"
     path.write_text(TEXT, encoding="utf-8")
     return path
 
 
-def test_a_review_is_read(written: Path) -> None:
-    read = review.read_review(written)
+def test_a_review_is_read(review_file: Path) -> None:
+    read = review.read_review(review_file)
     assert (read.suite, read.version, read.package) == ("mine", "1", "my-suite")
     assert [item.decision for item in read.decisions] == [Decision.SET_ASIDE, Decision.KEEP]
     assert read.decisions[0].entries == ("b", "a")
 
 
-def test_the_ledger_has_what_was_decided_and_is_found(written: Path) -> None:
-    read = review.read_review(written)
-    findings = [found("malformed", "a"), found("mistyped", "c"), found("mistyped", "b")]
+def test_the_ledger_has_what_was_decided_and_is_found(review_file: Path) -> None:
+    read = review.read_review(review_file)
+    findings = [make_finding("malformed", "a"), make_finding("mistyped", "c"), make_finding("mistyped", "b")]
     assert review.build_ledger(read, findings) == {"a": "no value: at all"}
     assert review.build_ledger(read, []) == {}
 
 
-def test_the_ledger_is_in_the_order_of_the_review_and_reads_back(written: Path) -> None:
-    read = review.read_review(written)
-    text = review.write_ledger(read, [found("malformed", "a"), found("malformed", "b")])
+def test_the_ledger_is_in_the_order_of_the_review_and_reads_back(review_file: Path) -> None:
+    read = review.read_review(review_file)
+    text = review.write_ledger(read, [make_finding("malformed", "a"), make_finding("malformed", "b")])
     assert text == (
         "# Entries of my-suite 1 that the corrected profile sets aside, and why.\n"
         'b: "no value: at all"\n'
@@ -76,23 +76,25 @@ def test_the_ledger_is_in_the_order_of_the_review_and_reads_back(written: Path) 
 @pytest.mark.parametrize(
     "text", ["plain words", "yes", "a: b", "x #y", "- z", "tab\there", "'q'", " pad", "7", "é"]
 )
-def test_any_text_of_a_ledger_reads_back(written: Path, text: str) -> None:
-    written.write_text(TEXT.replace('"no value: at all"', yaml.safe_dump(text, default_style='"').strip()))
-    ledger = review.write_ledger(review.read_review(written), [found("malformed", "a")])
+def test_any_text_of_a_ledger_reads_back(review_file: Path, text: str) -> None:
+    review_file.write_text(
+        TEXT.replace('"no value: at all"', yaml.safe_dump(text, default_style='"').strip())
+    )
+    ledger = review.write_ledger(review.read_review(review_file), [make_finding("malformed", "a")])
     assert yaml.safe_load(ledger) == {"a": text}
 
 
-def test_what_is_no_longer_found_and_what_is_not_decided(written: Path) -> None:
-    read = review.read_review(written)
+def test_what_is_no_longer_found_and_what_is_not_decided(review_file: Path) -> None:
+    read = review.read_review(review_file)
     findings = [
-        found("malformed", "b"),
-        found("malformed", "a"),
-        found("shape", "d"),
-        found("shape", "e", Severity.HINT),
-        found("mistyped", "a"),
+        make_finding("malformed", "b"),
+        make_finding("malformed", "a"),
+        make_finding("shape", "d"),
+        make_finding("shape", "e", Severity.HINT),
+        make_finding("mistyped", "a"),
     ]
     assert list(review.find_vanished(read, findings)) == [("mistyped", "c")]
-    assert review.find_undecided(read, findings) == [found("shape", "d")]
+    assert review.find_undecided(read, findings) == [make_finding("shape", "d")]
 
 
 @pytest.mark.parametrize(
@@ -105,10 +107,10 @@ def test_what_is_no_longer_found_and_what_is_not_decided(written: Path) -> None:
         ("entries: [a, c]", "entries: [1]", "must be text, is int 1; put it in quotes"),
     ],
 )
-def test_a_review_that_is_wrong_says_where(written: Path, old: str, new: str, says: str) -> None:
-    written.write_text(TEXT.replace(old, new))
+def test_a_review_that_is_wrong_says_where(review_file: Path, old: str, new: str, says: str) -> None:
+    review_file.write_text(TEXT.replace(old, new))
     with pytest.raises(SuiteError, match=r"review\.yaml:\d+: ") as caught:
-        review.read_review(written)
+        review.read_review(review_file)
     assert says in str(caught.value)
 
 
@@ -116,36 +118,40 @@ def test_a_review_that_is_wrong_says_where(written: Path, old: str, new: str, sa
 
 
 @pytest.fixture(scope="module")
-def reviewed() -> review.Review:
+def bfcl_review() -> review.Review:
     path = review.find_packaged_review("bfcl")
     assert path
     return review.read_review(path)
 
 
 @pytest.fixture(scope="module")
-def findings(pack_cache: Path, reviewed: review.Review, pool: Pool) -> list[Finding]:
-    """What the checks find that the review names."""
+def findings(pack_cache: Path, bfcl_review: review.Review, pool: Pool) -> list[Finding]:
+    """Return what the checks find that the review names."""
     suite = open_suite("bfcl", pack_cache)
     entries = [e for c in suite.categories if not c.rule.varies_others for e in suite.load(c)]
-    names = {item.finding for item in reviewed.decisions}
+    names = {item.finding for item in bfcl_review.decisions}
     expected = [e.expectation for e in entries if isinstance(e.expectation, ExpectedResponse)]
     with closing(Performer(expected)) as performer:
         return list(checks.run_checks(Facts(suite, entries, pool, performer), sorted(names)))
 
 
-def test_the_ledger_of_bfcl_is_that_of_its_review(reviewed: review.Review, findings: list[Finding]) -> None:
+def test_the_ledger_of_bfcl_is_that_of_its_review(
+    bfcl_review: review.Review, findings: list[Finding]
+) -> None:
     ledger = Path(bfcl.__file__).with_name("ledger.yaml")
-    assert review.write_ledger(reviewed, findings) == ledger.read_text(encoding="utf-8")
+    assert review.write_ledger(bfcl_review, findings) == ledger.read_text(encoding="utf-8")
 
 
 def test_every_decision_about_bfcl_is_about_a_finding(
-    reviewed: review.Review, findings: list[Finding]
+    bfcl_review: review.Review, findings: list[Finding]
 ) -> None:
-    assert list(review.find_vanished(reviewed, findings)) == []
+    assert list(review.find_vanished(bfcl_review, findings)) == []
 
 
-def test_every_certain_finding_in_bfcl_is_decided(reviewed: review.Review, findings: list[Finding]) -> None:
-    assert review.find_undecided(reviewed, findings) == []
+def test_every_certain_finding_in_bfcl_is_decided(
+    bfcl_review: review.Review, findings: list[Finding]
+) -> None:
+    assert review.find_undecided(bfcl_review, findings) == []
 
 
 KNOWN = {

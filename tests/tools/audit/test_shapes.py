@@ -9,7 +9,7 @@ import pytest
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.tools.audit import shapes
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn
-from tests.tools.audit.made import found, make_facts
+from tests.tools.audit.made import list_findings, make_facts
 
 CALL = {"weather.forecast": {"city": ["Bergen"]}}
 TWO = [make_doc(), make_doc("chess.opening")]
@@ -50,7 +50,7 @@ TWO = [make_doc(), make_doc("chess.opening")]
     ],
 )
 def test_wrong_forms(entry: Entry, severity: str, evidence: str) -> None:
-    assert found(shapes.find_misshapen_entries, make_facts(entry)) == [(entry.id, severity, evidence)]
+    assert list_findings(shapes.find_misshapen_entries, make_facts(entry)) == [(entry.id, severity, evidence)]
 
 
 def test_right_forms() -> None:
@@ -63,18 +63,18 @@ def test_right_forms() -> None:
         make_multi_turn(("a", ["f()"])),
         make_golden_path([("f", {}, {})]),
     ]
-    assert found(shapes.find_misshapen_entries, make_facts(*entries)) == []
+    assert list_findings(shapes.find_misshapen_entries, make_facts(*entries)) == []
 
 
 def test_an_id_that_stands_twice() -> None:
-    assert found(shapes.find_misshapen_entries, make_facts(make_entry(), make_entry(query="Else?"))) == [
-        ("simple_python_0", "certain", "the id stands twice")
-    ]
+    assert list_findings(
+        shapes.find_misshapen_entries, make_facts(make_entry(), make_entry(query="Else?"))
+    ) == [("simple_python_0", "certain", "the id stands twice")]
 
 
 def test_what_cannot_be_read() -> None:
     facts = make_facts(unread={"multiple": "multiple.yaml:3: must be text"})
-    assert found(shapes.find_unreadable_categories, facts) == [
+    assert list_findings(shapes.find_unreadable_categories, facts) == [
         ("multiple", "certain", "multiple.yaml:3: must be text")
     ]
-    assert found(shapes.find_unreadable_categories, make_facts()) == []
+    assert list_findings(shapes.find_unreadable_categories, make_facts()) == []

@@ -9,31 +9,35 @@ import pytest
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.tools.audit import texts
 from tests.factories import make_doc, make_entry, make_multi_turn
-from tests.tools.audit.made import found, make_facts
+from tests.tools.audit.made import list_findings, make_facts
 
 
 def test_a_question_that_says_nothing() -> None:
     facts = make_facts(make_entry(query=" \n"), make_entry("multiple"))
-    assert found(texts.find_empty_texts, facts) == [
+    assert list_findings(texts.find_empty_texts, facts) == [
         ("simple_python_0", "certain", "the user says nothing at all")
     ]
 
 
 def test_a_message_without_a_text() -> None:
     entry = replace(make_entry(), turns=((Message("system", ""), Message("user", "Hello")),))
-    assert found(texts.find_empty_texts, make_facts(entry)) == [
+    assert list_findings(texts.find_empty_texts, make_facts(entry)) == [
         ("simple_python_0", "likely", "messages without a text: ['system']")
     ]
 
 
 def test_a_turn_without_messages_is_meant_so() -> None:
-    assert found(texts.find_empty_texts, make_facts(make_multi_turn(("Go on", []), ("", ["f()"])))) == []
+    assert (
+        list_findings(texts.find_empty_texts, make_facts(make_multi_turn(("Go on", []), ("", ["f()"])))) == []
+    )
 
 
 def test_a_function_that_nobody_described_is_told_once() -> None:
     bare = replace(make_doc("f"), description="  ")
     facts = make_facts(make_entry(functions=[bare]), make_entry("multiple", functions=[bare]))
-    assert found(texts.find_empty_texts, facts) == [("simple_python_0", "likely", "f has no description")]
+    assert list_findings(texts.find_empty_texts, facts) == [
+        ("simple_python_0", "likely", "f has no description")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +52,7 @@ def test_a_function_that_nobody_described_is_told_once() -> None:
     ],
 )
 def test_damage(text: str, severity: str, evidence: str) -> None:
-    assert found(texts.find_damaged_texts, make_facts(make_entry(query=text))) == [
+    assert list_findings(texts.find_damaged_texts, make_facts(make_entry(query=text))) == [
         ("simple_python_0", severity, evidence)
     ]
 
@@ -65,13 +69,13 @@ def test_damage(text: str, severity: str, evidence: str) -> None:
     ],
 )
 def test_text_that_is_as_it_should_be(text: str) -> None:
-    assert found(texts.find_damaged_texts, make_facts(make_entry(query=text))) == []
+    assert list_findings(texts.find_damaged_texts, make_facts(make_entry(query=text))) == []
 
 
 def test_damage_in_a_doc_is_told_once() -> None:
     doc = make_doc("f", {"x": {"type": "string", "description": "a\x00b"}})
     facts = make_facts(make_entry(functions=[doc]), make_entry("multiple", functions=[doc]))
-    assert found(texts.find_damaged_texts, facts) == [
+    assert list_findings(texts.find_damaged_texts, facts) == [
         ("simple_python_0", "certain", r"f.x: U+0000 in 'a\x00b'")
     ]
 
@@ -86,7 +90,7 @@ def test_damage_in_a_doc_is_told_once() -> None:
     ],
 )
 def test_values_that_the_question_does_not_name(accepted: list[object], finds: bool) -> None:
-    evidence = found(
+    evidence = list_findings(
         texts.find_unnamed_values, make_facts(make_entry(expect=[{"weather.forecast": {"city": accepted}}]))
     )
     assert bool(evidence) == finds
@@ -97,4 +101,4 @@ def test_what_may_be_left_out_or_is_one_of_an_enum_need_not_be_named() -> None:
         "f", {"x": {"type": "string", "enum": ["celsius"]}, "y": {"type": "string"}}, required=["x"]
     )
     entry = make_entry(functions=[doc], expect=[{"f": {"x": ["celsius"], "y": ["so", ""]}}])
-    assert found(texts.find_unnamed_values, make_facts(entry)) == []
+    assert list_findings(texts.find_unnamed_values, make_facts(entry)) == []

@@ -16,13 +16,15 @@ from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.suites import complexfuncbench
 from pytest_fcbench.tools.audit import trajectories
 from tests.factories import make_entry, make_golden_path, make_multi_turn
-from tests.tools.audit.made import found, make_facts
+from tests.tools.audit.made import list_findings, make_facts
 
 DOCS = {doc.name: doc for doc in document_domain(DOMAINS["file_system"])}
 
 
-def files(*turns: tuple[str, Sequence[str]], late: dict[int, Sequence[str]] | None = None) -> Entry:
-    """An entry in an empty file system; ``late`` names functions that come late, by turn."""
+def make_files_entry(
+    *turns: tuple[str, Sequence[str]], late: dict[int, Sequence[str]] | None = None
+) -> Entry:
+    """Make an entry in an empty file system; ``late`` names functions that come late, by turn."""
     withheld: dict[int, list[FunctionDoc]] = {
         turn: [DOCS[name] for name in names] for turn, names in (late or {}).items()
     }
@@ -32,7 +34,7 @@ def files(*turns: tuple[str, Sequence[str]], late: dict[int, Sequence[str]] | No
 
 
 def test_a_sound_trajectory_has_no_finding() -> None:
-    entry = files(
+    entry = make_files_entry(
         ("Make drafts", ["mkdir(dir_name='drafts')"]),
         ("Now rename it", []),
         ("To finals", ["mv(source='drafts', destination='finals')", "ls(True)"]),
@@ -45,7 +47,7 @@ def test_a_sound_trajectory_has_no_finding() -> None:
         trajectories.find_erring_calls,
         trajectories.find_callable_turns,
     ):
-        assert found(check, make_facts(entry)) == []
+        assert list_findings(check, make_facts(entry)) == []
 
 
 @pytest.mark.parametrize(
@@ -62,53 +64,62 @@ def test_a_sound_trajectory_has_no_finding() -> None:
     ],
 )
 def test_calls_that_cannot_be_made(call: str, severity: str, why: str) -> None:
-    facts = make_facts(files(("Go", [call]), ("", ["ls()"]), late={1: ["sort"]}))
-    ((entry, found_severity, evidence),) = found(trajectories.find_unmakeable_calls, facts)
+    facts = make_facts(make_files_entry(("Go", [call]), ("", ["ls()"]), late={1: ["sort"]}))
+    ((entry, found_severity, evidence),) = list_findings(trajectories.find_unmakeable_calls, facts)
     assert (entry, found_severity) == ("multi_turn_base_0", severity)
     assert evidence.startswith("turn 1: ")
     assert why in evidence
 
 
 def test_a_call_inside_a_call_is_no_wrong_type() -> None:
-    assert found(trajectories.find_unmakeable_calls, make_facts(files(("Go", ["echo(content=pwd())"])))) == []
+    assert (
+        list_findings(
+            trajectories.find_unmakeable_calls, make_facts(make_files_entry(("Go", ["echo(content=pwd())"])))
+        )
+        == []
+    )
 
 
 def test_calls_that_return_an_error() -> None:
-    facts = make_facts(files(("Go", ["cd(folder='x')", "mkdir('a')", "mkdir(1, 2, 3)"])))
-    ((entry, severity, evidence),) = found(trajectories.find_erring_calls, facts)
+    facts = make_facts(make_files_entry(("Go", ["cd(folder='x')", "mkdir('a')", "mkdir(1, 2, 3)"])))
+    ((entry, severity, evidence),) = list_findings(trajectories.find_erring_calls, facts)
     assert (entry, severity) == ("multi_turn_base_0", "likely")
     assert evidence.startswith("turn 1: \"cd(folder='x')\" returns ")
 
 
 def test_a_call_that_breaks_is_certain() -> None:
-    facts = make_facts(files(("Go", ["echo(content='x', file_name=[1])"])))
-    assert [severity for _, severity, _ in found(trajectories.find_erring_calls, facts)] == ["certain"]
+    facts = make_facts(make_files_entry(("Go", ["echo(content='x', file_name=[1])"])))
+    assert [severity for _, severity, _ in list_findings(trajectories.find_erring_calls, facts)] == [
+        "certain"
+    ]
 
 
 def test_a_state_that_cannot_be_opened() -> None:
-    entry = replace(files(("Go", ["ls()"])), scene=Scene(("file_system",), {"file_system": {"root": 3}}))
-    ((_, severity, evidence),) = found(trajectories.find_erring_calls, make_facts(entry))
+    entry = replace(
+        make_files_entry(("Go", ["ls()"])), scene=Scene(("file_system",), {"file_system": {"root": 3}})
+    )
+    ((_, severity, evidence),) = list_findings(trajectories.find_erring_calls, make_facts(entry))
     assert severity == "certain"
     assert evidence.startswith("the initial state cannot be opened: ")
 
 
 def test_a_function_that_nothing_waits_for() -> None:
-    facts = make_facts(files(("Sort a.txt", []), ("", ["cat('a.txt')"]), late={1: ["sort"]}))
-    ((_, severity, evidence),) = found(trajectories.find_callable_turns, facts)
+    facts = make_facts(make_files_entry(("Sort a.txt", []), ("", ["cat('a.txt')"]), late={1: ["sort"]}))
+    ((_, severity, evidence),) = list_findings(trajectories.find_callable_turns, facts)
     assert severity == "likely"
     assert evidence == "turn 1 waits for ['sort'], which turn 2 does not call: [\"cat('a.txt')\"]"
 
 
 def test_values_that_were_said_before() -> None:
-    facts = make_facts(files(("Show a.txt", []), ("Yes, a.txt", ["cat('a.txt')"])))
-    ((_, severity, evidence),) = found(trajectories.find_callable_turns, facts)
+    facts = make_facts(make_files_entry(("Show a.txt", []), ("Yes, a.txt", ["cat('a.txt')"])))
+    ((_, severity, evidence),) = list_findings(trajectories.find_callable_turns, facts)
     assert severity == "hint"
     assert evidence == "turn 1 already says every value of turn 2: [\"cat('a.txt')\"]"
 
 
 def test_a_turn_after_which_nothing_comes() -> None:
-    facts = make_facts(files(("Show a.txt", ["cat('a.txt')"]), ("And the invoice", [])))
-    ((_, severity, evidence),) = found(trajectories.find_callable_turns, facts)
+    facts = make_facts(make_files_entry(("Show a.txt", ["cat('a.txt')"]), ("And the invoice", [])))
+    ((_, severity, evidence),) = list_findings(trajectories.find_callable_turns, facts)
     assert (severity, evidence[:26]) == ("likely", "no turn from 2 on makes a ")
 
 
@@ -124,7 +135,7 @@ def test_a_turn_after_which_nothing_comes() -> None:
 def test_golden_calls_are_compared_with_their_schemas(
     arguments: dict[str, object], severity: str | None, why: str
 ) -> None:
-    told = found(
+    told = list_findings(
         trajectories.find_calls_off_schema, make_facts(make_golden_path([("find", arguments, {"ok": True})]))
     )
     assert [found for _, found, _ in told] == ([severity] if severity else [])
@@ -132,7 +143,7 @@ def test_golden_calls_are_compared_with_their_schemas(
 
 
 def test_entries_without_a_golden_path_are_left_alone() -> None:
-    assert found(trajectories.find_calls_off_schema, make_facts(make_entry())) == []
+    assert list_findings(trajectories.find_calls_off_schema, make_facts(make_entry())) == []
 
 
 def test_what_the_suite_sets_aside_is_found() -> None:
@@ -158,7 +169,7 @@ def test_what_the_suite_sets_aside_is_found() -> None:
         ],
     }
     (entry,) = complexfuncbench.read_golden_paths(json.dumps(record).encode(), Path("records.jsonl"))
-    ((_, severity, evidence),) = found(trajectories.find_calls_off_schema, make_facts(entry))
+    ((_, severity, evidence),) = list_findings(trajectories.find_calls_off_schema, make_facts(entry))
     assert severity == "certain"
     assert entry.set_aside
     assert entry.set_aside.removeprefix("a golden call has a wrong form: ") in evidence

@@ -12,7 +12,7 @@ from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.tools.audit import truths
 from pytest_fcbench.tools.audit.facts import Facts
 from tests.factories import make_doc, make_entry
-from tests.tools.audit.made import found, make_facts
+from tests.tools.audit.made import list_findings, make_facts
 
 BOOK = make_doc(
     "hotel.book",
@@ -27,14 +27,16 @@ BOOK = make_doc(
 )
 
 
-def book(**accepted: object) -> Entry:
-    """An entry that expects a booking."""
+def make_booking(**accepted: object) -> Entry:
+    """Make an entry that expects a booking."""
     given = {"city": ["Bergen"], **accepted}
     return make_entry(functions=[BOOK], expect=[{"hotel.book": given}])
 
 
 def test_a_sound_truth_has_no_finding() -> None:
-    sound = make_facts(book(rooms=[2, ""], board=["Half"], guests=[["Ann", "Bo"]], card=[{"number": ["12"]}]))
+    sound = make_facts(
+        make_booking(rooms=[2, ""], board=["Half"], guests=[["Ann", "Bo"]], card=[{"number": ["12"]}])
+    )
     for check in (
         truths.find_uncallable_calls,
         truths.find_malformed_alternatives,
@@ -43,7 +45,7 @@ def test_a_sound_truth_has_no_finding() -> None:
         truths.find_refused_defaults,
         truths.find_broken_sql,
     ):
-        assert found(check, sound) == []
+        assert list_findings(check, sound) == []
 
 
 @pytest.mark.parametrize(
@@ -62,19 +64,19 @@ def test_a_sound_truth_has_no_finding() -> None:
             id="missing required",
         ),
         pytest.param(
-            book(pets=[1]),
+            make_booking(pets=[1]),
             "hotel.book has no parameter pets, but the truth demands [1]",
             "certain",
             id="unknown parameter",
         ),
         pytest.param(
-            book(pets=[1, ""]),
+            make_booking(pets=[1, ""]),
             "hotel.book has no parameter pets; accepted: [1, '']",
             "likely",
             id="unknown parameter that may be left out",
         ),
         pytest.param(
-            book(card=[{"owner": ["Ann"]}]),
+            make_booking(card=[{"owner": ["Ann"]}]),
             "hotel.book.card has no key owner; the keys are ['number']",
             "likely",
             id="unknown key",
@@ -82,7 +84,9 @@ def test_a_sound_truth_has_no_finding() -> None:
     ],
 )
 def test_calls_that_the_doc_forbids(entry: Entry, evidence: str, severity: str) -> None:
-    assert found(truths.find_uncallable_calls, make_facts(entry)) == [("simple_python_0", severity, evidence)]
+    assert list_findings(truths.find_uncallable_calls, make_facts(entry)) == [
+        ("simple_python_0", severity, evidence)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -112,14 +116,17 @@ def test_calls_that_the_doc_forbids(entry: Entry, evidence: str, severity: str) 
 def test_values_that_are_no_lists_of_alternatives(
     accepted: dict[str, object], severity: str, evidence: str
 ) -> None:
-    assert found(truths.find_malformed_alternatives, make_facts(book(**accepted))) == [
+    assert list_findings(truths.find_malformed_alternatives, make_facts(make_booking(**accepted))) == [
         ("simple_python_0", severity, evidence)
     ]
 
 
 def test_alternatives_of_the_right_depth_are_fine() -> None:
     assert (
-        found(truths.find_malformed_alternatives, make_facts(book(guests=[["Ann", "Bo"], ["Bo", "Ann"]])))
+        list_findings(
+            truths.find_malformed_alternatives,
+            make_facts(make_booking(guests=[["Ann", "Bo"], ["Bo", "Ann"]])),
+        )
         == []
     )
 
@@ -162,7 +169,7 @@ def test_alternatives_of_the_right_depth_are_fine() -> None:
 def test_values_that_the_doc_does_not_declare(
     accepted: dict[str, object], severity: str, evidence: str
 ) -> None:
-    assert found(truths.find_mistyped_values, make_facts(book(**accepted))) == [
+    assert list_findings(truths.find_mistyped_values, make_facts(make_booking(**accepted))) == [
         ("simple_python_0", severity, evidence)
     ]
 
@@ -171,14 +178,14 @@ def test_source_text_stands_for_any_type() -> None:
     """In Java and JavaScript a text can be the name of a variable."""
     doc = make_doc("f", {"n": {"type": "integer"}, "x": {"type": "any"}}, required=["n"])
     entry = make_entry("simple_java", functions=[doc], expect=[{"f": {"n": ["count"], "x": [3]}}])
-    assert found(truths.find_mistyped_values, make_facts(entry)) == []
+    assert list_findings(truths.find_mistyped_values, make_facts(entry)) == []
     python = make_entry(functions=[doc], expect=[{"f": {"n": ["count"], "x": [3]}}])
-    assert len(found(truths.find_mistyped_values, make_facts(python))) == 1
+    assert len(list_findings(truths.find_mistyped_values, make_facts(python))) == 1
 
 
 def test_what_the_matcher_refuses_whatever_is_answered() -> None:
-    ((entry, severity, evidence),) = found(
-        truths.find_refused_truths, make_facts(book(rooms=[], board=["half", "full"]))
+    ((entry, severity, evidence),) = list_findings(
+        truths.find_refused_truths, make_facts(make_booking(rooms=[], board=["half", "full"]))
     )
     assert (entry, severity) == ("simple_python_0", "certain")
     assert evidence == (
@@ -194,13 +201,13 @@ def test_a_first_value_that_only_another_can_stand_for() -> None:
         expect=[{"f": {"d": [{"a": "xy"}, {"a": ["xy"]}]}}],
     )
     # The oracle makes no member of a text, so its first answer lacks the key.
-    severities = {severity for _, severity, _ in found(truths.find_refused_truths, make_facts(entry))}
+    severities = {severity for _, severity, _ in list_findings(truths.find_refused_truths, make_facts(entry))}
     assert severities == {"hint"}
 
 
 def test_an_entry_that_both_profiles_refuse_for_their_own_reasons_is_told_once() -> None:
-    facts = make_facts(parallel({"city": ["Oslo"], "rooms": [1]}, {"city": ["Oslo"], "rooms": []}))
-    ((_, severity, evidence),) = found(truths.find_refused_truths, facts)
+    facts = make_facts(make_bookings({"city": ["Oslo"], "rooms": [1]}, {"city": ["Oslo"], "rooms": []}))
+    ((_, severity, evidence),) = list_findings(truths.find_refused_truths, facts)
     assert severity == "certain"
     assert evidence.startswith("official rules: parallel_function_checker_no_order:cannot_find_match: ")
     assert "; corrected rules: cannot_find_match: " in evidence
@@ -209,7 +216,7 @@ def test_an_entry_that_both_profiles_refuse_for_their_own_reasons_is_told_once()
 def test_an_entry_that_breaks_whoever_looks_at_it_is_refused() -> None:
     """The oracle calls the first function of a relevance entry, and there is none."""
     entry = make_entry("live_relevance", functions=[])
-    ((_, severity, evidence),) = found(truths.find_refused_truths, make_facts(entry))
+    ((_, severity, evidence),) = list_findings(truths.find_refused_truths, make_facts(entry))
     assert severity == "certain"
     assert "the conversation cannot be held: IndexError" in evidence
 
@@ -225,7 +232,7 @@ def test_what_only_an_api_knows_is_a_hint(pool: Pool, performer: Performer) -> N
     )
     plain = make_facts(entry)
     facts = Facts(plain.suite, plain.entries, pool, performer)
-    ((_, severity, evidence),) = found(truths.find_refused_truths, facts)
+    ((_, severity, evidence),) = list_findings(truths.find_refused_truths, facts)
     assert severity == "hint"
     assert "nobody recorded what get_stock_price_by_stock_name returned" in evidence
 
@@ -251,20 +258,22 @@ def test_sql_that_cannot_be_carried_out(condition: str, finds: bool) -> None:
         "conditions": [[condition]],
     }
     entry = make_entry("sql", functions=[SQL], expect=[{"sql.execute": truth}])
-    evidence = [text for _, _, text in found(truths.find_broken_sql, make_facts(entry))]
+    evidence = [text for _, _, text in list_findings(truths.find_broken_sql, make_facts(entry))]
     assert len(evidence) == finds
     assert all("not SQL" in text for text in evidence)
 
 
-def parallel(*calls: dict[str, object]) -> Entry:
-    """An entry that expects several bookings."""
+def make_bookings(*calls: dict[str, object]) -> Entry:
+    """Make an entry that expects several bookings."""
     return make_entry("parallel", functions=[BOOK], expect=[{"hotel.book": call} for call in calls])
 
 
 def test_a_greedy_trap() -> None:
     """Without rooms a call fits both; taken for the first, it leaves one that does not fit the second."""
-    facts = make_facts(parallel({"city": ["Oslo"], "rooms": [2, ""]}, {"city": ["Oslo"], "rooms": ["", 1]}))
-    ((entry, severity, evidence),) = found(truths.find_greedy_traps, facts)
+    facts = make_facts(
+        make_bookings({"city": ["Oslo"], "rooms": [2, ""]}, {"city": ["Oslo"], "rooms": ["", 1]})
+    )
+    ((entry, severity, evidence),) = list_findings(truths.find_greedy_traps, facts)
     assert (entry, severity) == ("parallel_0", "certain")
     assert evidence == (
         "hotel.book(city='Oslo') also fits the expected call 1; ahead of "
@@ -281,12 +290,12 @@ def test_a_greedy_trap() -> None:
     ],
 )
 def test_calls_in_parallel_that_cannot_be_mistaken(calls: tuple[dict[str, object], ...]) -> None:
-    assert found(truths.find_greedy_traps, make_facts(parallel(*calls))) == []
+    assert list_findings(truths.find_greedy_traps, make_facts(make_bookings(*calls))) == []
 
 
 @pytest.mark.parametrize(("board", "finds"), [(["half", ""], 1), (["NONE", ""], 0), (["half"], 0)])
 def test_leaving_out_must_mean_what_is_accepted(board: list[str], finds: int) -> None:
-    evidence = found(truths.find_refused_defaults, make_facts(book(board=board)))
+    evidence = list_findings(truths.find_refused_defaults, make_facts(make_booking(board=board)))
     assert len(evidence) == finds
     if finds:
         assert evidence[0][2] == (
@@ -298,4 +307,4 @@ def test_a_truth_of_another_kind_is_left_alone() -> None:
     entry = make_entry("irrelevance")
     assert truths.list_expected_calls(entry) == ()
     assert list(truths.iterate_accepted_values(entry)) == []
-    assert truths.list_expected_calls(book()) == (ExpectedCall("hotel.book", {"city": ["Bergen"]}),)
+    assert truths.list_expected_calls(make_booking()) == (ExpectedCall("hotel.book", {"city": ["Bergen"]}),)

@@ -26,20 +26,20 @@ GROWN = [entry for entry in ENTRIES if entry.parents and not entry.variation]
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, list[Entry]]:
+def entries_by_kind() -> dict[str, list[Entry]]:
     return dict(augment_entries(ENTRIES, list(KINDS), 40, 7, "grown"))
 
 
-def _texts(seed: int, count: int) -> Mapping[str, str]:
-    """The files that are made of what is written by hand in ``core``."""
+def _write_files(seed: int, count: int) -> Mapping[str, str]:
+    """Return the files that are made of what is written by hand in ``core``."""
     by_hand = [entry for entry in ENTRIES if not entry.parents]
     return format_entries(
         [e for _, group in augment_entries(by_hand, list(KINDS), count, seed, "grown") for e in group]
     )
 
 
-def _passes(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
-    """Whether the right answer to an entry, or that ``of`` another, passes in each profile."""
+def _judge_right_answer(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
+    """Tell whether the right answer to an entry, or that ``of`` another, passes in each profile."""
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     transcript = make_transcript(
         ask_model(OracleModel(Prompting.make_default(mode, names)), of or entry), mode=mode, names=names
@@ -49,20 +49,20 @@ def _passes(entry: Entry, mode: Mode, *, of: Entry | None = None) -> set[bool]:
     return {isinstance(judgement.select_profile(profile), Passed) for profile in Profile}
 
 
-def _asking_else(entry: Entry, draw: Random) -> Entry:
-    """The entry with another value in its truth, or a call where none is right."""
+def _ask_something_else(entry: Entry, draw: Random) -> Entry:
+    """Return the entry with another value in its truth, or a call where none is right."""
     if not isinstance(entry.expectation, ExpectedCalls):
         return replace(entry, expectation=AnyCall())
     calls = list(entry.expectation.calls)
     at = draw.randrange(len(calls))
     accepted = dict(calls[at].accepted)
-    name = draw.choice([name for name, options in accepted.items() if "" not in _listed(options)])
-    accepted[name] = [_other(_listed(accepted[name])[0])]
+    name = draw.choice([name for name, options in accepted.items() if "" not in _check_list(options)])
+    accepted[name] = [_change_value(_check_list(accepted[name])[0])]
     calls[at] = ExpectedCall(calls[at].name, accepted)
     return replace(entry, expectation=ExpectedCalls(tuple(calls)))
 
 
-def _other(value: object) -> object:
+def _change_value(value: object) -> object:
     match value:
         case bool():
             return not value
@@ -75,44 +75,48 @@ def _other(value: object) -> object:
     return {}
 
 
-def _listed(options: object) -> Sequence[object]:
+def _check_list(options: object) -> Sequence[object]:
     assert isinstance(options, list)
     return options
 
 
-def test_every_kind_is_made_and_only_from_what_was_not_made(made: dict[str, list[Entry]]) -> None:
+def test_every_kind_is_made_and_only_from_what_was_not_made(entries_by_kind: dict[str, list[Entry]]) -> None:
     keys = {entry.key for entry in ENTRIES if not entry.parents}
-    counts = {kind: len(entries) for kind, entries in made.items()}
+    counts = {kind: len(entries) for kind, entries in entries_by_kind.items()}
     assert counts == {**dict.fromkeys(KINDS, 40), "parallel": 9}
-    assert all(entry.parents and set(entry.parents) <= keys for entries in made.values() for entry in entries)
-    ids = [entry.id for entries in made.values() for entry in entries]
+    assert all(
+        entry.parents and set(entry.parents) <= keys
+        for entries in entries_by_kind.values()
+        for entry in entries
+    )
+    ids = [entry.id for entries in entries_by_kind.values() for entry in entries]
     assert len(set(ids)) == len(ids)
     assert not {f"core:{entry_id}" for entry_id in ids} & keys
 
 
-def test_few_entries_of_a_kind_have_the_same_parents(made: dict[str, list[Entry]]) -> None:
-    most = [max(Counter(entry.parents for entry in entries).values()) for entries in made.values()]
+def test_few_entries_of_a_kind_have_the_same_parents(entries_by_kind: dict[str, list[Entry]]) -> None:
+    most = [max(Counter(entry.parents for entry in entries).values()) for entries in entries_by_kind.values()]
     assert max(most) == 3
 
 
 def test_the_same_calls_in_another_order_are_no_new_entry() -> None:
     two = [entry for entry in ENTRIES if entry.key in ("core:simple_python_0", "core:multiple_0")]
     (_, parallel), *_ = augment_entries(two, ["parallel_multiple"], 20, 1, "grown")
-    asked = [frozenset(call.name for call in _calls(entry)) for entry in parallel]
-    values = [frozenset(repr(call) for call in _calls(entry)) for entry in parallel]
+    asked = [frozenset(call.name for call in _list_calls(entry)) for entry in parallel]
+    values = [frozenset(repr(call) for call in _list_calls(entry)) for entry in parallel]
     assert len(asked) > 1
     assert len(set(values)) == len(values)
 
 
-def _calls(entry: Entry) -> Sequence[ExpectedCall]:
+def _list_calls(entry: Entry) -> Sequence[ExpectedCall]:
     assert isinstance(entry.expectation, ExpectedCalls)
     return entry.expectation.calls
 
 
 def test_functions_that_take_any_question_or_have_no_python_name_are_no_distractors(
-    made: dict[str, list[Entry]],
+    entries_by_kind: dict[str, list[Entry]],
 ) -> None:
-    entries = [*made["multiple"], *made["irrelevance"]]
+    entries = [*entries_by_kind["multiple"], *entries_by_kind["irrelevance"]]
     offered = {doc.name for entry in entries for doc in entry.functions}
 
     assert "light.set" in offered
@@ -120,21 +124,23 @@ def test_functions_that_take_any_question_or_have_no_python_name_are_no_distract
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_the_oracle_passes_and_another_value_fails(made: dict[str, list[Entry]], mode: Mode) -> None:
-    entries = [*GROWN, *(entry for group in made.values() for entry in group)]
-    assert [entry.id for entry in entries if _passes(entry, mode) != {True}] == []
+def test_the_oracle_passes_and_another_value_fails(
+    entries_by_kind: dict[str, list[Entry]], mode: Mode
+) -> None:
+    entries = [*GROWN, *(entry for group in entries_by_kind.values() for entry in group)]
+    assert [entry.id for entry in entries if _judge_right_answer(entry, mode) != {True}] == []
     draw = Random(1)
-    wrong = [(entry, _asking_else(entry, draw)) for entry in entries]
-    assert [entry.id for entry, other in wrong if _passes(entry, mode, of=other) != {False}] == []
+    wrong = [(entry, _ask_something_else(entry, draw)) for entry in entries]
+    assert [entry.id for entry, other in wrong if _judge_right_answer(entry, mode, of=other) != {False}] == []
 
 
 def test_core_has_what_its_seed_makes_of_it() -> None:
     there = {path.stem: path.read_text("utf-8") for path in core.GROWN.glob("*.yaml")}
-    made = _texts(1, 32)
+    made = _write_files(1, 32)
 
     assert made == {name: there[name] for name in made}
     assert there.keys() - made.keys() == {"multi_turn_base"}  # worded by hand
-    assert _texts(2, 32) != made
+    assert _write_files(2, 32) != made
 
 
 def test_an_entry_is_in_the_cluster_that_is_named_after_it() -> None:
@@ -148,8 +154,8 @@ def test_an_entry_is_in_the_cluster_that_is_named_after_it() -> None:
     ]
 
 
-def test_what_is_made_reads_back_as_it_was(made: dict[str, list[Entry]], tmp_path: Path) -> None:
-    entries = [entry for group in made.values() for entry in group]
+def test_what_is_made_reads_back_as_it_was(entries_by_kind: dict[str, list[Entry]], tmp_path: Path) -> None:
+    entries = [entry for group in entries_by_kind.values() for entry in group]
     for name, text in format_entries(entries).items():
         path = tmp_path / f"{name}.yaml"
         path.write_text(text, encoding="utf-8")

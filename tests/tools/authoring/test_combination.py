@@ -37,7 +37,9 @@ _LOANS = FunctionDoc(
 )
 
 
-def _asks(question: str, doc: FunctionDoc = _WEATHER, number: int = 0, **accepted: list[object]) -> Entry:
+def _make_question(
+    question: str, doc: FunctionDoc = _WEATHER, number: int = 0, **accepted: list[object]
+) -> Entry:
     entry = make_entry(functions=[doc], expect=[{doc.name: accepted}])
     return replace(entry, suite="own", id=f"simple_python_{number}", turns=((Message("user", question),),))
 
@@ -45,10 +47,10 @@ def _asks(question: str, doc: FunctionDoc = _WEATHER, number: int = 0, **accepte
 _ROWS = make_doc("db.rows", {"table": {"type": "string"}, "limit": {"type": "integer"}}, ["table"])
 _PLACE = {"properties": {"place": _CITY}, "required": ["place"]}
 
-_OSLO = _asks("What is the weather in Oslo?", city=["Oslo"])
-_RIGA = _asks("And how is the weather in Riga?", number=1, city=["Riga"])
-_LOAN = _asks("What is the instalment for a loan of 900?", _LOANS, 2, sum=[900.0])
-_TIMER = _asks("Rain in Oslo?", make_doc(), city=["Oslo"])
+_OSLO = _make_question("What is the weather in Oslo?", city=["Oslo"])
+_RIGA = _make_question("And how is the weather in Riga?", number=1, city=["Riga"])
+_LOAN = _make_question("What is the instalment for a loan of 900?", _LOANS, 2, sum=[900.0])
+_TIMER = _make_question("Rain in Oslo?", make_doc(), city=["Oslo"])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_irrelevance_takes_functions_about_something_else() -> None:
 def test_irrelevance_takes_no_function_that_the_question_speaks_of() -> None:
     """Rows of a table may well be what is asked for."""
     rows = make_doc("db.rows", {"table": {"type": "string"}}, ["table"])
-    league = _asks("Show the league table of Oslo", city=["Oslo"])
+    league = _make_question("Show the league table of Oslo", city=["Oslo"])
 
     assert combination.build_irrelevance(_OSLO, [rows], Random(1), 1) is not None
     assert combination.build_irrelevance(league, [rows], Random(1), 1) is None
@@ -128,7 +130,9 @@ def test_all_parameters_are_taken_away_that_a_call_must_have() -> None:
     doc = make_doc(
         "track", {name: {"type": "string"} for name in ("parcel", "carrier", "language")}, ["parcel"]
     )
-    entry = _asks("Where is 4711 of Postnl?", doc, parcel=["4711"], carrier=["postnl"], language=["en", ""])
+    entry = _make_question(
+        "Where is 4711 of Postnl?", doc, parcel=["4711"], carrier=["postnl"], language=["en", ""]
+    )
 
     made = combination.remove_needed_parameters(entry)
 
@@ -137,7 +141,7 @@ def test_all_parameters_are_taken_away_that_a_call_must_have() -> None:
     assert [(list(doc.properties), doc.required) for doc in made.functions] == [(["language"], ())]
     assert combination.remove_needed_parameters(_OSLO) is None  # nothing would be left
     assert (
-        combination.remove_needed_parameters(_asks("Any news?", doc, parcel=["4711", ""])) is None
+        combination.remove_needed_parameters(_make_question("Any news?", doc, parcel=["4711", ""])) is None
     )  # nothing is lost
 
 
@@ -174,8 +178,10 @@ def test_parallel_needs_different_calls_of_one_function() -> None:
 
 def test_calls_that_differ_in_a_whole_number_alone_are_not_asked_for_together() -> None:
     """The larger number of results holds the smaller one, and of a setting the last counts."""
-    few, more = (_asks(f"The latest {n} rows", _ROWS, n, table=["orders"], limit=[n]) for n in (20, 40))
-    others = _asks("The latest 20 bills", _ROWS, 3, table=["bills"], limit=[20])
+    few, more = (
+        _make_question(f"The latest {n} rows", _ROWS, n, table=["orders"], limit=[n]) for n in (20, 40)
+    )
+    others = _make_question("The latest 20 bills", _ROWS, 3, table=["bills"], limit=[20])
 
     assert combination.build_parallel([few, more], Random(1)) is None
     assert combination.build_parallel([few, others], Random(1)) is not None
@@ -193,13 +199,17 @@ def test_calls_that_differ_in_a_whole_number_alone_are_not_asked_for_together() 
     ],
 )
 def test_only_a_plain_sentence_is_said_again(question: str) -> None:
-    assert combination.build_parallel([_OSLO, _asks(question, number=1, city=["Riga"])], Random(1)) is None
+    assert (
+        combination.build_parallel([_OSLO, _make_question(question, number=1, city=["Riga"])], Random(1))
+        is None
+    )
 
 
 @pytest.mark.parametrize("question", ["A loan of 240,000 at 3.75 percent?", "convert 2025-11-03 17:45 thx"])
 def test_numbers_and_times_do_not_break_a_sentence(question: str) -> None:
     assert (
-        combination.build_parallel([_OSLO, _asks(question, number=1, city=["Riga"])], Random(1)) is not None
+        combination.build_parallel([_OSLO, _make_question(question, number=1, city=["Riga"])], Random(1))
+        is not None
     )
 
 
@@ -212,9 +222,9 @@ def test_parallel_multiple_asks_different_functions() -> None:
 
 
 def test_parallel_multiple_leaves_out_what_could_be_answered_twice_and_other_languages() -> None:
-    other = _asks("What is the outlook for Riga?", _SAME, 3, city=["Riga"])
-    german = _asks("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
-    short, terse = _asks("Bergen 4", city=["Bergen"]), _asks("900", _LOANS, sum=[900.0])
+    other = _make_question("What is the outlook for Riga?", _SAME, 3, city=["Riga"])
+    german = _make_question("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
+    short, terse = _make_question("Bergen 4", city=["Bergen"]), _make_question("900", _LOANS, sum=[900.0])
 
     assert combination.build_parallel_multiple([_OSLO, other], Random(1)) is None
     assert combination.build_parallel_multiple([_OSLO, german], Random(1)) is None
@@ -224,8 +234,8 @@ def test_parallel_multiple_leaves_out_what_could_be_answered_twice_and_other_lan
 @pytest.mark.parametrize(
     "other",
     [
-        _asks("What is the instalment?\nIt is a loan of 900.", _LOANS, 2, sum=[900.0]),
-        _asks(f"What is the instalment {'by the way ' * 12}of 900?", _LOANS, 2, sum=[900.0]),
+        _make_question("What is the instalment?\nIt is a loan of 900.", _LOANS, 2, sum=[900.0]),
+        _make_question(f"What is the instalment {'by the way ' * 12}of 900?", _LOANS, 2, sum=[900.0]),
         replace(_LOAN, category=CATEGORIES["live_simple"]),
     ],
     ids=["lines", "long", "chat"],
@@ -236,21 +246,21 @@ def test_parallel_multiple_leaves_out_what_does_not_stand_in_a_list(other: Entry
 
 def test_functions_that_are_alike_are_not_asked_for_together() -> None:
     same = replace(_WEATHER, name="forecast", parameters={**_WEATHER.parameters, **_PLACE})
-    riga = _asks("And how is the weather in Riga?", same, 1, place=["Riga"])
+    riga = _make_question("And how is the weather in Riga?", same, 1, place=["Riga"])
 
     assert combination.build_parallel_multiple([_OSLO, riga], Random(1)) is None
 
 
 def test_parallel_multiple_asks_in_any_one_language() -> None:
-    weather = _asks("Wie wird das Wetter in Bergen und in Riga?", city=["Bergen"])
-    loan = _asks("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
+    weather = _make_question("Wie wird das Wetter in Bergen und in Riga?", city=["Bergen"])
+    loan = _make_question("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
 
     assert combination.build_parallel_multiple([weather, loan], Random(1)) is not None
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_questions_are_joined_in_order_and_counted(seed: int) -> None:
-    third = _asks("And in Rome?", number=5, city=["Rome"])
+    third = _make_question("And in Rome?", number=5, city=["Rome"])
 
     made = combination.build_parallel([_OSLO, _RIGA, third], Random(seed))
 

@@ -32,11 +32,11 @@ STOCK = FunctionDoc(
 )
 
 
-def _entries(text: str) -> list[Entry]:
+def _draft_text(text: str) -> list[Entry]:
     return list(draft_entries(find_examples(text, "README.md"), (PRICE, STOCK), "mine"))
 
 
-def _accepted(entry: Entry) -> list[Mapping[str, Mapping[str, object]]]:
+def _list_accepted(entry: Entry) -> list[Mapping[str, Mapping[str, object]]]:
     assert isinstance(entry.expectation, ExpectedCalls)
     return [{call.name: call.accepted} for call in entry.expectation.calls]
 
@@ -73,7 +73,7 @@ def test_places_are_told() -> None:
 
 
 def test_each_example_is_an_entry_with_what_it_needs() -> None:
-    one, same, other = _entries(
+    one, same, other = _draft_text(
         "How much is salt?\n>>> price('salt')\n"
         "Salt and tea?\n>>> price('salt', 3)\n>>> shop.price(item='tea')\n"
         "Is there salt, and how much is it?\n>>> import shop\n>>> stock('salt')\n>>> price('salt')\n"
@@ -83,14 +83,14 @@ def test_each_example_is_an_entry_with_what_it_needs() -> None:
         "mine:parallel_0",
         "mine:parallel_multiple_0",
     ]
-    assert _accepted(one) == [{"shop.price": {"item": ["salt"], "count": [1, ""]}}]
-    assert _accepted(same)[0] == {"shop.price": {"item": ["salt"], "count": [3]}}
+    assert _list_accepted(one) == [{"shop.price": {"item": ["salt"], "count": [1, ""]}}]
+    assert _list_accepted(same)[0] == {"shop.price": {"item": ["salt"], "count": [3]}}
     assert [doc.name for doc in other.functions] == ["stock", "shop.price"]
 
 
 def test_members_of_a_dict_are_lists_of_what_is_accepted() -> None:
-    (entry,) = _entries("Where?\n>>> price('salt', to={'city': 'Oslo'})")
-    assert _accepted(entry)[0]["shop.price"]["to"] == [{"city": ["Oslo"]}]
+    (entry,) = _draft_text("Where?\n>>> price('salt', to={'city': 'Oslo'})")
+    assert _list_accepted(entry)[0]["shop.price"]["to"] == [{"city": ["Oslo"]}]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_members_of_a_dict_are_lists_of_what_is_accepted() -> None:
 )
 def test_a_call_that_cannot_be_right_is_told(call: str, rule: str) -> None:
     with pytest.raises(UsageError) as caught:
-        _entries(f"How much?\n>>> {call}")
+        _draft_text(f"How much?\n>>> {call}")
     assert rule in str(caught.value)
 
 

@@ -13,19 +13,19 @@ from pytest_fcbench.tools.authoring.generalization import build_variants
 from tests.factories import make_doc, make_entry
 
 
-def _asks(question: str, **accepted: list[object]) -> Entry:
+def _make_question(question: str, **accepted: list[object]) -> Entry:
     doc = make_doc("f", {name: {"type": "any"} for name in accepted}, list(accepted))
     entry = make_entry(functions=[doc], expect=[{"f": accepted}])
     return replace(entry, suite="own", id="simple_python_0", turns=((Message("user", question),),))
 
 
-def _accepted(entry: Entry) -> dict[str, object]:
+def _list_accepted(entry: Entry) -> dict[str, object]:
     assert isinstance(entry.expectation, ExpectedCalls)
     return dict(entry.expectation.calls[0].accepted)
 
 
 def test_numbers_are_swapped_in_question_and_truth() -> None:
-    entry = _asks("Boil 12 eggs for 240 seconds, please", eggs=[12], seconds=[240], soft=[True, ""])
+    entry = _make_question("Boil 12 eggs for 240 seconds, please", eggs=[12], seconds=[240], soft=[True, ""])
 
     made = build_variants(entry, Random(1))
 
@@ -33,7 +33,11 @@ def test_numbers_are_swapped_in_question_and_truth() -> None:
     for variant in made:
         found = re.fullmatch(r"Boil (\d\d) eggs for (\d\d0) seconds, please", variant.turns[0][0].content)
         assert found is not None
-        assert _accepted(variant) == {"eggs": [int(found[1])], "seconds": [int(found[2])], "soft": [True, ""]}
+        assert _list_accepted(variant) == {
+            "eggs": [int(found[1])],
+            "seconds": [int(found[2])],
+            "soft": [True, ""],
+        }
         assert (variant.parents, variant.cluster) == (("own:simple_python_0",), "simple_python_0")
     assert len({variant.turns for variant in (entry, *made)}) == 11
 
@@ -63,14 +67,14 @@ def test_numbers_are_swapped_in_question_and_truth() -> None:
 def test_each_kind_of_value_keeps_its_form(
     question: str, accepted: dict[str, list[object]], shape: str
 ) -> None:
-    made = build_variants(_asks(question, **accepted), Random(2), 5)
+    made = build_variants(_make_question(question, **accepted), Random(2), 5)
 
     assert made
     for variant in made:
         assert re.fullmatch(shape, variant.turns[0][0].content)
-        assert _accepted(variant) != accepted
+        assert _list_accepted(variant) != accepted
         assert {name: "" in values for name, values in accepted.items()} == {
-            name: "" in values for name, values in _accepted(variant).items() if isinstance(values, list)
+            name: "" in values for name, values in _list_accepted(variant).items() if isinstance(values, list)
         }
 
 
@@ -99,7 +103,7 @@ def test_each_kind_of_value_keeps_its_form(
     ],
 )
 def test_what_could_become_wrong_is_left_alone(question: str, accepted: dict[str, list[object]]) -> None:
-    assert build_variants(_asks(question, **accepted), Random(3)) == []
+    assert build_variants(_make_question(question, **accepted), Random(3)) == []
 
 
 def test_a_word_of_an_enum_is_left_alone() -> None:
@@ -136,20 +140,22 @@ def test_values_of_several_calls_are_swapped() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_number_of_more_than_one_digit_stays_near(seed: int) -> None:
     """A room stays warm, a loan dear."""
-    for variant in build_variants(_asks("Heat to 20.5 degrees", to=[20.5]), Random(seed)):
+    for variant in build_variants(_make_question("Heat to 20.5 degrees", to=[20.5]), Random(seed)):
         degrees = float(variant.turns[0][0].content.split()[2])
         assert 14 <= degrees <= 27
 
 
 def test_cities_of_one_question_stay_different() -> None:
-    entry = _asks("From Oslo to Lyon", origin=["Oslo"], to=["Lyon"])
+    entry = _make_question("From Oslo to Lyon", origin=["Oslo"], to=["Lyon"])
 
     for variant in build_variants(entry, Random(4), 40):
-        assert _accepted(variant)["origin"] != _accepted(variant)["to"]
+        assert _list_accepted(variant)["origin"] != _list_accepted(variant)["to"]
 
 
 def test_an_entry_without_a_call_has_no_variants() -> None:
-    assert build_variants(replace(_asks("12 eggs", eggs=[12]), expectation=NoCall()), Random(1)) == []
+    assert (
+        build_variants(replace(_make_question("12 eggs", eggs=[12]), expectation=NoCall()), Random(1)) == []
+    )
 
 
 @given(st.integers(1, 10**9), st.integers(0, 3), st.integers())
@@ -157,7 +163,7 @@ def test_a_swapped_number_is_the_one_that_is_asked_for(whole: int, decimals: int
     text = f"{whole / 10**decimals:.{decimals}f}"
     value = float(text) if decimals else int(text)
 
-    for variant in build_variants(_asks(f"Give me {text} of it", n=[value]), Random(seed), 3):
+    for variant in build_variants(_make_question(f"Give me {text} of it", n=[value]), Random(seed), 3):
         said = variant.turns[0][0].content.removeprefix("Give me ").removesuffix(" of it")
-        assert _accepted(variant) == {"n": [type(value)(said)]}
+        assert _list_accepted(variant) == {"n": [type(value)(said)]}
         assert len(said) == len(text)

@@ -27,41 +27,41 @@ def desk(suite: Suite) -> Entry:
     return suite.load(CATEGORIES["multi_turn_base"])[1]
 
 
-def _opened(suite: Suite, entry: Entry) -> Environments:
+def _open_environments(suite: Suite, entry: Entry) -> Environments:
     return environments.open_environments(entry, suite.world)
 
 
 @pytest.fixture(scope="module")
-def found(suite: Suite, desk: Entry) -> list[Walk]:
-    return list(draw_walks(_opened(suite, desk), desk.functions, Random(1), 8))
+def walks(suite: Suite, desk: Entry) -> list[Walk]:
+    return list(draw_walks(_open_environments(suite, desk), desk.functions, Random(1), 8))
 
 
 def test_a_walk_can_be_carried_out_and_returns_what_it_says(
-    suite: Suite, desk: Entry, found: list[Walk]
+    suite: Suite, desk: Entry, walks: list[Walk]
 ) -> None:
-    assert len(found) == 8
-    for walk in found:
-        here = _opened(suite, desk)
+    assert len(walks) == 8
+    for walk in walks:
+        here = _open_environments(suite, desk)
         for call in (call for calls in walk.turns for call in calls):
             assert here.perform_calls([call.text]) == (call.result,)
             assert "error" not in call.result.lower()
 
 
-def test_each_walk_has_calls_that_need_each_other(suite: Suite, desk: Entry, found: list[Walk]) -> None:
-    for walk in found:
+def test_each_walk_has_calls_that_need_each_other(suite: Suite, desk: Entry, walks: list[Walk]) -> None:
+    for walk in walks:
         assert walk.edges
         calls = [call for turn in walk.turns for call in turn]
         for at, call in enumerate(calls):
             for name, source in call.found.items():
                 assert source in [earlier.name for earlier in calls[:at]]
                 instead = call.text.replace(repr(call.arguments[name]), repr("nothing of the kind"))
-                here = _opened(suite, desk)
+                here = _open_environments(suite, desk)
                 here.perform_calls([earlier.text for earlier in calls[:at]])
                 assert here.perform_calls([instead]) != (call.result,)
 
 
 def test_the_edges_are_those_that_a_person_would_draw(suite: Suite, desk: Entry) -> None:
-    many = draw_walks(_opened(suite, desk), desk.functions, Random(2), 25)
+    many = draw_walks(_open_environments(suite, desk), desk.functions, Random(2), 25)
 
     edges = frozenset[tuple[str, str]]().union(*(walk.edges for walk in many))
 
@@ -71,23 +71,23 @@ def test_the_edges_are_those_that_a_person_would_draw(suite: Suite, desk: Entry)
     assert not targets & {"create_ticket.title", "send_message.message", "resolve_ticket.resolution"}
 
 
-def test_no_two_walks_are_alike_and_the_seed_decides(suite: Suite, desk: Entry, found: list[Walk]) -> None:
-    names = [tuple(call.name for calls in walk.turns for call in calls) for walk in found]
+def test_no_two_walks_are_alike_and_the_seed_decides(suite: Suite, desk: Entry, walks: list[Walk]) -> None:
+    names = [tuple(call.name for calls in walk.turns for call in calls) for walk in walks]
     assert len(set(names)) == len(names)
-    assert list(draw_walks(_opened(suite, desk), desk.functions, Random(1), 8)) == found
-    assert list(draw_walks(_opened(suite, desk), desk.functions, Random(9), 8)) != found
+    assert list(draw_walks(_open_environments(suite, desk), desk.functions, Random(1), 8)) == walks
+    assert list(draw_walks(_open_environments(suite, desk), desk.functions, Random(9), 8)) != walks
 
 
 def test_the_environments_that_it_starts_from_stay_as_they_are(suite: Suite, desk: Entry) -> None:
-    start = _opened(suite, desk)
+    start = _open_environments(suite, desk)
 
     list(draw_walks(start, desk.functions, Random(3), 3))
 
-    assert start.copy_state() == _opened(suite, desk).copy_state()
+    assert start.copy_state() == _open_environments(suite, desk).copy_state()
 
 
-def test_what_was_said_or_returned_need_not_be_mentioned_again(found: list[Walk]) -> None:
-    for walk in found:
+def test_what_was_said_or_returned_need_not_be_mentioned_again(walks: list[Walk]) -> None:
+    for walk in walks:
         said: list[object] = []
         for turn in range(len(walk.turns)):
             mention = walk.list_mentions(turn)
@@ -95,24 +95,24 @@ def test_what_was_said_or_returned_need_not_be_mentioned_again(found: list[Walk]
             said += mention
 
 
-def test_functions_that_need_what_nobody_describes_are_left_out(found: list[Walk]) -> None:
-    assert "edit_ticket" not in {call.name for walk in found for calls in walk.turns for call in calls}
+def test_functions_that_need_what_nobody_describes_are_left_out(walks: list[Walk]) -> None:
+    assert "edit_ticket" not in {call.name for walk in walks for calls in walk.turns for call in calls}
 
 
-def test_a_draft_is_read_only_when_it_is_worded(desk: Entry, found: list[Walk], tmp_path: Path) -> None:
+def test_a_draft_is_read_only_when_it_is_worded(desk: Entry, walks: list[Walk], tmp_path: Path) -> None:
     assert desk.scene is not None
     path = tmp_path / "draft.yaml"
-    path.write_text(write_walks(desk.scene, found, desk.key, 3, {}), encoding="utf-8")
+    path.write_text(write_walks(desk.scene, walks, desk.key, 3, {}), encoding="utf-8")
     with pytest.raises(SuiteError, match=r"draft\.yaml:\d+: entries\.0\.turns\.0\.user: is not worded yet"):
         entry_files.read_entries(path, "mine")
 
-    questions = {(at, turn): "Please." for at, walk in enumerate(found) for turn in range(len(walk.turns))}
-    path.write_text(write_walks(desk.scene, found, desk.key, 3, questions), encoding="utf-8")
+    questions = {(at, turn): "Please." for at, walk in enumerate(walks) for turn in range(len(walk.turns))}
+    path.write_text(write_walks(desk.scene, walks, desk.key, 3, questions), encoding="utf-8")
     entries = entry_files.read_entries(path, "mine")
 
     assert [entry.id for entry in entries] == [f"multi_turn_base_{3 + at}" for at in range(8)]
     assert {entry.parents for entry in entries} == {(desk.key,)}
     assert [entry.expectation for entry in entries] == [
-        Trajectory(tuple(tuple(call.text for call in calls) for calls in walk.turns)) for walk in found
+        Trajectory(tuple(tuple(call.text for call in calls) for calls in walk.turns)) for walk in walks
     ]
     assert all(entry.scene == desk.scene for entry in entries)

@@ -40,8 +40,8 @@ def test_ranks_of_the_sets_in_the_other_order(a: list[float], b: list[float]) ->
     assert rank_test(b, a) == pytest.approx((1 - share, p))
 
 
-def texts(mean: float, number: int = 80, seed: int = 0, characters: int = 4) -> list[Measure]:
-    """Texts of 20 tokens with so many nats each, more or less."""
+def make_measures(mean: float, number: int = 80, seed: int = 0, characters: int = 4) -> list[Measure]:
+    """Make measures of texts of 20 tokens with so many nats each, more or less."""
     chance = Random(seed)
     return [
         Measure(f"core:x_{n}", "x", 20 * characters, 20, 20 * max(0.1, chance.gauss(mean, 0.3)))
@@ -49,7 +49,7 @@ def texts(mean: float, number: int = 80, seed: int = 0, characters: int = 4) -> 
     ]
 
 
-def by_measure(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, Comparison]:
+def compare_measures(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, Comparison]:
     perplexity, characters = compare_sets(a, b)
     assert (perplexity.measure, characters.measure) == ("perplexity", "nats per character")
     return perplexity, characters
@@ -59,10 +59,10 @@ def test_by_hand() -> None:
     """Perplexities 2, 4 and 8 against 16; of each text half as many characters as tokens."""
     a = [Measure(f"c:{n}", "x", 5, 10, 10 * n * math.log(2)) for n in (1, 2, 3)]
     b = [Measure("c:4", "x", 5, 10, 10 * 4 * math.log(2))]
-    perplexity, characters = by_measure(a, b)
+    perplexity, characters = compare_measures(a, b)
     assert (perplexity.a.n, perplexity.b.n) == (3, 1)
     assert [perplexity.a.mean, perplexity.a.median, perplexity.b.mean] == pytest.approx([14 / 3, 4, 16])
-    low, high = limits(perplexity.a)
+    low, high = read_limits(perplexity.a)
     assert 1.999 < low < 14 / 3 < high < 8.001
     assert (perplexity.b.low, perplexity.b.high, perplexity.low, perplexity.high) == (None,) * 4
     assert perplexity.difference == pytest.approx(14 / 3 - 16)
@@ -70,57 +70,63 @@ def test_by_hand() -> None:
     assert characters.a.mean == pytest.approx(2 * 2 * math.log(2))
 
 
-def limits(found: Summary | Comparison) -> tuple[float, float]:
+def read_limits(found: Summary | Comparison) -> tuple[float, float]:
     assert found.low is not None
     assert found.high is not None
     return found.low, found.high
 
 
 def test_a_planted_difference_is_found() -> None:
-    for which, (a, b) in (("a", (texts(2.0), texts(2.5, seed=1))), ("b", (texts(2.5), texts(2.0, seed=1)))):
-        for comparison in by_measure(a, b):
+    for which, (a, b) in (
+        ("a", (make_measures(2.0), make_measures(2.5, seed=1))),
+        ("b", (make_measures(2.5), make_measures(2.0, seed=1))),
+    ):
+        for comparison in compare_measures(a, b):
             assert comparison.lower == which
-            low, high = limits(comparison)
+            low, high = read_limits(comparison)
             assert (high < 0) if which == "a" else (low > 0)
             assert low < comparison.difference < high
 
 
 def test_where_there_is_none_none_is_found() -> None:
-    for comparison in by_measure(texts(2.0), texts(2.0, seed=1)):
+    for comparison in compare_measures(make_measures(2.0), make_measures(2.0, seed=1)):
         assert comparison.lower is None
-        low, high = limits(comparison)
+        low, high = read_limits(comparison)
         assert low < 0 < high
 
 
 def test_the_same_texts_do_not_differ_at_all() -> None:
-    for comparison in by_measure(texts(2.0), texts(2.0)):
+    for comparison in compare_measures(make_measures(2.0), make_measures(2.0)):
         assert (comparison.difference, comparison.share) == (0, 0.5)
         assert comparison.p == pytest.approx(1)
 
 
 def test_chance_finds_something_about_as_often_as_it_should() -> None:
     found = sum(
-        rank_test([m.nats for m in texts(2, 30, 2 * n)], [m.nats for m in texts(2, 30, 2 * n + 1)])[1] < 0.05
+        rank_test(
+            [m.nats for m in make_measures(2, 30, 2 * n)], [m.nats for m in make_measures(2, 30, 2 * n + 1)]
+        )[1]
+        < 0.05
         for n in range(400)
     )
     assert 8 <= found <= 34, "5 % of 400 is 20, with a standard deviation of 4.4"
 
 
 def test_the_interval_is_about_that_of_the_normal_distribution() -> None:
-    a = texts(2.0, 400)
-    _, characters = by_measure(a, texts(2.0, seed=1))
+    a = make_measures(2.0, 400)
+    _, characters = compare_measures(a, make_measures(2.0, seed=1))
     values = [measure.nats_per_character for measure in a]
     known = stats.t.interval(0.95, len(a) - 1, characters.a.mean, stats.sem(values))
-    assert limits(characters.a) == pytest.approx(known, rel=2e-3)
+    assert read_limits(characters.a) == pytest.approx(known, rel=2e-3)
 
 
 def test_the_order_of_texts_does_not_matter() -> None:
-    a, b = texts(2.0, 20), texts(2.2, 20, 1)
+    a, b = make_measures(2.0, 20), make_measures(2.2, 20, 1)
     assert compare_sets(a[::-1], [*b[7:], *b[:7]]) == compare_sets(a, b)
 
 
 def test_what_is_found_in_words() -> None:
-    low, high = texts(2.0), texts(2.5, seed=1)
+    low, high = make_measures(2.0), make_measures(2.5, seed=1)
     assert describe_finding(compare_sets(low, high), "A", "B") == (
         "A surprises the model less than B does, by both measures and by more than chance "
         "(by ranks, perplexity p < 0.0001, nats per character p < 0.0001). "
@@ -133,5 +139,5 @@ def test_what_is_found_in_words() -> None:
         compare_sets(low, low), "A", "B"
     )
     # More nats a token, but so long tokens that it is less a character.
-    mixed = describe_finding(compare_sets(texts(2.5, characters=9), low), "A", "B")
+    mixed = describe_finding(compare_sets(make_measures(2.5, characters=9), low), "A", "B")
     assert mixed.startswith("The measures do not agree (by ranks, perplexity p < 0.0001, ")

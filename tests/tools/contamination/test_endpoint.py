@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.tools.contamination.endpoint import Endpoint, build_body, read_logprobs
 from tests.loopback import Body
-from tests.tools.contamination.probable import completion, echoed, listed, vllm
+from tests.tools.contamination.probable import (
+    answer_as_vllm,
+    answer_with_echo,
+    make_completion,
+    make_echo_reply,
+)
 
 COMPLETIONS, VLLM = Endpoint.COMPLETIONS, Endpoint.VLLM
 TEXT = "a bc def"
@@ -39,8 +44,8 @@ def test_prompt_logprobs_are_asked_for() -> None:
     }
 
 
-def bits(logprobs: tuple[float | None, ...]) -> list[float | None]:
-    """Numbers that are easier to read."""
+def convert_to_bits(logprobs: tuple[float | None, ...]) -> list[float | None]:
+    """Convert to numbers that are easier to read."""
     return [None if value is None else round(-value / math.log(2), 9) for value in logprobs]
 
 
@@ -48,25 +53,25 @@ def bits(logprobs: tuple[float | None, ...]) -> list[float | None]:
 @pytest.mark.parametrize("usage", [True, False])
 def test_an_echo_is_read(generated: int, usage: bool) -> None:
     """What was generated all the same is left out; without usage nothing was, as it was asked for."""
-    reply = echoed(generated=generated if usage else 0, usage=usage)({"prompt": TEXT})
-    assert bits(read_logprobs(reply.body, COMPLETIONS)) == [None, 2, 3]
+    reply = answer_with_echo(generated=generated if usage else 0, usage=usage)({"prompt": TEXT})
+    assert convert_to_bits(read_logprobs(reply.body, COMPLETIONS)) == [None, 2, 3]
 
 
 def test_a_token_that_is_counted_but_not_echoed() -> None:
     """vLLM generates one token with max_tokens 0, counts it and leaves it out of the echo."""
-    reply = listed([None, -1.0, -2.0], 3).body
+    reply = make_echo_reply([None, -1.0, -2.0], 3).body
     assert isinstance(reply, dict)
     reply["usage"] = {"prompt_tokens": 3, "completion_tokens": 1}
     assert read_logprobs(reply, COMPLETIONS) == (None, -1.0, -2.0)
 
 
 def test_prompt_logprobs_are_read() -> None:
-    assert bits(read_logprobs(vllm()({"prompt": TEXT}).body, VLLM)) == [None, 1, 2, 3]
+    assert convert_to_bits(read_logprobs(answer_as_vllm()({"prompt": TEXT}).body, VLLM)) == [None, 1, 2, 3]
 
 
 @pytest.mark.parametrize("endpoint", Endpoint)
 def test_a_text_of_one_token_has_no_probability(endpoint: Endpoint) -> None:
-    reply = completion({"logprobs": {"token_logprobs": [None]}, "prompt_logprobs": [None]}, 1).body
+    reply = make_completion({"logprobs": {"token_logprobs": [None]}, "prompt_logprobs": [None]}, 1).body
     assert read_logprobs(reply, endpoint) == (None,)
 
 
@@ -82,15 +87,20 @@ def test_numbers_that_are_none_are_left_to_the_measure() -> None:
 @pytest.mark.parametrize(
     ("reply", "endpoint", "missing", "other"),
     [
-        (completion({"logprobs": None}).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
-        (completion({}).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
-        (listed([]).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
-        (listed([None, None]).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        (make_completion({"logprobs": None}).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        (make_completion({}).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        (make_echo_reply([]).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
+        (make_echo_reply([None, None]).body, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
         ({"choices": []}, COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
         ([], COMPLETIONS, "choices[0].logprobs.token_logprobs", "vllm"),
-        (echoed()({"prompt": TEXT}).body, VLLM, "choices[0].prompt_logprobs", "completions"),
-        (completion({"prompt_logprobs": None}).body, VLLM, "choices[0].prompt_logprobs", "completions"),
-        (completion({"prompt_logprobs": {"1": {}}}).body, VLLM, "choices[0].prompt_logprobs", "completions"),
+        (answer_with_echo()({"prompt": TEXT}).body, VLLM, "choices[0].prompt_logprobs", "completions"),
+        (make_completion({"prompt_logprobs": None}).body, VLLM, "choices[0].prompt_logprobs", "completions"),
+        (
+            make_completion({"prompt_logprobs": {"1": {}}}).body,
+            VLLM,
+            "choices[0].prompt_logprobs",
+            "completions",
+        ),
         (None, VLLM, "choices[0].prompt_logprobs", "completions"),
     ],
 )
@@ -106,25 +116,29 @@ def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: st
 @pytest.mark.parametrize(
     ("reply", "endpoint", "says"),
     [
-        (listed([None, -1.0], 3).body, COMPLETIONS, "has 2 values for a prompt of 3 tokens"),
-        (listed([None, -1.0, -1.0], 2).body, COMPLETIONS, "has 3 values for a prompt of 2 tokens"),
-        (listed([None, "-1.0"]).body, COMPLETIONS, "holds '-1.0', which is no log-probability"),
-        (listed([None, True]).body, COMPLETIONS, "holds 'True', which is no log-probability"),
-        (listed([None, [-1.0]]).body, COMPLETIONS, "which is no log-probability"),
-        (listed([None, 10**400]).body, COMPLETIONS, "which is no log-probability"),
+        (make_echo_reply([None, -1.0], 3).body, COMPLETIONS, "has 2 values for a prompt of 3 tokens"),
+        (make_echo_reply([None, -1.0, -1.0], 2).body, COMPLETIONS, "has 3 values for a prompt of 2 tokens"),
+        (make_echo_reply([None, "-1.0"]).body, COMPLETIONS, "holds '-1.0', which is no log-probability"),
+        (make_echo_reply([None, True]).body, COMPLETIONS, "holds 'True', which is no log-probability"),
+        (make_echo_reply([None, [-1.0]]).body, COMPLETIONS, "which is no log-probability"),
+        (make_echo_reply([None, 10**400]).body, COMPLETIONS, "which is no log-probability"),
         (
-            completion({"prompt_logprobs": [None, {"1": {"logprob": -1}}]}, 9).body,
+            make_completion({"prompt_logprobs": [None, {"1": {"logprob": -1}}]}, 9).body,
             VLLM,
             "has 2 values for a prompt of 9 tokens",
         ),
         (
-            completion({"prompt_logprobs": [None, {"1": {"logprob": -1}, "2": {"logprob": -2}}]}).body,
+            make_completion({"prompt_logprobs": [None, {"1": {"logprob": -1}, "2": {"logprob": -2}}]}).body,
             VLLM,
             "names not exactly one token",
         ),
-        (completion({"prompt_logprobs": [None, {}]}).body, VLLM, "names not exactly one token"),
-        (completion({"prompt_logprobs": [None, -1.0]}).body, VLLM, "names not exactly one token"),
-        (completion({"prompt_logprobs": [None, {"1": {"logprob": "x"}}]}).body, VLLM, "holds 'x', which"),
+        (make_completion({"prompt_logprobs": [None, {}]}).body, VLLM, "names not exactly one token"),
+        (make_completion({"prompt_logprobs": [None, -1.0]}).body, VLLM, "names not exactly one token"),
+        (
+            make_completion({"prompt_logprobs": [None, {"1": {"logprob": "x"}}]}).body,
+            VLLM,
+            "holds 'x', which",
+        ),
     ],
 )
 def test_an_answer_that_cannot_be_right(reply: Body, endpoint: Endpoint, says: str) -> None:

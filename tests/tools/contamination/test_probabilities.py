@@ -17,22 +17,24 @@ from pytest_fcbench.tools.contamination.endpoint import Endpoint
 from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_for_logprobs
 from tests.factories import make_entry
 from tests.loopback import Answer, Body, Reply, make_error_reply, serve_answers
-from tests.tools.contamination.probable import echoed, listed, vllm
+from tests.tools.contamination.probable import answer_as_vllm, answer_with_echo, make_echo_reply
 
 KEY = "sk-a-key-of-forty-characters-0123456789"
 
 
-def asked(
+def ask_endpoint(
     api_base: str, text: str = "a bc def", endpoint: str = "completions", name: str = "m"
 ) -> Completion:
     model = PromptModel(name, Endpoint(endpoint), api_base, KEY)
     return asyncio.run(model.complete(make_entry(), AskModel(({"role": "user", "content": text},))))
 
 
-@pytest.mark.parametrize(("endpoint", "answer"), [("completions", echoed()), ("vllm", vllm())])
+@pytest.mark.parametrize(
+    ("endpoint", "answer"), [("completions", answer_with_echo()), ("vllm", answer_as_vllm())]
+)
 def test_log_probabilities_come(endpoint: str, answer: Answer) -> None:
     with serve_answers(answer) as server:
-        completion = asked(server.api_base, "a bc def", endpoint)
+        completion = ask_endpoint(server.api_base, "a bc def", endpoint)
     expected = [-number * math.log(2) for number in ((2, 3) if endpoint == "completions" else (1, 2, 3))]
     first, *found = json.loads(completion.text or "")
     assert first is None
@@ -45,7 +47,7 @@ def test_log_probabilities_come(endpoint: str, answer: Answer) -> None:
 
 
 def test_without_a_key_none_is_sent() -> None:
-    with serve_answers(echoed()) as server:
+    with serve_answers(answer_with_echo()) as server:
         model = PromptModel("m", Endpoint.COMPLETIONS, f"{server.api_base}/")
         asyncio.run(model.complete(make_entry(), AskModel(({"role": "user", "content": "a b"},))))
     assert server.keys == [""]
@@ -64,15 +66,15 @@ def test_without_a_key_none_is_sent() -> None:
     ],
 )
 def test_the_name_is_the_one_the_endpoint_knows(name: str, sent: str) -> None:
-    with serve_answers(echoed()) as server:
-        asked(server.api_base, name=name)
+    with serve_answers(answer_with_echo()) as server:
+        ask_endpoint(server.api_base, name=name)
     assert [request["model"] for request in server.requests] == [sent]
 
 
 @pytest.mark.parametrize("text", ["naïve 日本 👩‍🚀", "half \ud800 character", "\x00 \x1b[31m"])
 def test_any_text_arrives_as_it_is(text: str) -> None:
-    with serve_answers(echoed()) as server:
-        asked(server.api_base, text)
+    with serve_answers(answer_with_echo()) as server:
+        ask_endpoint(server.api_base, text)
     assert [request["prompt"] for request in server.requests] == [text]
 
 
@@ -80,7 +82,7 @@ def test_what_is_no_number_is_marked_so_that_it_is_not_kept() -> None:
     with serve_answers(
         lambda _: Reply('{"choices": [{"logprobs": {"token_logprobs": [null, NaN]}}]}')
     ) as server:
-        assert asked(server.api_base).fault is Fault.INFERENCE_ERROR
+        assert ask_endpoint(server.api_base).fault is Fault.INFERENCE_ERROR
 
 
 # Failures
@@ -113,13 +115,13 @@ def test_what_is_no_number_is_marked_so_that_it_is_not_kept() -> None:
         (Reply("no JSON"), "garbled", True, "the reply is not JSON"),
         (Reply("[" * 100_000), "garbled", True, "the reply is not JSON"),
         (Reply({"choices": []}), "no_logprobs", False, "--endpoint=vllm asks in the other one"),
-        (listed([None, -1.0], 7), "garbled", False, "2 values for a prompt of 7 tokens"),
+        (make_echo_reply([None, -1.0], 7), "garbled", False, "2 values for a prompt of 7 tokens"),
     ],
     ids=["401", "404", "400", "500", "429", "302", "text", "nested", "none", "lengths"],
 )
 def test_what_goes_wrong_is_told(reply: Reply, cause: str, transient: bool, says: str) -> None:
     with serve_answers(lambda _: reply) as server, pytest.raises(CallError) as caught:
-        asked(server.api_base)
+        ask_endpoint(server.api_base)
     assert (caught.value.cause, caught.value.transient) == (cause, transient)
     assert says in caught.value.reason
     assert KEY not in caught.value.reason
@@ -129,22 +131,22 @@ def test_how_long_the_endpoint_wants_to_be_left_alone() -> None:
     reply = make_error_reply(429, "slow")
     busy = Reply(reply.body, 429, {"Retry-After": "7"})
     with serve_answers(lambda _: busy) as server, pytest.raises(CallError) as caught:
-        asked(server.api_base)
+        ask_endpoint(server.api_base)
     assert caught.value.retry_after_s == 7
 
 
 def test_nobody_is_there() -> None:
-    with serve_answers(echoed()) as server:
+    with serve_answers(answer_with_echo()) as server:
         pass
     with pytest.raises(CallError, match="check --api-base, and whether the server is up") as caught:
-        asked(server.api_base)
+        ask_endpoint(server.api_base)
     assert (caught.value.cause, caught.value.transient) == ("connection", True)
 
 
 def test_a_huge_reply_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "_MOST_BYTES", 2**20)
     with serve_answers(lambda _: Reply("x" * 2**22)) as server, pytest.raises(CallError) as caught:
-        asked(server.api_base)
+        ask_endpoint(server.api_base)
     assert (caught.value.cause, caught.value.reason) == ("garbled", "m: the reply is longer than 1 MiB")
 
 
@@ -181,7 +183,7 @@ def test_many_at_once_and_never_more() -> None:
         if first.is_set():
             gate.acquire(timeout=0.05)  # long enough for others to come
         first.set()
-        return echoed()(body)
+        return answer_with_echo()(body)
 
     done: list[bool] = []
     with serve_answers(answer) as server:
@@ -195,7 +197,7 @@ def test_many_at_once_and_never_more() -> None:
 
 def test_a_failure_is_that_of_one_text() -> None:
     def answer(body: Body) -> Reply:
-        return make_error_reply(400, "no") if "bad" in str(body["prompt"]) else echoed()(body)
+        return make_error_reply(400, "no") if "bad" in str(body["prompt"]) else answer_with_echo()(body)
 
     texts = [(text, make_entry(entry_id=text)) for text in ("good one", "bad one", "another one")]
     done: list[bool] = []

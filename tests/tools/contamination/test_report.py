@@ -14,19 +14,19 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.tools.contamination.comparison import LIMITS, compare_sets
 from pytest_fcbench.tools.contamination.measures import Measure
 from pytest_fcbench.tools.contamination.report import Study, render_study, tabulate_study
-from tests.tools.contamination.test_comparison import texts
+from tests.tools.contamination.test_comparison import make_measures
 
 HOSTILE = "<script>$x^{$\x1b[31m\ud800"
 
 
-def study(model: str = "m", b: list[Measure] | None = None) -> Study:
-    sets = {"core:non_live": texts(2.0, 5), "core:live": b or texts(2.5, 4, 1)}
+def make_study(model: str = "m", b: list[Measure] | None = None) -> Study:
+    sets = {"core:non_live": make_measures(2.0, 5), "core:live": b or make_measures(2.5, 4, 1)}
     late = {"core:x_9": NotScoredError("timeout", "no answer within 1 s")}
     return Study(model, "vllm", "the user's words", sets, late, compare_sets(*sets.values()))
 
 
 def test_the_table_has_both_sets_and_their_difference() -> None:
-    found = tabulate_study(study())
+    found = tabulate_study(make_study())
     assert found.title == "How much the user's words surprise m"
     assert [row[:3] for row in found.rows] == [
         (measure, name, number)
@@ -38,13 +38,13 @@ def test_the_table_has_both_sets_and_their_difference() -> None:
 
 
 def test_a_set_of_one_has_no_interval() -> None:
-    assert tabulate_study(study(b=texts(2.5, 1))).rows[1][4] == "-"
+    assert tabulate_study(make_study(b=make_measures(2.5, 1))).rows[1][4] == "-"
 
 
 def test_a_row_for_each_text() -> None:
-    rows = list(csv.DictReader(io.StringIO(render_study(study(), Path("x.csv")))))
+    rows = list(csv.DictReader(io.StringIO(render_study(make_study(), Path("x.csv")))))
     assert len(rows) == 9
-    first = texts(2.0, 5)[0]
+    first = make_measures(2.0, 5)[0]
     assert rows[0] == {
         "set": "core:non_live",
         "entry": first.entry,
@@ -57,7 +57,7 @@ def test_a_row_for_each_text() -> None:
 
 
 def test_everything_as_json() -> None:
-    found = json.loads(render_study(study(), Path("x.json")))
+    found = json.loads(render_study(make_study(), Path("x.json")))
     assert found["schema"] == "fcbench-contamination/1"
     assert (found["model"], found["endpoint"], found["text"]) == ("m", "vllm", "the user's words")
     assert found["sets"] == ["core:non_live", "core:live"]
@@ -72,7 +72,7 @@ def test_everything_as_json() -> None:
 
 
 def test_a_page_of_its_own() -> None:
-    page = render_study(study(), Path("x.html"))
+    page = render_study(make_study(), Path("x.html"))
     assert "default-src 'none'" in page
     assert page.count("<svg") == 1
     marks = [len(re.findall(f"<use [^>]*line-s{series}", page)) for series in (0, 1)]
@@ -86,11 +86,11 @@ def test_a_page_of_its_own() -> None:
 
 @pytest.mark.parametrize("ending", [".html", ".csv", ".json"])
 def test_the_same_study_gives_the_same_file(ending: str) -> None:
-    assert render_study(study(), Path(f"x{ending}")) == render_study(study(), Path(f"x{ending}"))
+    assert render_study(make_study(), Path(f"x{ending}")) == render_study(make_study(), Path(f"x{ending}"))
 
 
 def test_hostile_names_are_text() -> None:
-    page = render_study(study(HOSTILE), Path("x.html"))
+    page = render_study(make_study(HOSTILE), Path("x.html"))
     assert "<script" not in page
     assert "\x1b" not in page
     assert "&lt;script&gt;$x^{$" in page

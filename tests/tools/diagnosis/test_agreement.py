@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
 
 
-def of(counts: dict[tuple[str, str], int]) -> Agreement:
-    """Labels that make this table."""
+def make_agreement(counts: dict[tuple[str, str], int]) -> Agreement:
+    """Make labels that give this table."""
     pairs = [pair for pair, times in counts.items() for _ in range(times)]
     return Agreement(
         {str(n): one for n, (one, _) in enumerate(pairs)},
@@ -40,7 +40,7 @@ def of(counts: dict[tuple[str, str], int]) -> Agreement:
     ],
 )
 def test_worked_examples(counts: dict[tuple[str, str], int], share: float, kappa: float | None) -> None:
-    agreement = of(counts)
+    agreement = make_agreement(counts)
     assert agreement.share == pytest.approx(share)
     assert agreement.kappa == (None if kappa is None else pytest.approx(kappa))
     assert agreement.table == counts

@@ -28,7 +28,7 @@ FINDINGS = [
 ]
 
 
-def written(path: Path, value: object) -> Path:
+def write_file(path: Path, value: object) -> Path:
     path.write_text(value if isinstance(value, str) else json.dumps(value))
     return path
 
@@ -59,13 +59,13 @@ def test_what_is_written_of_a_finding() -> None:
 
 def test_labels_are_those_of_the_judge(tmp_path: Path) -> None:
     told = build_document(FINDINGS, model="m", profile=Profile.OFFICIAL, judge="openai/j")
-    path = written(tmp_path / "d.json", told)
+    path = write_file(tmp_path / "d.json", told)
     assert read_labels(path) == Labels(path, "m", {"core:a": "other"})
 
 
 def test_a_person_needs_to_write_little(tmp_path: Path) -> None:
     rows = [{"entry": "core:a", "root_cause": {"class": "implicit_action"}}, {"entry": "core:b"}]
-    path = written(tmp_path / "mine.json", {"schema": SCHEMA, "entries": rows})
+    path = write_file(tmp_path / "mine.json", {"schema": SCHEMA, "entries": rows})
     assert read_labels(path) == Labels(path, None, {"core:a": "implicit_action"})
 
 
@@ -93,7 +93,7 @@ ROW = {"entry": "core:a", "root_cause": {"class": "other"}}
     ],
 )
 def test_a_file_that_is_none(tmp_path: Path, content: object, says: str) -> None:
-    path = written(tmp_path / "d.json", content)
+    path = write_file(tmp_path / "d.json", content)
     with pytest.raises(UsageError) as caught:
         read_labels(path)
     assert str(caught.value).startswith(f"{path}: {says}")

@@ -35,7 +35,7 @@ from tests.matchers.test_state import (
 C = FailureClass
 
 
-def divergence(
+def find_divergence(
     truth: Turns,
     transcript: Transcript,
     profile: Profile = Profile.OFFICIAL,
@@ -126,7 +126,7 @@ CLASSES: Mapping[str, tuple[Turns, Turns, tuple[object, ...]]] = {
 
 @pytest.mark.parametrize(("truth", "made", "found"), CLASSES.values(), ids=CLASSES)
 def test_the_class_and_the_place(truth: Turns, made: Turns, found: tuple[object, ...]) -> None:
-    at = divergence(truth, held(made))
+    at = find_divergence(truth, held(made))
     assert (at.failure, at.turn, at.expected, at.found, at.parameter) == found
 
 
@@ -142,14 +142,14 @@ def test_the_class_and_the_place(truth: Turns, made: Turns, found: tuple[object,
     ],
 )
 def test_calls_that_are_written_differently_are_the_same(same: str, other: str) -> None:
-    at = divergence([[same, TOUCH]], held([[other]]))
+    at = find_divergence([[same, TOUCH]], held([[other]]))
     assert (at.failure, at.expected) == (C.MISSING_CALL, TOUCH)
 
 
 def test_a_look_that_shows_the_same_is_the_same() -> None:
     """``find`` from here shows what ``find`` from the folder above would: nothing."""
     truth, other = "find(path='.', name='zzz')", "find(path='drafts', name='zzz')"
-    at = divergence([[truth, TOUCH]], held([[other]]))
+    at = find_divergence([[truth, TOUCH]], held([[other]]))
     assert (at.failure, at.expected) == (C.MISSING_CALL, TOUCH)
 
 
@@ -158,20 +158,20 @@ def test_a_look_that_shows_the_same_is_the_same() -> None:
 
 def test_acting_without_the_function_that_is_to_come() -> None:
     late = {1: ["mkdir"]}
-    at = divergence([[], [MKDIR]], held([[TOUCH], [MKDIR]]), withheld=late)
+    at = find_divergence([[], [MKDIR]], held([[TOUCH], [MKDIR]]), withheld=late)
     assert (at.failure, at.turn, at.found) == (C.ACTED_WITHOUT_FUNCTION, 1, TOUCH)
-    looked = divergence([[], [MKDIR]], held([[LS], [MKDIR]]), Profile.CORRECTED, late)
+    looked = find_divergence([[], [MKDIR]], held([[LS], [MKDIR]]), Profile.CORRECTED, late)
     assert (looked.failure, looked.found) == (C.ACTED_WITHOUT_FUNCTION, LS)
 
 
 def test_the_function_that_came_is_not_used() -> None:
-    at = divergence([[], [MKDIR]], held([[], [TOUCH]]), withheld={1: ["mkdir"]})
+    at = find_divergence([[], [MKDIR]], held([[], [TOUCH]]), withheld={1: ["mkdir"]})
     assert (at.failure, at.turn, at.expected) == (C.NEW_FUNCTION_UNUSED, 2, MKDIR)
 
 
 def test_a_function_that_has_not_come_yet_is_not_offered() -> None:
     truth = [[LS], [], [MKDIR]]
-    at = divergence(truth, held([[MKDIR.replace("new", "x")], [], [MKDIR]]), withheld={2: ["mkdir"]})
+    at = find_divergence(truth, held([[MKDIR.replace("new", "x")], [], [MKDIR]]), withheld={2: ["mkdir"]})
     assert at.failure is C.UNKNOWN_FUNCTION
 
 
@@ -180,18 +180,18 @@ def test_a_function_that_has_not_come_yet_is_not_offered() -> None:
 
 @pytest.mark.parametrize("profile", Profile)
 def test_a_call_that_cannot_be_read(profile: Profile) -> None:
-    at = divergence([[LS, MKDIR]], transcript_of([step([LS]), step(said="[mkdir(dir_name='n")]), profile)
+    at = find_divergence([[LS, MKDIR]], transcript_of([step([LS]), step(said="[mkdir(dir_name='n")]), profile)
     assert (at.failure, at.expected) == (C.UNREADABLE_CALL, MKDIR)
 
 
 def test_an_unreadable_call_where_nothing_can_be_called() -> None:
     talk = transcript_of([step(said="[mkdir(dir_name='n")], [step([LS]), step()])
-    assert divergence([[], [LS]], talk, Profile.CORRECTED).failure is C.ACTED_TOO_SOON
+    assert find_divergence([[], [LS]], talk, Profile.CORRECTED).failure is C.ACTED_TOO_SOON
 
 
 def test_a_conversation_without_an_end_names_the_call_that_was_repeated() -> None:
     talk = transcript_of([*([step([LS])] * 3), step([PWD])])
-    assert divergence([[LS], [LS]], talk) == Divergence(C.STEP_LIMIT, 1, found=LS)
+    assert find_divergence([[LS], [LS]], talk) == Divergence(C.STEP_LIMIT, 1, found=LS)
 
 
 @pytest.mark.parametrize(
@@ -200,12 +200,12 @@ def test_a_conversation_without_an_end_names_the_call_that_was_repeated() -> Non
 )
 def test_a_fault(fault: Fault, failure: FailureClass) -> None:
     talk = transcript_of([step([LS]), step()], [Step(Completion("too long", fault=fault))])
-    assert divergence([[LS], [LS], [LS]], talk) == Divergence(failure, 2)
+    assert find_divergence([[LS], [LS], [LS]], talk) == Divergence(failure, 2)
 
 
 def test_what_only_the_official_executor_makes_different_is_unexplained() -> None:
     text = "echo(content='ls() lists', file_name='notes.txt')"
-    assert divergence([[text]], held([[text]])) == Divergence(C.UNEXPLAINED)
+    assert find_divergence([[text]], held([[text]])) == Divergence(C.UNEXPLAINED)
 
 
 def test_a_verdict_that_names_no_turn_is_looked_for_from_the_start() -> None:
@@ -258,12 +258,12 @@ CALLS = RIGHT | st.sampled_from(
 )
 
 
-def talks(calls: st.SearchStrategy[str]) -> st.SearchStrategy[list[list[str]]]:
+def draw_talks(calls: st.SearchStrategy[str]) -> st.SearchStrategy[list[list[str]]]:
     return st.lists(st.lists(calls, max_size=4), min_size=1, max_size=3)
 
 
 @settings(deadline=None)
-@given(truth=talks(RIGHT), made=talks(CALLS))
+@given(truth=draw_talks(RIGHT), made=draw_talks(CALLS))
 def test_every_failure_has_one_class_and_always_the_same(truth: Turns, made: Turns) -> None:
     entry, talk = entry_of(truth), held(made[: len(truth)])
     for profile in Profile:

@@ -16,7 +16,7 @@ from tests.matchers.test_state import LS, MKDIR, TOUCH, entry_of, fresh, step, t
 FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
 
 
-def asked(transcript: Transcript, **withheld: list[str]) -> Question[Diagnosis]:
+def ask_about(transcript: Transcript, **withheld: list[str]) -> Question[Diagnosis]:
     late = {int(turn.removeprefix("turn_")): names for turn, names in withheld.items()}
     entry = entry_of([[LS], [MKDIR], [TOUCH]], withheld=late)
     return build_question(entry, transcript, FAILED, fresh(entry))
@@ -32,7 +32,7 @@ TALK = transcript_of(
 
 
 def test_the_judge_sees_the_whole_conversation() -> None:
-    shown: Any = asked(TALK, turn_1=["mkdir"]).material
+    shown: Any = ask_about(TALK, turn_1=["mkdir"]).material
     assert shown["state at the start"]["vehicle.fuelLevel"] == "20.0"
     assert "ls" in shown["functions"]
     assert "mkdir" not in shown["functions"]
@@ -60,13 +60,13 @@ def test_the_task_names_every_class() -> None:
 def test_a_long_conversation_is_cut() -> None:
     huge = Step(Completion("x"), (f"echo('{'a' * 90_000}')",) * 50, ("b" * 90_000,) * 50)
     talk = transcript_of([*([huge] * 19), step()], [*([huge] * 19), step()], [step(said="c" * 90_000)])
-    shown: Any = asked(talk).material
+    shown: Any = ask_about(talk).material
     assert len(repr(shown)) < 1.5 * LONGEST
     did = shown["turns"][0]["what the model did"]
     assert did[-1] == "… (8 more steps)"
     assert did[1] == "… (42 more calls)"
     assert did[0][0]["result"].startswith("b" * 60 + "… (89,940 more")
-    small: Any = asked(transcript_of([step(said="c" * 900)])).material
+    small: Any = ask_about(transcript_of([step(said="c" * 900)])).material
     assert small["turns"][0]["what the model did"] == [{"answer": "c" * 600 + "… (300 more characters)"}]
 
 
@@ -74,7 +74,7 @@ GOOD: dict[str, object] = {"class": "current_state", "turn": 2, "explanation": "
 
 
 def test_an_answer() -> None:
-    assert asked(TALK).read(GOOD) == Diagnosis(RootCause.CURRENT_STATE, 2, "It did not look.")
+    assert ask_about(TALK).read(GOOD) == Diagnosis(RootCause.CURRENT_STATE, 2, "It did not look.")
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_an_answer() -> None:
 )
 def test_an_answer_that_is_not_as_demanded(change: dict[str, object], says: str) -> None:
     with pytest.raises(Unfit, match=says):
-        asked(TALK).read({**GOOD, **change})
+        ask_about(TALK).read({**GOOD, **change})

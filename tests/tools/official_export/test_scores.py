@@ -30,10 +30,10 @@ WORLD = World(defaults={"file_system": {"root": {"lib": {"type": "directory", "c
 QUESTION: Mapping[str, object] = {"id": "q"}
 
 
-def lined(
+def write_and_read_row(
     entry: Entry, answer: Transcript | Completion | str, truth: object = None, result: object = "raw"
 ) -> dict[str, object] | None:
-    """The line on an answer, as it comes back from the file."""
+    """Return the line on an answer, as it comes back from the file."""
     transcript = answer if isinstance(answer, Transcript) else make_transcript(answer)
     answered = AnsweredEntry(entry, transcript, result, QUESTION, truth)
     with closing(Pool()) as execute:  # whose processes start when there is something to carry out
@@ -60,14 +60,14 @@ def test_the_first_line_of_prompt_formats() -> None:
 
 
 def test_a_right_answer_has_no_line() -> None:
-    assert lined(make_entry(), "[weather.forecast(city='Bergen')]") is None
-    assert lined(make_entry("irrelevance"), "I cannot.") is None
-    assert lined(make_entry("live_relevance"), "[f()]") is None
+    assert write_and_read_row(make_entry(), "[weather.forecast(city='Bergen')]") is None
+    assert write_and_read_row(make_entry("irrelevance"), "I cannot.") is None
+    assert write_and_read_row(make_entry("live_relevance"), "[f()]") is None
 
 
 def test_a_wrong_value() -> None:
     truth = [{"weather.forecast": {"city": ["Bergen"]}}]
-    row = lined(make_entry(), "[weather.forecast(city='Oslo', days=(1, 2j))]", truth)
+    row = write_and_read_row(make_entry(), "[weather.forecast(city='Oslo', days=(1, 2j))]", truth)
     assert row == {
         "id": "simple_python_0",
         "model_name": "my_model",
@@ -108,8 +108,8 @@ def test_calls_that_are_carried_out(answer: Completion | str, code: str, decoded
     call = "math_gcd(a=12, b=18)"
     expected = ExpectedResults((call,), (Comparison.EXACT,))
     entry = replace(make_entry("exec_simple", functions=[make_doc("math_gcd")]), expectation=expected)
-    assert lined(entry, f"[{call}]", [call]) is None
-    row = lined(entry, answer, [call])
+    assert write_and_read_row(entry, f"[{call}]", [call]) is None
+    row = write_and_read_row(entry, answer, [call])
     assert row is not None
     assert (row["error_type"], row["model_result_raw"], row["possible_answer"]) == (code, "raw", [call])
     assert row.get("model_result_decoded") == decoded
@@ -118,7 +118,7 @@ def test_calls_that_are_carried_out(answer: Completion | str, code: str, decoded
 @pytest.mark.parametrize("answer", ["Bergen is nice.", Completion(text="x", fault=Fault.OVERFLOW)])
 def test_what_cannot_be_read_has_nothing_decoded(answer: str | Completion) -> None:
     """The error of a call is read as any text."""
-    row = lined(make_entry(), answer, result=["raw"])
+    row = write_and_read_row(make_entry(), answer, result=["raw"])
     assert row is not None
     assert row["error_type"] == "ast_decoder:decoder_failed"
     assert row["model_result_raw"] == ["raw"]
@@ -139,7 +139,7 @@ def test_what_cannot_be_read_has_nothing_decoded(answer: str | Completion) -> No
 def test_what_is_read_as_something_else_is_shown_as_text(
     category: str, answer: Completion | str, decoded: str
 ) -> None:
-    row = lined(make_entry(category), answer, result=[{"f": 1}])
+    row = write_and_read_row(make_entry(category), answer, result=[{"f": 1}])
     assert row is not None
     assert row["error_type"] == "ast_decoder:decoder_wrong_output_format"
     assert row["model_result_raw"] == "[{'f': 1}]"
@@ -149,7 +149,7 @@ def test_what_is_read_as_something_else_is_shown_as_text(
 def test_an_argument_without_a_name() -> None:
     """Only a text can have one; a model that calls its argument so in JSON means it."""
     for answer, name in (("[f(**d)]", "null"), (tool_calls(("f", '{"**": "d"}')), "**")):
-        row = lined(make_entry(), answer)
+        row = write_and_read_row(make_entry(), answer)
         assert row is not None
         assert row["model_result_decoded"] == [{"f": {name: "d"}}]
 
@@ -158,7 +158,7 @@ def test_where_no_call_matches_each_that_is_left_is_told() -> None:
     docs = [make_doc("f", {"n": {"type": "integer"}}, ["n"])]
     truth = [{"f": {"n": [number]}} for number in (1, 2, 3)]
     entry = make_entry("parallel", functions=docs, expect=truth)
-    row = lined(entry, "[f(n='x'), f(n=1), g()]", truth)
+    row = write_and_read_row(entry, "[f(n='x'), f(n=1), g()]", truth)
     assert row is not None
     assert row["error_type"] == "parallel_function_checker_no_order:cannot_find_match"
     errors = row["error"]
@@ -194,7 +194,7 @@ def test_where_no_call_matches_each_that_is_left_is_told() -> None:
     ],
 )
 def test_relevance(category: str, answer: str | Completion, decoded: object, code: str) -> None:
-    row = lined(make_entry(category), answer)
+    row = write_and_read_row(make_entry(category), answer)
     assert row is not None
     assert list(row)[3:] == ["valid", "prompt", "model_result", "decoded_result", "error", "error_type"]
     assert (row["model_result"], row["decoded_result"], row["error_type"]) == ("raw", decoded, code)
@@ -210,8 +210,8 @@ TALK = make_multi_turn(
 HERE = '{"current_directory_content": ["a"]}'
 
 
-def said(*turns: Sequence[Sequence[str]], fault: Fault | None = None) -> Transcript:
-    """A conversation in which each step makes these calls."""
+def make_conversation(*turns: Sequence[Sequence[str]], fault: Fault | None = None) -> Transcript:
+    """Make a conversation in which each step makes these calls."""
     steps = tuple(
         tuple(Step(Completion(text="x", fault=fault), tuple(calls)) for calls in turn) for turn in turns
     )
@@ -222,11 +222,11 @@ MAKE, LIST = "mkdir(dir_name='a')", "ls()"
 
 
 def test_a_right_conversation_has_no_line() -> None:
-    assert lined(TALK, said([[MAKE]], [[LIST, LIST]])) is None
+    assert write_and_read_row(TALK, make_conversation([[MAKE]], [[LIST, LIST]])) is None
 
 
 def test_what_was_not_returned() -> None:
-    row = lined(TALK, said([[MAKE], []], [[LIST]]), truth=[["t"]])
+    row = write_and_read_row(TALK, make_conversation([[MAKE], []], [[LIST]]), truth=[["t"]])
     assert row is not None
     assert list(row)[3:] == [
         *("valid", "error", "prompt", "model_result_raw", "model_result_decoded", "possible_answer"),
@@ -246,7 +246,7 @@ def test_what_was_not_returned() -> None:
 
 
 def test_a_state_that_differs() -> None:
-    row = lined(TALK, said([["mkdir(dir_name='b')"], [LIST]], [[]]))
+    row = write_and_read_row(TALK, make_conversation([["mkdir(dir_name='b')"], [LIST]], [[]]))
     assert row is not None
     error = row["error"]
     assert isinstance(error, dict)
@@ -267,7 +267,7 @@ def test_a_state_that_differs() -> None:
 
 
 def test_a_turn_without_a_call() -> None:
-    row = lined(TALK, said([[MAKE]], [[]]))
+    row = write_and_read_row(TALK, make_conversation([[MAKE]], [[]]))
     assert row is not None
     assert row["error"] == {
         "error_message": "turn 2: no call was made; the truth makes ls(), ls()",
@@ -284,13 +284,17 @@ def test_a_turn_without_a_call() -> None:
 @pytest.mark.parametrize(
     ("transcript", "code"),
     [
-        pytest.param(said([[MAKE]]), "multi_turn:force_terminated", id="too few turns"),
-        pytest.param(said([[]], fault=Fault.OVERFLOW), "multi_turn:inference_error", id="overflow"),
-        pytest.param(said([[]], fault=Fault.INFERENCE_ERROR), "multi_turn:inference_error", id="error"),
+        pytest.param(make_conversation([[MAKE]]), "multi_turn:force_terminated", id="too few turns"),
+        pytest.param(
+            make_conversation([[]], fault=Fault.OVERFLOW), "multi_turn:inference_error", id="overflow"
+        ),
+        pytest.param(
+            make_conversation([[]], fault=Fault.INFERENCE_ERROR), "multi_turn:inference_error", id="error"
+        ),
     ],
 )
 def test_a_conversation_that_was_cut(transcript: Transcript, code: str) -> None:
-    row = lined(TALK, transcript)
+    row = write_and_read_row(TALK, transcript)
     assert row is not None
     assert list(row)[4:] == ["error", "prompt", "model_result", "possible_answer", "inference_log"]
     error = row["error"]

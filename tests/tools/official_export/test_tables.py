@@ -21,13 +21,15 @@ MULTI_TURN = tuple(f"multi_turn_{name}" for name in ("base", "miss_func", "miss_
 REST = ("irrelevance", "live_irrelevance", "live_relevance")
 
 
-def model(scores: Mapping[str, tuple[int, int]], name: str = "m", usage: CostLatency = NOTHING) -> ModelRow:
-    """A model with right answers and answers by category."""
+def make_model(
+    scores: Mapping[str, tuple[int, int]], name: str = "m", usage: CostLatency = NOTHING
+) -> ModelRow:
+    """Make a model from right answers and answers by category."""
     return ModelRow(name, {category: Header(*counts) for category, counts in scores.items()}, usage)
 
 
-def rows(name: str, *models: ModelRow, size: int = 100) -> list[dict[str, str]]:
-    """The rows of a table."""
+def read_rows(name: str, *models: ModelRow, size: int = 100) -> list[dict[str, str]]:
+    """Return the rows of a table."""
     text = write_table(TABLES[name], models, lambda category: size)
     assert not text.endswith("\n")
     return list(csv.DictReader(text.splitlines()))
@@ -36,7 +38,7 @@ def rows(name: str, *models: ModelRow, size: int = 100) -> list[dict[str, str]]:
 def test_the_overall_score_is_weighed_from_its_parts() -> None:
     whole = {**dict.fromkeys(NON_LIVE, (9, 10)), **dict.fromkeys(LIVE, (8, 10))}
     whole |= {**dict.fromkeys(MULTI_TURN, (5, 10)), **dict.fromkeys(REST, (6, 10))}
-    (row,) = rows("data_overall.csv", model(whole))
+    (row,) = read_rows("data_overall.csv", make_model(whole))
     assert row["Overall Acc"] == "38.00%"  # 0.1 x (0.9 + 0.8 + 0.6) + 0.3 x 0.5, and no agentic part
     assert [row[name] for name in ("Non-Live AST Acc", "Live Acc", "Multi Turn Acc")] == [
         "90.00%",
@@ -46,7 +48,7 @@ def test_the_overall_score_is_weighed_from_its_parts() -> None:
     assert row["Irrelevance Detection"] == row["Relevance Detection"] == "60.00%"
     assert row["Web Search Acc"] == row["Memory Acc"] == row["Format Sensitivity Max Delta"] == "N/A"
     memory = {"memory_kv": (1, 2), "memory_vector": (1, 4), "memory_rec_sum": (0, 9)}
-    (row,) = rows("data_overall.csv", model({**whole, **memory, "web_search_base": (1, 2)}))
+    (row,) = read_rows("data_overall.csv", make_model({**whole, **memory, "web_search_base": (1, 2)}))
     assert row["Overall Acc"] == "48.00%"  # 38 % + 0.4 x (0.25 + 0.25) / 2
     assert [row[name] for name in ("Memory Acc", "Memory KV", "Web Search Acc", "Web Search Base")] == [
         "25.00%",
@@ -54,7 +56,7 @@ def test_the_overall_score_is_weighed_from_its_parts() -> None:
         "N/A",
         "50.00%",
     ]
-    (row,) = rows("data_agentic.csv", model(memory))
+    (row,) = read_rows("data_agentic.csv", make_model(memory))
     assert (row["Agentic Overall Acc"], row["Memory Summary"], row["Web Search Summary"]) == (
         "12.50%",
         "25.00%",
@@ -64,30 +66,30 @@ def test_the_overall_score_is_weighed_from_its_parts() -> None:
 
 def test_what_was_not_run() -> None:
     """It counts as 0 in the leading column, with its size where counts weigh, and is N/A elsewhere."""
-    part = model(
+    part = make_model(
         {"multiple": (10, 10), "live_simple": (30, 50), "multi_turn_base": (1, 2), "irrelevance": (1, 1)}
     )
-    (row,) = rows("data_non_live.csv", part)
+    (row,) = read_rows("data_non_live.csv", part)
     assert [row["Non-Live Overall Acc"], row["AST Summary"], row["Simple AST"]] == ["25.00%", "N/A", "N/A"]
     assert (row["Multiple AST"], row["Irrelevance Detection"]) == ("100.00%", "100.00%")
-    (row,) = rows("data_live.csv", part)
+    (row,) = read_rows("data_live.csv", part)
     assert [row["Live Overall Acc"], row["AST Summary"]] == ["8.57%", "N/A"]  # 30 of 50 + 3 x 100
-    (row,) = rows("data_multi_turn.csv", part)
+    (row,) = read_rows("data_multi_turn.csv", part)
     assert [row["Multi Turn Overall Acc"], row["Base"], row["Miss Func"]] == ["12.50%", "50.00%", "N/A"]
-    (row,) = rows("data_agentic.csv", part)
+    (row,) = read_rows("data_agentic.csv", part)
     assert set(row.values()) == {"1", "m", "0.00%", "N/A"}
-    (row,) = rows("data_overall.csv", part)
+    (row,) = read_rows("data_overall.csv", part)
     assert row["Non-Live AST Acc"] == row["Irrelevance Detection"] == row["Relevance Detection"] == "N/A"
     assert [row["Live Acc"], row["Multi Turn Acc"]] == ["8.57%", "12.50%"]
 
 
 def test_nothing_was_run() -> None:
-    (row,) = rows("data_overall.csv", model({}), size=0)
+    (row,) = read_rows("data_overall.csv", make_model({}), size=0)
     assert row["Overall Acc"] == row["Live Acc"] == "0.00%"
 
 
 def test_cost_and_latency_have_two_digits() -> None:
-    first, second = rows("data_overall.csv", model({}, usage=USED), model({}))
+    first, second = read_rows("data_overall.csv", make_model({}, usage=USED), make_model({}))
     names = (
         "Total Cost ($)",
         "Latency Mean (s)",
@@ -100,10 +102,10 @@ def test_cost_and_latency_have_two_digits() -> None:
 
 def test_the_best_model_comes_first_and_of_equal_ones_the_first() -> None:
     models = [
-        model({"multiple": (right, 10)}, name) for name, right in zip("abcd", (3, 7, 3, 9), strict=True)
+        make_model({"multiple": (right, 10)}, name) for name, right in zip("abcd", (3, 7, 3, 9), strict=True)
     ]
     for name in ("data_overall.csv", "data_non_live.csv"):
-        assert [(row["Rank"], row["Model"]) for row in rows(name, *models)] == [
+        assert [(row["Rank"], row["Model"]) for row in read_rows(name, *models)] == [
             ("1", "d"),
             ("2", "b"),
             ("3", "a"),
@@ -116,13 +118,13 @@ def test_the_best_model_comes_first_and_of_equal_ones_the_first() -> None:
 )
 def test_a_half_is_rounded_as_the_official_sum_rounds_it(right: tuple[int, ...], shown: str) -> None:
     scores = {name: (count, 200) for name, count in zip(MULTI_TURN, right, strict=True)}
-    (row,) = rows("data_multi_turn.csv", model(scores))
+    (row,) = read_rows("data_multi_turn.csv", make_model(scores))
     assert row["Multi Turn Overall Acc"] == shown
 
 
 def test_names_are_kept_whole() -> None:
-    named = replace(model({}, 'a, "b"'), link="https://x/?a,b", organization="O", license="L")
-    (row,) = rows("data_overall.csv", named)
+    named = replace(make_model({}, 'a, "b"'), link="https://x/?a,b", organization="O", license="L")
+    (row,) = read_rows("data_overall.csv", named)
     assert [row[name] for name in ("Model", "Model Link", "Organization", "License")] == [
         'a, "b"',
         "https://x/?a,b",
@@ -131,19 +133,19 @@ def test_names_are_kept_whole() -> None:
     ]
 
 
-def in_formats(*right: int, of: int = 8, name: str = "m") -> ModelRow:
-    """A model with so many right answers in each of the first prompt formats."""
+def make_model_in_formats(*right: int, of: int = 8, name: str = "m") -> ModelRow:
+    """Make a model with so many right answers in each of the first prompt formats."""
     told = {chosen.name: Header(count, of) for chosen, count in zip(FORMATS, right, strict=False)}
     return ModelRow(name, {"format_sensitivity": Header(sum(right), of * len(right), told)}, NOTHING)
 
 
 def test_prompt_formats_have_a_table_of_their_own() -> None:
     """Those that are apart most come first; who was not asked in formats comes last."""
-    first, second, third = rows(
+    first, second, third = read_rows(
         "data_format_sensitivity.csv",
-        model({}, "c"),
-        in_formats(4, 4, name="b"),
-        in_formats(4, 5, 2, name="a"),
+        make_model({}, "c"),
+        make_model_in_formats(4, 4, name="b"),
+        make_model_in_formats(4, 5, 2, name="a"),
     )
     assert [row["Model"] for row in (first, second, third)] == ["a", "b", "c"]
     assert first["Format Sensitivity Max Delta"] == "37.5"
@@ -152,6 +154,6 @@ def test_prompt_formats_have_a_table_of_their_own() -> None:
     assert second["Format Sensitivity Max Delta"] == "0.0"
     assert set(third.values()) == {"3", "c", "N/A"}
     assert len(first) == 4 + 26
-    overall = rows("data_overall.csv", in_formats(4, 5, 2))[0]
+    overall = read_rows("data_overall.csv", make_model_in_formats(4, 5, 2))[0]
     assert overall["Format Sensitivity Max Delta"] == "37.5"
     assert overall["Overall Acc"] == "0.00%"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_fcbench.scorecard.render.tables import Table, render_page
 from tests.scorecard.render.charts.test_plots import PERPLEXITIES, RELEASES
-from tests.scorecard.render.html.browser import open_page, opened
+from tests.scorecard.render.html.browser import open_browser, open_page
 
 _COLOURS = """
     const of = (name, part) => getComputedStyle(document.querySelector(name))[part];
@@ -20,7 +20,7 @@ def test_a_page_by_day_by_night_and_on_paper(tmp_path: Path) -> None:
         "\n".join(render_page("t", [Table("", ("a",), ())], [RELEASES, PERPLEXITIES])), encoding="utf-8"
     )
     seen = []
-    with opened() as chrome:
+    with open_browser() as chrome:
         for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "dark")):
             features = [{"name": "prefers-color-scheme", "value": scheme}]
             chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})

@@ -26,23 +26,23 @@ def test_paper_is_lit_by_day() -> None:
     assert re.findall(r"@media ([^{]*) \{", read_colours()) == ["screen and (prefers-color-scheme: dark)"]
 
 
-def themes() -> list[dict[str, str]]:
-    """The variables of the light and of the dark page."""
+def read_themes() -> list[dict[str, str]]:
+    """Return the variables of the light and of the dark page."""
     return [
         dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
         for block in re.findall(r":root \{(.*?)\}", read_colours(), re.DOTALL)
     ]
 
 
-def luminance(colour: str) -> float:
+def compute_luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
-    """WCAG 2.2's contrast ratio."""
-    dark, light = sorted((luminance(one), luminance(other)))
+def compute_contrast(one: str, other: str) -> float:
+    """Compute WCAG 2.2's contrast ratio."""
+    dark, light = sorted((compute_luminance(one), compute_luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -51,12 +51,12 @@ TEXTS = ("ink", "quiet", "accent", "passed", "failed", "not-scored")
 
 @pytest.mark.parametrize("name", [*TEXTS, *(f"s{n}" for n in range(MOST_SERIES))])
 def test_texts_and_marks_have_enough_contrast_by_day_and_night(name: str) -> None:
-    for theme in themes():
-        assert contrast(theme[name], theme["paper"]) >= 4.5
-        assert name not in TEXTS or contrast(theme[name], theme["wash"]) >= 4.5
+    for theme in read_themes():
+        assert compute_contrast(theme[name], theme["paper"]) >= 4.5
+        assert name not in TEXTS or compute_contrast(theme[name], theme["wash"]) >= 4.5
 
 
 def test_the_measure_of_contrast_can_fail() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#999999", "#ffffff") < 4.5
-    assert len(themes()) == 2
+    assert compute_contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert compute_contrast("#999999", "#ffffff") < 4.5
+    assert len(read_themes()) == 2

@@ -137,8 +137,8 @@ def test_points_at_the_edges_can_be_drawn(points: list[Point]) -> None:
     assert "fill-s0" in plots.draw_scatter(points, "dollars", "")
 
 
-def marks(svg: str) -> list[list[ElementTree.Element]]:
-    """The uses of each shape, in the order of their first ones."""
+def group_marks(svg: str) -> list[list[ElementTree.Element]]:
+    """Return the uses of each shape, in the order of their first ones."""
     found: dict[str, list[ElementTree.Element]] = {}
     for use in ElementTree.fromstring(svg).iter("use"):
         found.setdefault(use.attrib["href"], []).append(use)
@@ -149,7 +149,7 @@ def test_releases_are_named_above_the_line_or_below_it() -> None:
     """Below are those that are not the best so far, and of several on one day all but the best."""
     texts = {text.text: text for text in ElementTree.fromstring(RELEASES).iter("text")}
     assert {"best so far", "95% interval", "release date", "overall"} <= texts.keys()
-    *dated, _ = marks(RELEASES)[-1]
+    *dated, _ = group_marks(RELEASES)[-1]
     above = [
         float(texts[name].attrib["y"]) < float(mark.attrib["y"])
         for name, mark in zip(("old", "worse", "better", "new"), dated, strict=True)
@@ -158,7 +158,7 @@ def test_releases_are_named_above_the_line_or_below_it() -> None:
 
 
 def test_a_mark_for_each_text() -> None:
-    *_, live, core = marks(PERPLEXITIES)
+    *_, live, core = group_marks(PERPLEXITIES)
     assert [len(live), len(core)] == [4, 2], "and one in the legend"
     assert [{mark.get("class") for mark in of} for of in (live, core)] == [{"line-s0"}, {"line-s1"}]
 

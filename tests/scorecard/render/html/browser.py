@@ -27,17 +27,17 @@ _FLAGS = (
 )
 
 
-def programs() -> tuple[str, str] | None:
-    """The browser and its driver where both are installed."""
+def find_programs() -> tuple[str, str] | None:
+    """Return the browser and its driver where both are installed."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
     return (browser, driver) if browser and driver else None
 
 
 @contextmanager
-def opened() -> Iterator[Chrome]:
-    """A browser with a profile of its own. Skips the test where there is none."""
-    found = programs()
+def open_browser() -> Iterator[Chrome]:
+    """Open a browser with a profile of its own; skip the test where there is none."""
+    found = find_programs()
     if found is None:
         pytest.skip("needs chromium and chromedriver")
     browser, driver = found

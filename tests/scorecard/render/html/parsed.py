@@ -46,10 +46,10 @@ class Parsed(HTMLParser):
         if self._open:
             self._open[-1].text += data
 
-    def all(self, tag: str) -> list[Element]:
-        """The elements of a kind."""
+    def find_all(self, tag: str) -> list[Element]:
+        """Return the elements of a kind."""
         return [element for element in self.elements if element.tag == tag]
 
-    def texts(self, tag: str) -> list[str]:
-        """The text directly in each element of a kind."""
-        return [" ".join(element.text.split()) for element in self.all(tag)]
+    def read_texts(self, tag: str) -> list[str]:
+        """Return the text directly in each element of a kind."""
+        return [" ".join(element.text.split()) for element in self.find_all(tag)]

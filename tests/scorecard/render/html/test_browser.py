@@ -23,7 +23,7 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import render_report
 from tests.factories import FACTS, make_entry, make_record, write_scorecard
-from tests.scorecard.render.html.browser import open_page, opened
+from tests.scorecard.render.html.browser import open_browser, open_page
 
 EVIL = (
     "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=2'>"
@@ -34,7 +34,7 @@ HOSTILE = 3
 """The number of the entry whose every text is hostile."""
 
 
-def records(number: int = 250) -> list[Record]:
+def make_records(number: int = 250) -> list[Record]:
     made = []
     for n in range(number):
         category = ("simple_python", "parallel")[n % 2]
@@ -49,12 +49,12 @@ def records(number: int = 250) -> list[Record]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
-    """A report about one scorecard and one about two."""
+    """Write a report about one scorecard and one about two."""
     folder = tmp_path_factory.mktemp("pages")
     facts = replace(FACTS, model=f"model {EVIL}", notes=(EVIL,))
-    better = [replace(record, verdicts=make_record().verdicts) for record in records()]
+    better = [replace(record, verdicts=make_record().verdicts) for record in make_records()]
     cards = [
-        scorecard_files.load_scorecard(write_scorecard(folder / "one.json", records(), facts)),
+        scorecard_files.load_scorecard(write_scorecard(folder / "one.json", make_records(), facts)),
         scorecard_files.load_scorecard(write_scorecard(folder / "two.json", better)),
     ]
     entries = [
@@ -70,47 +70,47 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
 
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Chrome]:
-    with opened() as browser:
+    with open_browser() as browser:
         yield browser
 
 
-def rows(chrome: Chrome) -> list[WebElement]:
+def find_rows(chrome: Chrome) -> list[WebElement]:
     return chrome.find_elements(By.CSS_SELECTOR, "#list > details")
 
 
-def ids(chrome: Chrome) -> list[str]:
+def read_ids(chrome: Chrome) -> list[str]:
     found: list[str] = chrome.execute_script(
         "return [...document.querySelectorAll('#list > details')].map((row) => row.dataset.id)"
     )
     return found
 
 
-def count(chrome: Chrome) -> str:
+def read_count(chrome: Chrome) -> str:
     return chrome.find_element(By.ID, "count").text
 
 
 def wait_for(chrome: Chrome, text: str) -> None:
     try:
-        WebDriverWait(chrome, 5).until(lambda _: count(chrome) == text)
+        WebDriverWait(chrome, 5).until(lambda _: read_count(chrome) == text)
     except TimeoutException:
-        assert count(chrome) == text  # says what it was instead
+        assert read_count(chrome) == text  # says what it was instead
 
 
-def field(chrome: Chrome, name: str) -> WebElement:
+def find_field(chrome: Chrome, name: str) -> WebElement:
     return chrome.find_element(By.NAME, name)
 
 
-def choose(chrome: Chrome, name: str, value: str) -> None:
-    Select(field(chrome, name)).select_by_value(value)
+def choose_value(chrome: Chrome, name: str, value: str) -> None:
+    Select(find_field(chrome, name)).select_by_value(value)
 
 
-def errors(chrome: Chrome) -> list[dict[str, Any]]:
+def take_errors(chrome: Chrome) -> list[dict[str, Any]]:
     logged: list[dict[str, Any]] = chrome.get_log("browser")  # type: ignore[no-untyped-call]
     return logged
 
 
-def requested(chrome: Chrome) -> list[str]:
-    """The addresses that pages from files asked for since the last question."""
+def take_requests(chrome: Chrome) -> list[str]:
+    """Return the addresses that pages from files asked for since the last question."""
     log: list[dict[str, str]] = chrome.get_log("performance")  # type: ignore[no-untyped-call]
     events = [json.loads(line["message"])["message"] for line in log]
     sent = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
@@ -122,12 +122,12 @@ def requested(chrome: Chrome) -> list[str]:
 def test_nothing_is_loaded_nothing_runs_and_nothing_is_wrong(
     chrome: Chrome, pages: Sequence[Path], number: int
 ) -> None:
-    errors(chrome), requested(chrome)
+    take_errors(chrome), take_requests(chrome)
     open_page(chrome, pages[number], f"#entry=core:parallel_{HOSTILE}")
     for fold in chrome.find_elements(By.CSS_SELECTOR, ".entry[open] .fold > summary"):
         fold.click()
-    assert errors(chrome) == []
-    assert requested(chrome) == [f"{pages[number].as_uri()}"]
+    assert take_errors(chrome) == []
+    assert take_requests(chrome) == [f"{pages[number].as_uri()}"]
     assert chrome.execute_script("return performance.getEntriesByType('resource').length") == 0
     assert chrome.execute_script("return window.pwned === undefined")
     assert chrome.execute_script("return document.scripts.length") == 3
@@ -143,7 +143,7 @@ def test_the_policy_would_stop_what_got_into_the_page(chrome: Chrome, pages: Seq
         "document.body.append(p); p.firstChild.click(); new Image().src = 'http://127.0.0.1:9/x';"
     )
     assert chrome.execute_script("return window.pwned === undefined")
-    refused = [line["message"] for line in errors(chrome)]
+    refused = [line["message"] for line in take_errors(chrome)]
     assert len([line for line in refused if "Content Security Policy" in line]) >= 4
 
 
@@ -170,20 +170,20 @@ def test_texts_of_models_are_isolated(chrome: Chrome, pages: Sequence[Path]) -> 
 
 def test_filters_and_search(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0])
-    assert count(chrome) == "250 of 250 entries"
-    choose(chrome, "category", "parallel")
+    assert read_count(chrome) == "250 of 250 entries"
+    choose_value(chrome, "category", "parallel")
     wait_for(chrome, "125 of 250 entries")
-    choose(chrome, "verdict", "failed")
+    choose_value(chrome, "verdict", "failed")
     wait_for(chrome, "26 of 250 entries")
-    choose(chrome, "profile", "corrected")
+    choose_value(chrome, "profile", "corrected")
     wait_for(chrome, "1 of 250 entries")
     chrome.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
     wait_for(chrome, "250 of 250 entries")
-    choose(chrome, "code", "timeout")
+    choose_value(chrome, "code", "timeout")
     wait_for(chrome, "1 of 250 entries")
-    assert ids(chrome) == ["core:simple_python_4"]
+    assert read_ids(chrome) == ["core:simple_python_4"]
     chrome.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
-    choose(chrome, "verdict", "profiles")
+    choose_value(chrome, "verdict", "profiles")
     wait_for(chrome, "50 of 250 entries")
 
 
@@ -202,21 +202,24 @@ def test_search_finds_texts_and_no_names_of_members(
     chrome: Chrome, pages: Sequence[Path], text: str, found: list[str]
 ) -> None:
     open_page(chrome, pages[0])
-    field(chrome, "text").send_keys(text)
+    find_field(chrome, "text").send_keys(text)
     wait_for(chrome, f"{len(found)} of 250 entries")
-    assert ids(chrome) == found
+    assert read_ids(chrome) == found
 
 
 def test_rows_come_in_chunks(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0])
-    assert len(rows(chrome)) == 100
+    assert len(find_rows(chrome)) == 100
     more = chrome.find_element(By.ID, "more")
     assert more.text == "Show 100 more of 150"
     more.send_keys(Keys.ENTER)
-    assert len(rows(chrome)) == 200
-    assert chrome.execute_script("return document.activeElement.parentElement.dataset.id") == ids(chrome)[100]
+    assert len(find_rows(chrome)) == 200
+    assert (
+        chrome.execute_script("return document.activeElement.parentElement.dataset.id")
+        == read_ids(chrome)[100]
+    )
     more.send_keys(Keys.ENTER)
-    assert len(rows(chrome)) == 250
+    assert len(find_rows(chrome)) == 250
     assert not more.is_displayed()
 
 
@@ -237,8 +240,8 @@ def test_the_keyboard_reaches_and_opens_an_entry(chrome: Chrome, pages: Sequence
     assert outline == "solid"
     for key, is_open in ((Keys.ENTER, True), (Keys.SPACE, False), (Keys.SPACE, True)):
         chrome.switch_to.active_element.send_keys(key)
-        assert rows(chrome)[0].get_property("open") is is_open
-    assert "Run it again" in rows(chrome)[0].text
+        assert find_rows(chrome)[0].get_property("open") is is_open
+    assert "Run it again" in find_rows(chrome)[0].text
 
 
 def test_an_address_leads_to_an_entry_beyond_the_first_chunk(chrome: Chrome, pages: Sequence[Path]) -> None:
@@ -255,14 +258,14 @@ def test_an_address_leads_to_an_entry_beyond_the_first_chunk(chrome: Chrome, pag
 
 def test_addresses_hold_filters_and_follow_them(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0])
-    choose(chrome, "category", "parallel")
+    choose_value(chrome, "category", "parallel")
     wait_for(chrome, "125 of 250 entries")
     assert chrome.current_url.endswith("#category=parallel")
     open_page(chrome, pages[0], "#category=parallel&verdict=failed")
-    assert count(chrome) == "26 of 250 entries"
+    assert read_count(chrome) == "26 of 250 entries"
     chrome.execute_script("document.querySelector('a[href=\"#code=wrong_count\"]').click()")
     wait_for(chrome, "50 of 250 entries")
-    rows(chrome)[2].find_element(By.TAG_NAME, "summary").click()
+    find_rows(chrome)[2].find_element(By.TAG_NAME, "summary").click()
     WebDriverWait(chrome, 5).until(lambda _: "#entry=core" in chrome.current_url)
 
 
@@ -270,22 +273,22 @@ def test_addresses_hold_filters_and_follow_them(chrome: Chrome, pages: Sequence[
     "fragment", ["#entry=nothing", "#verdict=nonsense", "#entry=%E0%A4%A", "#a&b==&entry"]
 )
 def test_wrong_addresses_do_no_harm(chrome: Chrome, pages: Sequence[Path], fragment: str) -> None:
-    errors(chrome)
+    take_errors(chrome)
     open_page(chrome, pages[0], fragment)
-    assert count(chrome) == "250 of 250 entries"
-    assert errors(chrome) == []
+    assert read_count(chrome) == "250 of 250 entries"
+    assert take_errors(chrome) == []
 
 
 def test_two_models_are_told_apart(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[1])
-    badges = rows(chrome)[0].find_elements(By.CLASS_NAME, "badge")
+    badges = find_rows(chrome)[0].find_elements(By.CLASS_NAME, "badge")
     assert [str(badge.get_attribute("title"))[-6:] for badge in badges] == ["failed", "passed"]
-    choose(chrome, "verdict", "models")
+    choose_value(chrome, "verdict", "models")
     wait_for(chrome, "52 of 250 entries")
-    choose(chrome, "verdict", "failed")
-    choose(chrome, "model", "1")
+    choose_value(chrome, "verdict", "failed")
+    choose_value(chrome, "model", "1")
     wait_for(chrome, "0 of 250 entries")
-    choose(chrome, "model", "0")
+    choose_value(chrome, "model", "0")
     wait_for(chrome, "51 of 250 entries")
 
 
@@ -325,7 +328,7 @@ def test_only_open_entries_are_printed(chrome: Chrome, pages: Sequence[Path]) ->
     open_page(chrome, pages[0], "#entry=core:simple_python_8")
     chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
-        shown = [row.get_attribute("data-id") for row in rows(chrome) if row.is_displayed()]
+        shown = [row.get_attribute("data-id") for row in find_rows(chrome) if row.is_displayed()]
         assert shown == ["core:simple_python_8"]
         assert not chrome.find_element(By.ID, "filter").is_displayed()
     finally:

@@ -72,10 +72,10 @@ def test_texts_keep_to_the_budget_and_no_shorter_than_needed(
         assert sum(min(length, found + 1) for length in lengths) > budget
 
 
-def told_of(
+def read_islands(
     tmp_path: Path, records: Sequence[Record], told: Told | None = None, cards: int = 1
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Index and entries of one scorecard, or of several that are alike."""
+    """Return the index and the entries of one scorecard, or of several that are alike."""
     card = scorecard_files.load_scorecard(write_scorecard(tmp_path / "card.json", records))
     made = build_islands([card] * cards, [f"m{n}" for n in range(cards)], told or Told(), Profile.OFFICIAL)
     entries = json.loads(made.entries)
@@ -85,7 +85,7 @@ def told_of(
     return json.loads(made.index), entries
 
 
-def answered(*completions: Completion, **more: Any) -> Record:
+def make_answered_record(*completions: Completion, **more: Any) -> Record:
     record = make_record(**more)
     return replace(
         record, turns=(tuple(map(completion_to_json, completions)),), steps=(Usage(),) * len(completions)
@@ -99,7 +99,7 @@ def test_the_index_has_category_and_verdicts_of_each_entry(tmp_path: Path) -> No
         make_record(failed, number=1),
         make_record(NotScored("timeout", "it took"), number=2),
     ]
-    index, entries = told_of(tmp_path, records, cards=2)
+    index, entries = read_islands(tmp_path, records, cards=2)
     assert index["words"] == [["passed", ""], ["failed", "wrong_count"], ["not_scored", "timeout"]]
     assert index["rows"] == [[0, [0, 0], [0, 0]], [0, [1, 1], [1, 1]], [0, [2, 2], [2, 2]]]
     assert index["labels"] == ["m0", "m1"]
@@ -120,7 +120,7 @@ def test_an_entry_that_only_one_of_two_has(tmp_path: Path) -> None:
 
 def test_trials_are_answers_of_one_entry(tmp_path: Path) -> None:
     records = [make_record(trial=1), make_record(Failed("a", "b"), trial=2)]
-    index, entries = told_of(tmp_path, records)
+    index, entries = read_islands(tmp_path, records)
     assert index["rows"] == [[0, [0, 0, 1, 1]]]
     assert [answer["trial"] for answer in entries[0]["answers"]] == [1, 2]
     assert "--fcbench-trials=2" in index["options"][0]
@@ -134,7 +134,7 @@ def test_calls_along_a_golden_path_are_rows(tmp_path: Path) -> None:
     path = make_path_score(make_call_verdict(), wrong, alone)
     other = make_path_score(make_call_verdict())
     records = [make_path_record(path=path), make_path_record(number=1, path=path, corrected_path=other)]
-    _, (plain, *entries) = told_of(tmp_path, [*records, make_record()])
+    _, (plain, *entries) = read_islands(tmp_path, [*records, make_record()])
     ((profiles, rows),) = entries[0]["answers"][0]["paths"]
     assert profiles == "both profiles"
     bergen, oslo = (f'find_hotels {{"city": "{city}"}}' for city in ("Bergen", "Oslo"))
@@ -160,13 +160,13 @@ def test_a_golden_path_is_told_by_steps(tmp_path: Path) -> None:
     find, buy = PathCall.with_reply("find", {"a": 1}, {}), PathCall.with_reply("buy", {}, {})
     golden = GoldenPath(((find, buy), (buy,)))
     entry = replace(make_entry(entry_id="hotels_0"), expectation=golden)
-    _, entries = told_of(tmp_path, [make_path_record()], Told({entry.key: entry}))
+    _, entries = read_islands(tmp_path, [make_path_record()], Told({entry.key: entry}))
     assert entries[0]["steps"] == [['find {"a": 1}', "buy {}"], ["buy {}"]]
 
 
 def test_profiles_that_differ_are_both_told(tmp_path: Path) -> None:
     aside = NotScored(SET_ASIDE, "the answer is wrong")
-    _, entries = told_of(tmp_path, [make_record(Passed(), aside), make_record(number=1)])
+    _, entries = read_islands(tmp_path, [make_record(Passed(), aside), make_record(number=1)])
     assert entries[0]["answers"][0]["verdicts"] == [
         ["passed"],
         ["not_scored", SET_ASIDE, "the answer is wrong"],
@@ -195,12 +195,12 @@ def test_profiles_that_differ_are_both_told(tmp_path: Path) -> None:
 def test_details_are_a_table(
     tmp_path: Path, details: Mapping[str, object], columns: list[str], rows: list[list[str]]
 ) -> None:
-    _, entries = told_of(tmp_path, [make_record(Failed("code", "reason", details))])
+    _, entries = read_islands(tmp_path, [make_record(Failed("code", "reason", details))])
     assert entries[0]["answers"][0]["verdicts"][0][3] == {"columns": columns, "rows": rows}
 
 
 def test_an_entry_without_details_has_no_table(tmp_path: Path) -> None:
-    _, entries = told_of(tmp_path, [make_record(Failed("code", "reason"))])
+    _, entries = read_islands(tmp_path, [make_record(Failed("code", "reason"))])
     assert entries[0]["answers"][0]["verdicts"] == [["failed", "code", "reason"]]
 
 
@@ -209,7 +209,7 @@ def test_an_entry_without_details_has_no_table(tmp_path: Path) -> None:
 
 def test_what_an_entry_asks_and_expects(tmp_path: Path) -> None:
     entry = make_entry(expect=[{"weather.forecast": {"city": ["Bergen", "Åsane"], "days": [1.0, ""]}}])
-    index, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
+    index, (told,) = read_islands(tmp_path, [make_record()], Told({entry.key: entry}))
     assert told["turns"] == [{"said": [["user", "What will the weather in Bergen be?"]]}]
     assert told["expected"] == [
         ["weather.forecast", [["city", ['"Bergen"', '"Åsane"'], False], ["days", ["1.0"], True]]]
@@ -227,19 +227,19 @@ def test_what_an_entry_asks_and_expects(tmp_path: Path) -> None:
 )
 def test_entries_without_expected_calls(tmp_path: Path, category: str, rule: str) -> None:
     entry = make_entry(category)
-    _, (told,) = told_of(tmp_path, [make_record(category=category)], Told({entry.key: entry}))
+    _, (told,) = read_islands(tmp_path, [make_record(category=category)], Told({entry.key: entry}))
     assert told["rule"] == rule
 
 
 def test_calls_whose_results_are_compared(tmp_path: Path) -> None:
     entry = replace(make_entry(), expectation=ExpectedResults(("f(x=1)", "f(x=2)"), (Comparison.EXACT,) * 2))
-    _, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
+    _, (told,) = read_islands(tmp_path, [make_record()], Told({entry.key: entry}))
     assert told["turns"][0]["truth"] == ["f(x=1)", "f(x=2)"]
 
 
 def test_a_call_whose_answer_is_compared(tmp_path: Path) -> None:
     entry = replace(make_entry(), expectation=ExpectedResponse("requests.get(url='https://a.example/')"))
-    _, (told,) = told_of(tmp_path, [make_record()], Told({entry.key: entry}))
+    _, (told,) = read_islands(tmp_path, [make_record()], Told({entry.key: entry}))
     assert told["turns"][0]["truth"] == ["requests.get(url='https://a.example/')"]
 
 
@@ -247,14 +247,16 @@ def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:
     late = make_doc("late")
     entry = make_multi_turn(("Go.", ["cd(folder='a')"]), ("", []), withheld={1: [late]})
     record = replace(
-        answered(tool_calls(("cd", '{"folder": "a"}')), Completion("Done."), category="multi_turn_base"),
+        make_answered_record(
+            tool_calls(("cd", '{"folder": "a"}')), Completion("Done."), category="multi_turn_base"
+        ),
         turns=(
             (completion_to_json(tool_calls(("cd", '{"folder": "a"}'))),),
             (completion_to_json(Completion("Done.")),),
         ),
     )
     done: dict[tuple[int, str], Done] = {(0, record.item_id): [[[("cd(folder='a')", "there")]], [[]]]}
-    index, (told,) = told_of(tmp_path, [record], Told({entry.key: entry}, done))
+    index, (told,) = read_islands(tmp_path, [record], Told({entry.key: entry}, done))
     first, second = told["turns"]
     assert first == {"said": [["user", "Go."]], "truth": ["cd(folder='a')"]}
     assert second["truth"] == []
@@ -264,13 +266,13 @@ def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:
 
 def test_functions_that_entries_share_are_there_once(tmp_path: Path) -> None:
     entries = {f"core:simple_python_{n}": make_entry(entry_id=f"simple_python_{n}") for n in range(3)}
-    index, told = told_of(tmp_path, [make_record(number=n) for n in range(3)], Told(entries))
+    index, told = read_islands(tmp_path, [make_record(number=n) for n in range(3)], Told(entries))
     assert len(index["functions"]) == 1
     assert [entry["functions"] for entry in told] == [[0], [0], [0]]
 
 
 def test_an_entry_that_no_suite_has_is_still_there(tmp_path: Path) -> None:
-    _, (told,) = told_of(tmp_path, [answered(Completion("Hm."))])
+    _, (told,) = read_islands(tmp_path, [make_answered_record(Completion("Hm."))])
     assert told == {"id": "core:simple_python_0", "answers": told["answers"]}
     assert told["answers"][0]["turns"] == [[{"text": "Hm."}]]
 
@@ -285,8 +287,8 @@ def test_a_step_with_everything(tmp_path: Path) -> None:
         reasoning="Hm.",
         fault=Fault.OVERFLOW,
     )
-    record = replace(answered(completion), steps=(Usage(1.5, 1200, 7, 0.002),))
-    _, (told,) = told_of(tmp_path, [record])
+    record = replace(make_answered_record(completion), steps=(Usage(1.5, 1200, 7, 0.002),))
+    _, (told,) = read_islands(tmp_path, [record])
     answer = told["answers"][0]
     assert answer["turns"] == [
         [
@@ -303,8 +305,9 @@ def test_a_step_with_everything(tmp_path: Path) -> None:
 
 
 def test_long_texts_are_cut_and_say_how_long_they_were(tmp_path: Path) -> None:
-    _, (told,) = told_of(
-        tmp_path, [answered(Completion("x" * 1_000_000), tool_calls(("f" * 90_000, "y" * 90_000)))]
+    _, (told,) = read_islands(
+        tmp_path,
+        [make_answered_record(Completion("x" * 1_000_000), tool_calls(("f" * 90_000, "y" * 90_000)))],
     )
     text, call = (step.get("text") or step["calls"][0] for step in told["answers"][0]["turns"][0])
     assert text == "x" * LONGEST + "… (cut: 1,000,000 characters)"
@@ -314,7 +317,7 @@ def test_long_texts_are_cut_and_say_how_long_they_were(tmp_path: Path) -> None:
 
 def test_hostile_texts_survive_as_they_are(tmp_path: Path) -> None:
     card = scorecard_files.load_scorecard(
-        write_scorecard(tmp_path / "card.json", [answered(Completion(HOSTILE))])
+        write_scorecard(tmp_path / "card.json", [make_answered_record(Completion(HOSTILE))])
     )
     made = build_islands([card], [HOSTILE], Told(), Profile.OFFICIAL)
     assert json.loads(made.index)["labels"] == [HOSTILE]
@@ -324,7 +327,7 @@ def test_hostile_texts_survive_as_they_are(tmp_path: Path) -> None:
 
 
 def test_the_test_of_an_entry_can_be_named(tmp_path: Path) -> None:
-    index, entries = told_of(tmp_path, [make_record()])
+    index, entries = read_islands(tmp_path, [make_record()])
     assert index["tests"][entries[0]["answers"][0]["test"]] == "benchmarks/test_x.py::test_x"
     assert index["options"] == ["--fcbench-model=test --fcbench-mode=fc --fcbench-suite=core"]
 

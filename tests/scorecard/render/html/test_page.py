@@ -33,7 +33,7 @@ from tests.scorecard.render.html.parsed import Parsed
 from tests.scorecard.render.html.test_island import HOSTILE
 
 
-def evil_call() -> CallVerdict:
+def make_hostile_call() -> CallVerdict:
     difference = Difference(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
     made = {HOSTILE: HOSTILE}
     return make_call_verdict(
@@ -41,7 +41,7 @@ def evil_call() -> CallVerdict:
     )
 
 
-def some_records() -> list[Record]:
+def make_hostile_records() -> list[Record]:
     wrong = Failed(f"code {HOSTILE}", f"reason {HOSTILE}", {"found": HOSTILE})
     said = ((completion_to_json(Completion(HOSTILE, reasoning=HOSTILE)),),)
     steps = (Usage(1.0, 10, 5, 0.01),)
@@ -50,58 +50,60 @@ def some_records() -> list[Record]:
         *(make_record(category=name, steps=steps) for name in ("parallel", "multiple", "live_simple")),
         make_record(NotScored(HOSTILE, HOSTILE), category="irrelevance"),
         replace(make_record(number=7), category=f"odd {HOSTILE}", entry=f"core:{HOSTILE}"),
-        make_path_record(Failed(f"code {HOSTILE}", HOSTILE), path=make_path_score(evil_call())),
+        make_path_record(Failed(f"code {HOSTILE}", HOSTILE), path=make_path_score(make_hostile_call())),
     ]
 
 
-def card(
+def load_card(
     folder: Path, name: str = "card", records: Sequence[Record] = (), facts: RunFacts = FACTS
 ) -> Scorecard:
-    path = write_scorecard(folder / f"{name}.json", records or some_records(), facts)
+    path = write_scorecard(folder / f"{name}.json", records or make_hostile_records(), facts)
     return replace(scorecard_files.load_scorecard(path), gate=(Outcome("overall>=0.05", "held", HOSTILE),))
 
 
-def hostile(folder: Path, name: str) -> Scorecard:
+def load_hostile_card(folder: Path, name: str) -> Scorecard:
     facts = replace(
         FACTS, model=f"{name} {HOSTILE}", notes=(HOSTILE,), suites={HOSTILE: FACTS.suites["core"]}
     )
-    return card(folder, name, facts=facts)
+    return load_card(folder, name, facts=facts)
 
 
 @pytest.fixture(scope="module", params=[1, 2, 8])
-def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("cards")
-    cards = [hostile(folder, f"card{n}") for n in range(request.param)]
+    cards = [load_hostile_card(folder, f"card{n}") for n in range(request.param)]
     entry = make_entry(query=HOSTILE)
     return render_report(cards, Told({entry.key: entry}, notes=(HOSTILE,)), Profile.OFFICIAL)
 
 
-def policy(parsed: Parsed) -> str:
-    (told,) = [e for e in parsed.all("meta") if e.attributes.get("http-equiv") == "Content-Security-Policy"]
+def read_policy(parsed: Parsed) -> str:
+    (told,) = [
+        e for e in parsed.find_all("meta") if e.attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
     return told.attributes["content"]
 
 
-def sha256(text: str) -> str:
+def hash_text(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def test_the_policy_allows_the_blocks_of_the_page_and_nothing_else(made: str) -> None:
-    parsed = Parsed(made)
-    (style,) = parsed.all("style")
-    (script,) = [element for element in parsed.all("script") if "type" not in element.attributes]
-    assert policy(parsed) == (
-        f"default-src 'none'; style-src 'sha256-{sha256(style.text)}'; "
-        f"script-src 'sha256-{sha256(script.text)}'; img-src data:; base-uri 'none'; form-action 'none'"
+def test_the_policy_allows_the_blocks_of_the_page_and_nothing_else(page: str) -> None:
+    parsed = Parsed(page)
+    (style,) = parsed.find_all("style")
+    (script,) = [element for element in parsed.find_all("script") if "type" not in element.attributes]
+    assert read_policy(parsed) == (
+        f"default-src 'none'; style-src 'sha256-{hash_text(style.text)}'; "
+        f"script-src 'sha256-{hash_text(script.text)}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
-    assert "unsafe" not in policy(parsed)
+    assert "unsafe" not in read_policy(parsed)
 
 
-def test_the_policy_stands_before_whatever_it_speaks_of(made: str) -> None:
-    assert made.index("Content-Security-Policy") < made.index("<style>") < made.index("<script")
+def test_the_policy_stands_before_whatever_it_speaks_of(page: str) -> None:
+    assert page.index("Content-Security-Policy") < page.index("<style>") < page.index("<script")
 
 
-def test_nothing_in_the_markup_runs_styles_or_loads(made: str) -> None:
-    for element in Parsed(made).elements:
+def test_nothing_in_the_markup_runs_styles_or_loads(page: str) -> None:
+    for element in Parsed(page).elements:
         assert element.tag not in ("iframe", "object", "embed", "img", "base", "audio", "video")
         for name, value in element.attributes.items():
             assert name != "style"
@@ -110,20 +112,22 @@ def test_nothing_in_the_markup_runs_styles_or_loads(made: str) -> None:
                 assert value.startswith("#") or value == "data:,", value
 
 
-def test_only_the_page_has_elements(made: str) -> None:
-    parsed = Parsed(made)
-    assert len(parsed.all("script")) == 3
-    assert "pwned" not in "".join(element.text for element in parsed.all("script") if not element.attributes)
+def test_only_the_page_has_elements(page: str) -> None:
+    parsed = Parsed(page)
+    assert len(parsed.find_all("script")) == 3
+    assert "pwned" not in "".join(
+        element.text for element in parsed.find_all("script") if not element.attributes
+    )
     assert parsed.page.count("<!--") == 0
 
 
-def test_the_file_can_be_written_and_has_no_odd_characters(made: str) -> None:
-    made.encode()
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", made)
+def test_the_file_can_be_written_and_has_no_odd_characters(page: str) -> None:
+    page.encode()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", page)
 
 
-def test_ids_are_unique_and_labels_point_to_them(made: str) -> None:
-    elements = Parsed(made).elements
+def test_ids_are_unique_and_labels_point_to_them(page: str) -> None:
+    elements = Parsed(page).elements
     ids = [element.attributes["id"] for element in elements if "id" in element.attributes]
     assert len(ids) == len(set(ids))
     assert {e.attributes["aria-labelledby"] for e in elements if "aria-labelledby" in e.attributes} <= set(
@@ -131,71 +135,75 @@ def test_ids_are_unique_and_labels_point_to_them(made: str) -> None:
     )
 
 
-def test_tables_can_be_read_aloud(made: str) -> None:
-    parsed = Parsed(made)
-    assert len(parsed.all("caption")) == len(parsed.all("table"))
-    assert {head.attributes.get("scope") for head in parsed.all("th")} == {"col", "row"}
+def test_tables_can_be_read_aloud(page: str) -> None:
+    parsed = Parsed(page)
+    assert len(parsed.find_all("caption")) == len(parsed.find_all("table"))
+    assert {head.attributes.get("scope") for head in parsed.find_all("th")} == {"col", "row"}
     for region in parsed.elements:
         if region.attributes.get("role") == "region":
             assert region.attributes["aria-label"]
             assert region.attributes["tabindex"] == "0"
-    assert all(e.attributes.keys() & {"aria-label", "aria-hidden"} for e in parsed.all("svg"))
-    assert len(parsed.all("main")) == len(parsed.all("h1")) == len(parsed.all("header")) == 1
+    assert all(e.attributes.keys() & {"aria-label", "aria-hidden"} for e in parsed.find_all("svg"))
+    assert len(parsed.find_all("main")) == len(parsed.find_all("h1")) == len(parsed.find_all("header")) == 1
 
 
-def test_the_islands_are_json(made: str) -> None:
-    islands = [e for e in Parsed(made).all("script") if e.attributes.get("type") == "application/json"]
+def test_the_islands_are_json(page: str) -> None:
+    islands = [e for e in Parsed(page).find_all("script") if e.attributes.get("type") == "application/json"]
     index, entries = (json.loads(island.text) for island in islands)
     assert len(index["rows"]) == len(entries) == 7
 
 
 def test_the_same_scorecards_give_the_same_bytes(tmp_path: Path) -> None:
-    one, two = (render_report([card(tmp_path)], Told(), Profile.OFFICIAL) for _ in range(2))
+    one, two = (render_report([load_card(tmp_path)], Told(), Profile.OFFICIAL) for _ in range(2))
     assert one == two
 
 
 def test_both_profiles_are_in_the_headline(tmp_path: Path) -> None:
     records = [make_record(Failed("a", "b"), Passed()), make_record(number=1)]
-    parsed = Parsed(render_report([card(tmp_path, records=records)], Told(), Profile.CORRECTED))
-    assert parsed.texts("dt")[:2] == ["official", "corrected"]
-    figures = [e.text for e in parsed.all("span") if e.attributes.get("class") == "figure"]
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.CORRECTED))
+    assert parsed.read_texts("dt")[:2] == ["official", "corrected"]
+    figures = [e.text for e in parsed.find_all("span") if e.attributes.get("class") == "figure"]
     # simple_python is a third of simple, which is a quarter of non_live, which is a tenth of overall.
     assert figures == ["0.42%", "0.83%"]
 
 
 def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> None:
     records = [make_path_record(), make_path_record(Failed("stop_early", "r"), number=1, category="cross")]
-    text = render_report([card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
+    text = render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
     parsed = Parsed(text)
-    assert parsed.texts("h2")[:2] == ["Complex", "Scores"]
-    assert [e.text for e in parsed.all("span") if e.attributes.get("class") == "figure"] == ["50.00%"] * 2
+    assert parsed.read_texts("h2")[:2] == ["Complex", "Scores"]
+    assert [e.text for e in parsed.find_all("span") if e.attributes.get("class") == "figure"] == [
+        "50.00%"
+    ] * 2
     assert "Nothing was scored of flights, car_rental, attraction," in text
     assert 'href="#complex"' in text
     assert 'id="complex"' not in render_report(
-        [card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL
+        [load_card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL
     )
 
 
 @pytest.mark.parametrize("section", ["trials", "gate"])
 def test_sections_are_there_only_when_there_is_something_to_say(tmp_path: Path, section: str) -> None:
-    plain = replace(card(tmp_path, records=[make_record()]), gate=())
-    full = card(tmp_path, records=[make_record(trial=1), make_record(trial=2)])
+    plain = replace(load_card(tmp_path, records=[make_record()]), gate=())
+    full = load_card(tmp_path, records=[make_record(trial=1), make_record(trial=2)])
     there = [f'id="{section}"' in render_report([run], Told(), Profile.OFFICIAL) for run in (plain, full)]
     assert there == [False, True]
 
 
 def test_suites_of_a_team_are_groups_and_their_entries_count_alike(tmp_path: Path) -> None:
     own = [make_record(suite=suite, number=number) for number, suite in enumerate(("mine", "yours"))]
-    text = render_report([card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
+    text = render_report([load_card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
     assert "overall counts every entry alike" in text
     assert "official formula" not in text
-    assert {"mine", "yours", "overall"} <= set(Parsed(text).texts("th"))
-    assert "overall counts every entry alike" not in render_report([card(tmp_path)], Told(), Profile.OFFICIAL)
+    assert {"mine", "yours", "overall"} <= set(Parsed(text).read_texts("th"))
+    assert "overall counts every entry alike" not in render_report(
+        [load_card(tmp_path)], Told(), Profile.OFFICIAL
+    )
 
 
 def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
     text = render_report(
-        [card(tmp_path, records=[make_record(NotScored("timeout", ""))])], Told(), Profile.OFFICIAL
+        [load_card(tmp_path, records=[make_record(NotScored("timeout", ""))])], Told(), Profile.OFFICIAL
     )
     assert "Nothing failed." in text
 

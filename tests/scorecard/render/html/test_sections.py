@@ -19,19 +19,19 @@ from pytest_fcbench.scorecard.render.html.sections import Model
 from pytest_fcbench.scorecard.render.wording import select_outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record, write_scorecard
-from tests.scorecard.aggregate.test_execution import executed
-from tests.scorecard.aggregate.test_ratings import chats
+from tests.scorecard.aggregate.test_execution import make_executed_records
+from tests.scorecard.aggregate.test_ratings import make_chat_records
 
 WRONG = Failed("wrong_count", "2 calls came, 1 expected")
 
 
-def card(folder: Path, records: Sequence[Record], name: str = "card", **facts: object) -> Scorecard:
+def load_card(folder: Path, records: Sequence[Record], name: str = "card", **facts: object) -> Scorecard:
     loaded = scorecard_files.load_scorecard(write_scorecard(folder / f"{name}.json", records))
     return replace(loaded, facts=replace(loaded.facts, **facts))  # type: ignore[arg-type]
 
 
-def shown(folder: Path, *runs: Sequence[Record]) -> tuple[Model, ...]:
-    return sections.prepare_models([card(folder, records, f"card{n}") for n, records in enumerate(runs)])
+def prepare_runs(folder: Path, *runs: Sequence[Record]) -> tuple[Model, ...]:
+    return sections.prepare_models([load_card(folder, records, f"card{n}") for n, records in enumerate(runs)])
 
 
 # Names
@@ -51,19 +51,19 @@ def test_labels_are_short_and_tell_models_apart(
     tmp_path: Path, models: tuple[str, ...], modes: tuple[str, ...], labels: tuple[str, ...]
 ) -> None:
     cards = [
-        card(tmp_path, [make_record()], f"card{n}", model=model, mode=mode)
+        load_card(tmp_path, [make_record()], f"card{n}", model=model, mode=mode)
         for n, (model, mode) in enumerate(zip(models, modes, strict=True))
     ]
     assert sections.name_models(cards) == labels
 
 
 def test_one_file_twice_has_two_labels(tmp_path: Path) -> None:
-    assert sections.name_models([card(tmp_path, [make_record()])] * 2) == ("test (#1)", "test (#2)")
+    assert sections.name_models([load_card(tmp_path, [make_record()])] * 2) == ("test (#1)", "test (#2)")
 
 
 def test_facts_say_what_was_run(tmp_path: Path) -> None:
     records = [make_record(trial=1), make_record(trial=2)]
-    run = card(tmp_path, records, price=Price(hour=2.5), concurrency=8, notes=("a note",))
+    run = load_card(tmp_path, records, price=Price(hour=2.5), concurrency=8, notes=("a note",))
     told = dict(sections.list_facts(sections.prepare_models([run])[0]))
     assert told["asked by"] == "tool calls (fc)"
     assert told["suite core"] == "1"
@@ -73,7 +73,7 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     assert told["ended"] == "2026-05-28 20:26 UTC"
     assert told["note"] == "a note"
     assert "core 1 · fcbench 0.1.0 · 2026-05-28" in sections.summarise_run(sections.prepare_models([run])[0])
-    run = card(tmp_path, records, price=Price(input=1, output=4))
+    run = load_card(tmp_path, records, price=Price(input=1, output=4))
     assert (
         dict(sections.list_facts(sections.prepare_models([run])[0]))["price"]
         == "$1 in, $4 out, per million tokens"
@@ -84,7 +84,7 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
 
 
 def test_rows_have_a_place_for_each_model(tmp_path: Path) -> None:
-    models = shown(tmp_path, [make_record()], [make_record(category="parallel"), make_record(WRONG)])
+    models = prepare_runs(tmp_path, [make_record()], [make_record(category="parallel"), make_record(WRONG)])
     first, second = sections.make_category_rows(models)
     assert (first.name, second.name) == ("simple_python", "parallel")
     assert [both and both.official.passed for both in first.scores] == [1, 0]
@@ -94,7 +94,7 @@ def test_rows_have_a_place_for_each_model(tmp_path: Path) -> None:
 
 
 def test_only_the_largest_missing_parts_are_named(tmp_path: Path) -> None:
-    (model,) = shown(tmp_path, [make_record()])
+    (model,) = prepare_runs(tmp_path, [make_record()])
     missing = select_outermost(model.scores[Profile.OFFICIAL].overall.missing)
     assert "multi_turn" in missing
     assert "multi_turn_base" not in missing
@@ -108,22 +108,22 @@ def test_the_wheel_needs_three_categories_that_all_models_have(tmp_path: Path) -
         make_record(category="live_simple"),
         make_record(NotScored("timeout", ""), category="irrelevance"),
     ]
-    models = shown(tmp_path, three, more)
+    models = prepare_runs(tmp_path, three, more)
     drawn = sections.draw_wheel(models, sections.make_category_rows(models), Profile.OFFICIAL)
     assert drawn is not None
     svg, left_out = drawn
     assert left_out == ["irrelevance", "live_simple"]
     assert ">multiple<" in svg
-    models = shown(tmp_path, three[:2])
+    models = prepare_runs(tmp_path, three[:2])
     assert sections.draw_wheel(models, sections.make_category_rows(models), Profile.OFFICIAL) is None
 
 
 def test_reading_and_execution_are_compared_where_there_are_both(tmp_path: Path) -> None:
     read = make_record(category="parallel")
     run = replace(read, category="exec_parallel", entry="core:exec_parallel_0", group="executable")
-    (found,) = sections.pair_executed(sections.make_category_rows(shown(tmp_path, [read, run])))
+    (found,) = sections.pair_executed(sections.make_category_rows(prepare_runs(tmp_path, [read, run])))
     assert [row.name for row in found] == ["parallel", "exec_parallel"]
-    assert sections.pair_executed(sections.make_category_rows(shown(tmp_path, [read]))) == []
+    assert sections.pair_executed(sections.make_category_rows(prepare_runs(tmp_path, [read]))) == []
 
 
 # Cost
@@ -132,14 +132,14 @@ def test_reading_and_execution_are_compared_where_there_are_both(tmp_path: Path)
 def test_scatters_need_two_models_with_known_values(tmp_path: Path) -> None:
     cheap, dear = (make_record(steps=[Usage(latency_s=1.0, usd=usd)]) for usd in (0.001, 0.1))
     slow = make_record(steps=[Usage(latency_s=9.0)])
-    assert len(list(sections.draw_costs(shown(tmp_path, [cheap], [dear]), Profile.OFFICIAL))) == 2
-    (latency,) = sections.draw_costs(shown(tmp_path, [cheap], [slow]), Profile.OFFICIAL)
+    assert len(list(sections.draw_costs(prepare_runs(tmp_path, [cheap], [dear]), Profile.OFFICIAL))) == 2
+    (latency,) = sections.draw_costs(prepare_runs(tmp_path, [cheap], [slow]), Profile.OFFICIAL)
     assert "seconds per call" in latency
-    assert list(sections.draw_costs(shown(tmp_path, [cheap]), Profile.OFFICIAL)) == []
+    assert list(sections.draw_costs(prepare_runs(tmp_path, [cheap]), Profile.OFFICIAL)) == []
 
 
 def test_usage_is_told_where_anything_is_known(tmp_path: Path) -> None:
-    models = shown(tmp_path, [make_record()], [make_record(steps=[Usage(latency_s=2.0)])])
+    models = prepare_runs(tmp_path, [make_record()], [make_record(steps=[Usage(latency_s=2.0)])])
     assert [row.latency_mean_s for _, row in sections.list_usage(models)] == [None, 2.0]
     ((model, rows),) = sections.list_usage_by_category(models)
     assert model is models[1]
@@ -152,7 +152,7 @@ def test_usage_is_told_where_anything_is_known(tmp_path: Path) -> None:
 
 def test_codes_are_counted_by_model_and_category(tmp_path: Path) -> None:
     other = Failed("no_match", "")
-    models = shown(
+    models = prepare_runs(
         tmp_path,
         [make_record(WRONG), make_record(WRONG, number=1), make_record(other, category="parallel")],
         [make_record(Passed(), other)],
@@ -168,7 +168,9 @@ def test_codes_are_counted_by_model_and_category(tmp_path: Path) -> None:
 
 def test_rare_codes_share_the_last_part(tmp_path: Path) -> None:
     codes = [f"code{n}" for n in range(12)]
-    (model,) = shown(tmp_path, [make_record(Failed(code, ""), number=n) for n, code in enumerate(codes)])
+    (model,) = prepare_runs(
+        tmp_path, [make_record(Failed(code, ""), number=n) for n, code in enumerate(codes)]
+    )
     found = sections.count_errors([model], Profile.OFFICIAL)
     assert len(found.codes) == 12
     assert found.parts == 7
@@ -177,13 +179,13 @@ def test_rare_codes_share_the_last_part(tmp_path: Path) -> None:
 
 def test_causes_of_what_was_not_scored(tmp_path: Path) -> None:
     record = make_record(NotScored("timeout", ""), NotScored(SET_ASIDE, ""))
-    models = shown(tmp_path, [record], [make_record()])
+    models = prepare_runs(tmp_path, [record], [make_record()])
     assert sections.count_causes(models, Profile.OFFICIAL) == [("timeout", [1, 0])]
     assert sections.count_causes(models, Profile.CORRECTED) == [(SET_ASIDE, [1, 0])]
 
 
 def test_trials_by_category_and_of_all(tmp_path: Path) -> None:
-    (model,) = shown(tmp_path, [make_record(trial=1), make_record(WRONG, trial=2)])
+    (model,) = prepare_runs(tmp_path, [make_record(trial=1), make_record(WRONG, trial=2)])
     rows = dict(sections.score_trial_rows(model, Profile.OFFICIAL))
     assert rows["simple_python"].pass_at == (0.5, 1.0)
     assert rows["all"].flip == 1.0
@@ -194,7 +196,7 @@ def test_trials_by_category_and_of_all(tmp_path: Path) -> None:
 ELSEWHERE = NotScored(OTHER_RULES, "r")
 
 
-def _complex(right: bool = True) -> list[Record]:
+def _make_complex_records(right: bool = True) -> list[Record]:
     wrong = make_call_verdict(code="value_error", expected={"city": "Oslo"})
     calls = [make_call_verdict()] if right else [make_call_verdict(), wrong, wrong]
     failed = Failed("value_error", "r")
@@ -205,7 +207,7 @@ def _complex(right: bool = True) -> list[Record]:
 
 
 def test_complex_calls_have_tables_chart_and_notes(tmp_path: Path) -> None:
-    models = shown(tmp_path, _complex(right=False), [make_record()])
+    models = prepare_runs(tmp_path, _make_complex_records(right=False), [make_record()])
     (told,) = sections.describe_complex_calls(models, Profile.OFFICIAL)
     assert told.model is models[0]
     assert [table.title.split(" (")[0] for table in told.tables] == [
@@ -224,19 +226,23 @@ def test_complex_calls_have_tables_chart_and_notes(tmp_path: Path) -> None:
 
 
 def test_a_profile_that_can_tell_nothing_says_so(tmp_path: Path) -> None:
-    models = shown(tmp_path, _complex()[:1])
+    models = prepare_runs(tmp_path, _make_complex_records()[:1])
     (told,) = sections.describe_complex_calls(models, Profile.CORRECTED)
     assert (told.tables, told.chart) == ((), None)
     assert told.notes[0].startswith("corrected profile: 1 of 1")
 
 
 def test_calls_without_an_error_have_no_chart(tmp_path: Path) -> None:
-    (told,) = sections.describe_complex_calls(shown(tmp_path, _complex()), Profile.OFFICIAL)
+    (told,) = sections.describe_complex_calls(
+        prepare_runs(tmp_path, _make_complex_records()), Profile.OFFICIAL
+    )
     assert told.chart is None
 
 
 def test_several_models_stand_side_by_side(tmp_path: Path) -> None:
-    models = shown(tmp_path, _complex(), _complex(right=False), [make_record()])
+    models = prepare_runs(
+        tmp_path, _make_complex_records(), _make_complex_records(right=False), [make_record()]
+    )
     table = sections.tabulate_complex_totals(models, Profile.OFFICIAL)
     assert table is not None
     assert [row[:4] for row in table.rows] == [
@@ -247,20 +253,20 @@ def test_several_models_stand_side_by_side(tmp_path: Path) -> None:
 
 
 def test_other_rules_are_no_cause_to_worry(tmp_path: Path) -> None:
-    models = shown(tmp_path, _complex())
+    models = prepare_runs(tmp_path, _make_complex_records())
     assert sections.count_causes(models, Profile.CORRECTED) == []
 
 
 def test_the_profile_that_drove_has_the_counts(tmp_path: Path) -> None:
-    run = card(tmp_path, _complex(), driven=PathSettings(Profile.CORRECTED))
+    run = load_card(tmp_path, _make_complex_records(), driven=PathSettings(Profile.CORRECTED))
     (model,) = sections.prepare_models([run])
     assert model.counts is Profile.CORRECTED
-    assert shown(tmp_path, _complex())[0].counts is Profile.OFFICIAL
+    assert prepare_runs(tmp_path, _make_complex_records())[0].counts is Profile.OFFICIAL
     assert dict(sections.list_facts(model))["complex conversations"].startswith("by the corrected rules")
 
 
 def test_the_score_that_speaks_for_the_runs(tmp_path: Path) -> None:
-    alone, beside = shown(tmp_path, _complex(), [*_complex(), make_record()])
+    alone, beside = prepare_runs(tmp_path, _make_complex_records(), [*_make_complex_records(), make_record()])
     assert sections.choose_main_score([alone], Profile.OFFICIAL) == "complex"
     assert sections.choose_main_score([beside], Profile.OFFICIAL) == "overall"
     assert sections.choose_main_score([alone, beside], Profile.OFFICIAL) == "overall"
@@ -269,17 +275,17 @@ def test_the_score_that_speaks_for_the_runs(tmp_path: Path) -> None:
 # Format sensitivity
 
 
-def _asked(folder: Path, *runs: tuple[str, str, Sequence[Record]]) -> list[sections.Formats]:
-    """Runs of models in modes."""
+def _compare_manners(folder: Path, *runs: tuple[str, str, Sequence[Record]]) -> list[sections.Formats]:
+    """Compare the formats of runs of models in modes."""
     cards = [
-        card(folder, records, f"card{n}", model=model, mode=mode)
+        load_card(folder, records, f"card{n}", model=model, mode=mode)
         for n, (model, mode, records) in enumerate(runs)
     ]
     models = sections.prepare_models(cards)
     return list(sections.compare_formats(models, sections.make_group_rows(models), Profile.OFFICIAL))
 
 
-def _irrelevance(*passed: bool) -> list[Record]:
+def _make_irrelevance_records(*passed: bool) -> list[Record]:
     return [
         make_record(Passed() if ok else WRONG, category="irrelevance", number=n)
         for n, ok in enumerate(passed)
@@ -287,8 +293,10 @@ def _irrelevance(*passed: bool) -> list[Record]:
 
 
 def test_one_model_in_two_manners_has_a_format_sensitivity(tmp_path: Path) -> None:
-    (found,) = _asked(
-        tmp_path, ("a", "fc", _irrelevance(True, True)), ("a", "prompt", _irrelevance(True, False))
+    (found,) = _compare_manners(
+        tmp_path,
+        ("a", "fc", _make_irrelevance_records(True, True)),
+        ("a", "prompt", _make_irrelevance_records(True, False)),
     )
     assert (found.model, found.metrics) == ("a", ("irrelevance_all", "overall"))
     assert [manner for manner, _ in found.rows] == [
@@ -304,22 +312,25 @@ def test_one_model_in_two_manners_has_a_format_sensitivity(tmp_path: Path) -> No
 
 
 def test_other_models_and_the_same_manner_have_none(tmp_path: Path) -> None:
-    run = _irrelevance(True, False)
-    assert _asked(tmp_path, ("a", "fc", run), ("b", "prompt", run)) == []
-    assert _asked(tmp_path, ("a", "fc", run), ("a", "fc", run)) == []
+    run = _make_irrelevance_records(True, False)
+    assert _compare_manners(tmp_path, ("a", "fc", run), ("b", "prompt", run)) == []
+    assert _compare_manners(tmp_path, ("a", "fc", run), ("a", "fc", run)) == []
 
 
 def test_only_what_all_manners_have_scored_in_full_is_compared(tmp_path: Path) -> None:
     timeout = [make_record(NotScored("timeout", "600 s"), category="irrelevance")]
-    assert _asked(tmp_path, ("a", "fc", _irrelevance(True)), ("a", "prompt", timeout)) == []
-    both = [*_irrelevance(True), make_record(category="parallel")]
-    (found,) = _asked(tmp_path, ("a", "fc", both), ("a", "prompt", _irrelevance(True)))
+    assert (
+        _compare_manners(tmp_path, ("a", "fc", _make_irrelevance_records(True)), ("a", "prompt", timeout))
+        == []
+    )
+    both = [*_make_irrelevance_records(True), make_record(category="parallel")]
+    (found,) = _compare_manners(tmp_path, ("a", "fc", both), ("a", "prompt", _make_irrelevance_records(True)))
     assert found.metrics == ("irrelevance_all",)
 
 
 def test_verdicts_as_written_and_ratings_stand_beside_the_scores(tmp_path: Path) -> None:
-    told = [*executed((Passed(), Passed())), *chats(2)]
-    one, other = shown(tmp_path, told, [make_record()])
+    told = [*make_executed_records((Passed(), Passed())), *make_chat_records(2)]
+    one, other = prepare_runs(tmp_path, told, [make_record()])
     found = list(sections.tabulate_beside_scores([one, other], Profile.OFFICIAL))
     assert [(model, table.title) for model, table in found] == [
         (one, "calls as written (AST) and carried out (official profile)"),
@@ -332,7 +343,7 @@ def test_prompt_formats_have_their_tables(tmp_path: Path) -> None:
         make_record(category="format_sensitivity"),
         entry=f"core:format_sensitivity_5:{PLAIN.name}:parallel_1",
     )
-    models = shown(tmp_path, [asked], [make_record()])
+    models = prepare_runs(tmp_path, [asked], [make_record()])
     (told,) = sections.tabulate_sensitivity(models, Profile.OFFICIAL)
     assert told.model is models[0]
     assert [table.columns[0] for table in told.tables] == ["calls as", "measure"]
