@@ -151,7 +151,7 @@ class Settings:
         "N", "maximum number of tokens in an answer", otherwise="none", of_model=True, in_request=True
     )
     seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
-    param: Mapping[str, object] = option("NAME=JSON", "further parameter of litellm", of_model=True)
+    param: Mapping[str, object] = option("NAME=JSON", "further parameter of each request", of_model=True)
     tag: bool = option("", "send the entry's id in a header of each request, for logs")
 
     suites: tuple[str, ...] = option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
@@ -25,6 +26,13 @@ def list_secrets(*secrets: str) -> list[str]:
 def list_long_secrets(*secrets: str) -> list[str]:
     """List the known secrets that can be removed from a model's answer without changing an honest one."""
     return [secret for secret in list_secrets(*secrets) if len(secret) >= _LONG]
+
+
+def mask_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Replace each of these secrets in a text by ``***``."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
 
 
 def redact_secrets(text: str, *secrets: str) -> str:

@@ -17,7 +17,7 @@ from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
 from pytest_fcbench.models.embeddings import EmbeddingModel
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
-from pytest_fcbench.models.providers import booking, litellm, python_function
+from pytest_fcbench.models.providers import booking, litellm, openai_compatible, python_function
 from pytest_fcbench.models.web import NoWebModel, RecordedWeb, Sources, WebModel, open_web
 from pytest_fcbench.web import recording, search
 
@@ -30,9 +30,10 @@ PROVIDERS: Registry[Provider] = Registry(
         "scripted": scripted.PROVIDER,
         "python": python_function.PROVIDER,
         "replay": replay.PROVIDER,
+        "litellm": litellm.PROVIDER,
     },
 )
-"""Model providers by name; litellm makes the models whose name none of them has."""
+"""Model providers by name. Other names are models behind OpenAI's chat interface, or ids of litellm."""
 
 
 def find_provider(settings: Settings) -> tuple[Provider, str]:
@@ -42,9 +43,10 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
     is more likely a slip.
     """
     name, colon, argument = settings.model.partition(":")
-    # An id of litellm with its provider; a colon in it belongs to the model (``ollama/llama3:8b``).
+    outside = openai_compatible if openai_compatible.find_endpoint(settings) else litellm
+    # An id with its provider; a colon in it belongs to the model (``ollama/llama3:8b``).
     if "/" in name:
-        return litellm.PROVIDER, settings.model
+        return outside.PROVIDER, settings.model
     found = PROVIDERS.get(name)
     if found and bool(colon) == bool(found.argument):
         return found, argument
@@ -53,7 +55,7 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
     if get_close_matches(name, ours, cutoff=0.75):
         error = describe_unknown_name("model", settings.model, words)
         raise refuse_model(settings, f"{error} Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME.")
-    return litellm.PROVIDER, settings.model
+    return outside.PROVIDER, settings.model
 
 
 def choose_model(settings: Settings) -> Chosen:

@@ -28,6 +28,7 @@ HINTS: Mapping[str, str] = {
     "function_error": "fix the function",
     "function_result": "let the function return text, a message or a list of tool calls",
     "not_found": "check the model's name and --fcbench-api-base",
+    "redirect": "use the address that the endpoint names with --fcbench-api-base, if it is yours",
     "quota": "add credit to the account, or use another API key",
     "budget": "raise --fcbench-max-usd",
 }

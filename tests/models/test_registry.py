@@ -24,7 +24,9 @@ from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.baselines.replay import ReplayModel
 from pytest_fcbench.models.baselines.scripted import ScriptedModel
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
+from pytest_fcbench.models.providers.endpoint_model import EndpointModel
 from pytest_fcbench.models.providers.litellm import LitellmModel
+from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.scorecard.record import build_record
 from tests.conftest import ROOT
 from tests.factories import ask_model, make_entry, make_transcript, tool_calls, write_scorecard
@@ -79,24 +81,23 @@ def test_any_other_name_is_an_id_of_litellm(name: str) -> None:
     assert model.id == name
 
 
-def test_what_describes_the_endpoint_goes_to_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_describes_the_endpoint_reaches_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_ENDPOINT", "a key")
-    model = _chosen(
-        model="gpt-4o",
-        api_base="http://localhost:1",
-        api_key_env="MY_ENDPOINT",
-        timeout="9",
-        max_tokens="50",
-        param=["top_p=0.5"],
-    ).model
-    assert model == LitellmModel(
-        "gpt-4o",
-        {"temperature": 0.001, "max_tokens": 50, "top_p": 0.5},
-        "http://localhost:1",
-        "a key",
-        9.0,
-    )
-    assert "a key" not in repr(model)
+    kinds: dict[str, type[object]] = {"gpt-4o": OpenAICompatibleModel, "azure/gpt-4o": LitellmModel}
+    for name, kind in kinds.items():
+        model = _chosen(
+            model=name,
+            api_base="http://localhost:1",
+            api_key_env="MY_ENDPOINT",
+            timeout="9",
+            max_tokens="50",
+            param=["top_p=0.5"],
+        ).model
+        assert isinstance(model, EndpointModel)
+        assert isinstance(model, kind)
+        assert model.parameters == {"temperature": 0.001, "max_tokens": 50, "top_p": 0.5}
+        assert (model.api_base, model.api_key, model.timeout_s) == ("http://localhost:1", "a key", 9.0)
+        assert "a key" not in repr(model)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> 
     says = str(caught.value)
     assert says.startswith(f"--fcbench-model={name}: unknown model {name!r}.{guess or ''}")
     assert says.endswith(
-        "Valid: oracle, lexical, scripted:FILE, python:MODULE:FUNCTION, replay:PATH. "
+        "Valid: oracle, lexical, scripted:FILE, python:MODULE:FUNCTION, replay:PATH, litellm:ID. "
         "Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME."
     )
 

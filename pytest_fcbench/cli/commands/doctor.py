@@ -34,7 +34,7 @@ from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.providers import litellm
+from pytest_fcbench.models.providers import litellm, openai_compatible
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import find_hint
 from pytest_fcbench.run.session import Session
@@ -217,7 +217,10 @@ def _check_model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
 def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
     """Put one entry to a model the way a run would."""
     provider, _ = registry.find_provider(settings)
-    if provider is litellm.PROVIDER:
+    if provider is openai_compatible.PROVIDER and (endpoint := openai_compatible.find_endpoint(settings)):
+        has_key = "" if endpoint.api_key else "no "
+        place = f" at {endpoint.api_base}, {has_key}key in {endpoint.key_variable}"
+    elif provider is litellm.PROVIDER:
         at = settings.api_base or "the provider's own endpoint"
         key = settings.api_key_env or "the variable that litellm knows for it, if any"
         place = f" at {at}, key in {key}"

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.redaction import list_long_secrets
+from pytest_fcbench.domain.redaction import list_long_secrets, mask_secrets
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers import http
@@ -46,6 +46,7 @@ class BookingModel:
     timeout_s: float = 60.0
     immediate: bool = False
     notes: tuple[str, ...] = ()
+    connections: http.ConnectionPool = field(default_factory=http.ConnectionPool, repr=False)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the API once. Raises ``CallError`` where it has no reply to the call."""
@@ -58,6 +59,7 @@ class BookingModel:
             raise CallError("bad_request", f"{name}: more than {_LONGEST_QUERY:,} characters of arguments")
         started = time.perf_counter()
         reply = await http.request_json(
+            self.connections,
             "GET",
             f"{self.base.rstrip('/')}/api/v1/{PATHS[name]}",
             about=name,
@@ -69,9 +71,7 @@ class BookingModel:
         if isinstance(reply, dict):
             all_well = reply.get("status") is True and "data" in reply
             reply = reply["data"] if all_well else {k: v for k, v in reply.items() if k != "timestamp"}
-        text = json.dumps(reply, ensure_ascii=False)
-        for secret in list_long_secrets(self.key):
-            text = text.replace(secret, "***")
+        text = mask_secrets(json.dumps(reply, ensure_ascii=False), list_long_secrets(self.key))
         return Completion(text=text, latency_s=time.perf_counter() - started)
 
 

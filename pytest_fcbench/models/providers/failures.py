@@ -1,9 +1,11 @@
-"""The cause of a failed call, read from its status and headers."""
+"""What went wrong with a call, read from the status, the headers and the body of a reply."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 _CAUSES = {
@@ -24,6 +26,58 @@ _TRANSIENT = frozenset({408, 409, 425, 429})
 def diagnose_status(status: int) -> tuple[str, bool]:
     """Return the cause that an HTTP status stands for, and whether trying again may help."""
     return _CAUSES.get(status, "endpoint"), status >= 500 or status < 400 or status in _TRANSIENT
+
+
+def read_error_message(body: bytes) -> str:
+    """Read the message of an error with its code, or the whole body where it has no known form.
+
+    Known are ``{"error": {"message", "code", "type"}}`` (OpenAI), ``{"error": text}`` (Ollama, TGI),
+    ``{"message": text}`` (older vLLM, Mistral) and ``{"detail": text or list}`` (FastAPI).
+    """
+    text = body[:20_000].decode("utf-8", "replace")
+    try:
+        value: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return text
+    error = value.get("error", value) if isinstance(value, Mapping) else value
+    if not isinstance(error, Mapping):
+        return error if isinstance(error, str) else text
+    message = error.get("message") or error.get("detail")
+    if message is None:
+        return text
+    words = message if isinstance(message, str) else json.dumps(message)
+    # Only the code says that an account is empty, or that a prompt is too long, in words that are no prose.
+    codes = [str(error[name]) for name in ("code", "type") if isinstance(error.get(name), str)]
+    return " ".join([words, *(f"({code})" for code in codes if code not in words)])
+
+
+_OVERFLOW = re.compile(
+    "|".join(
+        (
+            r"context_length_exceeded",  # OpenAI, as a code
+            r"maximum context length",  # OpenAI, vLLM, SGLang, Mistral
+            r"longer than the (maximum )?model('s)? (length|context length)",  # vLLM, SGLang
+            r"exceed_context_size_error|exceeds the available context size",  # llama.cpp
+            r"exceed context window of",  # llama-cpp-python
+            r"context the overflows|tokens to keep from the initial prompt is greater",  # LM Studio
+            r"prompt is too long|input length and `max_tokens` exceed context limit",  # Anthropic
+            r"inputs` tokens \+ `max_new_tokens` must be|inputs` must have less than",  # TGI
+            r"input length exceeds the (maximum )?context length",  # Ollama
+            r"exceeds the maximum number of tokens allowed",  # Gemini
+            r"reduce the length of the (messages|prompt|input)",  # Groq and others
+        )
+    ),
+    re.IGNORECASE,
+)
+"""How servers say that a request does not fit into the context."""
+
+_TOO_LARGE = 413
+
+
+def is_context_overflow(status: int, message: str) -> bool:
+    """Return whether a failed reply says that the request does not fit into the model's context."""
+    # llama.cpp has sent its error with status 500, and in older versions with 400.
+    return status == _TOO_LARGE or (status >= 400 and _OVERFLOW.search(message) is not None)
 
 
 def parse_retry_after(value: str, sent: str | None = None) -> float | None:

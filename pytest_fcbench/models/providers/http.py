@@ -1,24 +1,205 @@
-"""HTTP requests whose reply is JSON, for endpoints that litellm does not know.
+"""HTTP requests to endpoints that the user names, with JSON in both directions.
 
-They do not go through ``web.client``, which fetches what a model names: these endpoints are named by the
-user, so they may be in a private network or behind a proxy of the environment, and the dispatcher asks many
-at once from its event loop. aiohttp, which litellm depends on, does all three.
+They do not go through ``web.client``, which fetches what a model names: these endpoints may be in a private
+network or behind a proxy of the environment, and the dispatcher asks many at once from its event loop.
+aiohttp does all three.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+import os
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after
 
+if TYPE_CHECKING:
+    import aiohttp
+
 _MOST_BYTES = 64 * 2**20
-"""The longest reply that is read."""
+"""The longest reply that is read, after decompression."""
+
+_MOST_REDIRECTS = 3
+
+_CONNECT_S = 30.0
+"""The longest wait for a connection: a host that drops packets would otherwise take the whole timeout."""
+
+# Less than the 5 s after which uvicorn, and so most servers of models, close an idle connection: a request
+# that meets the closing fails, and a POST may not be repeated by the client on its own.
+_KEEP_ALIVE_S = 4.0
+
+# Environment variables that name certificate authorities for requests, and so for what people have set up.
+# OpenSSL itself reads SSL_CERT_FILE and SSL_CERT_DIR.
+_CA_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """Status, headers (names in any case) and decompressed body of a reply."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def retry_after_s(self) -> float | None:
+        """The seconds that the endpoint asks to wait, if it does."""
+        value = self.headers.get("Retry-After")
+        return None if value is None else parse_retry_after(value, self.headers.get("Date"))
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionPool:
+    """Open connections, kept for the next request. Each event loop has its own until it ends."""
+
+    _sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = field(
+        default_factory=dict, repr=False
+    )
+    _keepers: list[AsyncGenerator[None]] = field(default_factory=list, repr=False)
+
+    async def send_request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        query: Mapping[str, str] | None = None,
+        body: str | None = None,
+        timeout_s: float | None = None,
+    ) -> HttpReply:
+        """Send one request and return the reply, whatever its status.
+
+        A redirect is followed within the same origin only, so that no key reaches another server. Raises
+        ``CallError`` where no reply comes; its reason may hold what was sent.
+        """
+        import aiohttp
+
+        session = await self._open_session()
+        named = next((path for name in _CA_VARIABLES if (path := os.environ.get(name))), None)
+        certificates = _load_certificates(named) if url.startswith("https:") else True
+        patience = aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_S)
+        try:
+            for _ in range(_MOST_REDIRECTS + 1):
+                async with session.request(
+                    method,
+                    url,
+                    params=query,
+                    data=body,
+                    headers=headers,
+                    timeout=patience,
+                    allow_redirects=False,
+                    ssl=certificates,
+                ) as response:
+                    location = response.headers.get("Location")
+                    if location is None or not 300 <= response.status < 400:
+                        return HttpReply(response.status, response.headers, await _read_body(response))
+                    target = urljoin(url, location)
+                    # Only 307 and 308 keep the method and the body of a request.
+                    if response.status not in (307, 308) or urlsplit(target)[:2] != urlsplit(url)[:2]:
+                        reason = f"the endpoint redirects to {target}; give that address if you trust it"
+                        raise CallError("redirect", reason)
+                    # The query is in the new address if the server wants it there.
+                    url, query = target, None
+        except aiohttp.ConnectionTimeoutError:
+            raise CallError("connection", f"no connection within {_CONNECT_S:g} s", transient=True) from None
+        except TimeoutError:
+            raise CallError("timeout", f"no reply within {timeout_s} s", transient=True) from None
+        except aiohttp.ClientSSLError as error:
+            # A certificate does not become valid by trying again.
+            raise CallError("connection", _explain_tls(error)) from None
+        except aiohttp.ClientConnectorError as error:
+            raise CallError("connection", str(error), transient=True) from None
+        except aiohttp.InvalidURL:
+            raise CallError("connection", f"{url} is not an http or https address") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise CallError("endpoint", _explain_broken_reply(error), transient=True) from None
+        raise CallError("redirect", f"the endpoint redirects more than {_MOST_REDIRECTS} times")
+
+    async def _open_session(self) -> aiohttp.ClientSession:
+        """Return the session of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._sessions:
+            # A loop that ends in order closes its asynchronous generators first (``shutdown_asyncgens``): so
+            # the session is closed on the loop that it belongs to, whoever owns that loop.
+            keeper = self._keep_session(loop)
+            self._keepers.append(keeper)
+            await anext(keeper)
+        return self._sessions[loop]
+
+    async def _keep_session(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[None]:
+        """Open the session of a loop; close it when the generator is closed."""
+        import aiohttp
+
+        # How many requests are out at once is decided by the dispatcher.
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S)
+        async with aiohttp.ClientSession(connector=connector, trust_env=True) as session:
+            self._sessions[loop] = session
+            try:
+                yield
+            finally:
+                del self._sessions[loop]
+
+
+@cache
+def _load_certificates(path: str | None) -> ssl.SSLContext:
+    """Return the certificate authorities of a file or a folder, else those of the system and of certifi.
+
+    Raises ``CallError``.
+    """
+    # Some installations of Python know no authority at all.
+    import certifi
+
+    try:
+        if path is not None:
+            is_folder = Path(path).is_dir()
+            return ssl.create_default_context(
+                cafile=None if is_folder else path, capath=path if is_folder else None
+            )
+        context = ssl.create_default_context()
+        context.load_verify_locations(certifi.where())
+    except OSError as error:
+        raise CallError(
+            "connection", f"the certificate authorities cannot be read: {path}: {error}"
+        ) from None
+    return context
+
+
+async def _read_body(response: aiohttp.ClientResponse) -> bytes:
+    """Read a body, of which no more than the limit is ever in memory. Raises ``CallError``."""
+    read = bytearray()
+    async for part in response.content.iter_chunked(2**16):
+        read += part
+        if len(read) > _MOST_BYTES:
+            raise CallError("garbled", f"the reply is longer than {_MOST_BYTES >> 20} MiB")
+    return bytes(read)
+
+
+def _explain_tls(error: aiohttp.ClientSSLError) -> str:
+    told = str(error)
+    if "WRONG_VERSION_NUMBER" in told or "RECORD_LAYER_FAILURE" in told or "record layer failure" in told:
+        return f"{told}; the server seems to speak plain HTTP: begin the address with http://"
+    return f"{told}; name your certificate authority with SSL_CERT_FILE"
+
+
+def _explain_broken_reply(error: Exception) -> str:
+    told = f"{type(error).__name__}: {error}"
+    # The first bytes of a TLS alert: what a TLS server answers to plain HTTP.
+    if r"\x15\x03" in told:
+        return f"{told}; the server seems to want TLS: begin the address with https://"
+    return told
 
 
 async def request_json(
+    connections: ConnectionPool,
     method: str,
     url: str,
     *,
@@ -30,12 +211,11 @@ async def request_json(
     timeout_s: float | None = None,
     hints: Mapping[str, str] | None = None,
 ) -> object:
-    """Send one request and return its JSON reply; no redirect is followed.
+    """Send one request and return its JSON reply.
 
     Raises ``CallError``: its reason begins with ``about``, ends with the hint for its cause, and does not
     contain the secret.
     """
-    import aiohttp
 
     def fail(cause: str, reason: str, *, transient: bool, wait_s: float | None = None) -> CallError:
         # An endpoint may repeat the key that it was sent.
@@ -43,41 +223,19 @@ async def request_json(
         hint = f"; {hints[cause]}" if hints and cause in hints else ""
         return CallError(cause, f"{about}: {words}{hint}", transient=transient, retry_after_s=wait_s)
 
-    patience = aiohttp.ClientTimeout(total=timeout_s)
     try:
-        async with (
-            aiohttp.ClientSession(timeout=patience, trust_env=True) as session,
-            session.request(
-                method, url, params=query, data=body, headers=headers, allow_redirects=False
-            ) as response,
-        ):
-            read = bytearray()
-            async for part in response.content.iter_chunked(2**16):
-                read += part
-                if len(read) > _MOST_BYTES:
-                    raise fail(
-                        "garbled", f"the reply is longer than {_MOST_BYTES >> 20} MiB", transient=False
-                    )
-            status, answered = response.status, response.headers
-    # In this order: each of the first two is also an OSError.
-    except aiohttp.ClientConnectorError as error:
-        raise fail("connection", str(error), transient=True) from None
-    except TimeoutError:
-        raise fail("timeout", f"no reply within {timeout_s} s", transient=True) from None
-    except (aiohttp.ClientError, OSError) as error:
-        raise fail("endpoint", f"{type(error).__name__}: {error}", transient=True) from None
-    if status != 200:
-        cause, transient = diagnose_status(status)
-        wait_s = (
-            parse_retry_after(answered["Retry-After"], answered.get("Date"))
-            if "Retry-After" in answered
-            else None
+        reply = await connections.send_request(
+            method, url, headers=headers, query=query, body=body, timeout_s=timeout_s
         )
-        reason = f"HTTP {status}: {read[:1000].decode('utf-8', 'replace')}"
-        # A redirect, which is not followed, would only come again.
-        raise fail(cause, reason, transient=transient and status >= 400, wait_s=wait_s)
+    except CallError as error:
+        raise fail(error.cause, error.reason, transient=error.transient) from None
+    if reply.status != 200:
+        cause, transient = diagnose_status(reply.status)
+        reason = f"HTTP {reply.status}: {reply.body[:1000].decode('utf-8', 'replace')}"
+        # A redirect that was not followed leads to the same place each time.
+        raise fail(cause, reason, transient=transient and reply.status >= 400, wait_s=reply.retry_after_s)
     try:
-        reply: object = json.loads(read)
+        value: object = json.loads(reply.body)
     except (ValueError, RecursionError):
         raise fail("garbled", "the reply is not JSON", transient=True) from None
-    return reply
+    return value

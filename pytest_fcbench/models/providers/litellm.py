@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 import time
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
-from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import list_long_secrets, redact_secrets
+from pytest_fcbench.domain.redaction import mask_secrets, redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
-from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
-from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after
+from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
+from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
+from pytest_fcbench.models.providers.failures import (
+    diagnose_status,
+    is_context_overflow,
+    parse_retry_after,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -35,64 +37,37 @@ def import_litellm() -> ModuleType:
     return litellm
 
 
-@dataclass
-class LitellmModel:
-    """A model behind litellm.
+class LitellmModel(EndpointModel):
+    """A model behind litellm."""
 
-    ``parameters`` go into every request as they are (temperature, seed, top_p ...). One that the model
-    refuses is left out from then on and named in ``notes``.
-    """
-
-    id: str
-    parameters: dict[str, object]
-    api_base: str | None = None
-    api_key: str | None = field(default=None, repr=False)
-    timeout_s: float = 600.0
-    tag: bool = False
-    """True where each request names its entry in a header."""
-    immediate: bool = False
-    dropped: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A line for each parameter that was dropped."""
-        return tuple(f"{name} was dropped: {reason}" for name, reason in sorted(self.dropped.items()))
-
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
+    async def send_request(
+        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
+    ) -> Completion:
+        """Ask through litellm once. Raises ``CallError``."""
         litellm = import_litellm()
-        sent = dict(self.parameters)
-        while True:
-            started = time.perf_counter()
-            try:
-                reply = await litellm.acompletion(**{**sent, **self._build_request(entry, request)})
-            # Before BadRequestError, of which it is a kind.
-            except litellm.exceptions.ContextWindowExceededError as error:
-                return Completion(text=_shorten(error, self.api_key), fault=Fault.OVERFLOW)
-            except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
-                named = [name for name in sent if re.search(rf"\b{re.escape(name)}\b", str(error))]
-                if not named:
-                    raise describe_failure(self.id, error, self.api_key) from None
-                sent = {name: value for name, value in sent.items() if name not in named}
-                continue
-            except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
-                raise describe_failure(self.id, error, self.api_key) from None
-            # Only a request that works without a parameter shows that the parameter was refused.
-            for name in self.parameters.keys() - sent.keys():
-                self.parameters.pop(name, None)
-                self.dropped.setdefault(name, f"{self.id} rejected it")
-            return _read_completion(reply, time.perf_counter() - started, self._secrets)
-
-    @cached_property
-    def _secrets(self) -> list[str]:
-        given = self.parameters.get("api_key")
-        return list_long_secrets(self.api_key or "", given if isinstance(given, str) else "")
+        started = time.perf_counter()
+        try:
+            reply = await litellm.acompletion(**{**parameters, **self._build_request(entry, request)})
+        # Before BadRequestError, of which it is a kind.
+        except litellm.exceptions.ContextWindowExceededError as error:
+            return Completion(text=_shorten(error, self.api_key), fault=Fault.OVERFLOW)
+        except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
+            told = describe_failure(self.id, error, self.api_key)
+            if is_context_overflow(400, str(error)):
+                return Completion(text=told.reason, fault=Fault.OVERFLOW)
+            refused = RequestRefusedError(told.cause, told.reason, transient=told.transient)
+            refused.message = str(error)
+            raise refused from None
+        except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
+            raise describe_failure(self.id, error, self.api_key) from None
+        return _read_completion(reply, time.perf_counter() - started, self.secrets)
 
     def _build_request(self, entry: Entry, request: AskModel) -> dict[str, object]:
         """Return a request without optional parameters."""
         asked: dict[str, object] = {
             "model": self.id,
-            # litellm may change what it is given, and the next request begins with the same messages.
+            # litellm changes what it is given (of ``hosted_vllm`` it cuts parts out of the schemas of tools),
+            # and the next request begins with the same messages and tools.
             "messages": [deepcopy(dict(message)) for message in request.messages],
             "timeout": self.timeout_s,
             # Only the dispatcher repeats calls: it knows the limits of the whole run.
@@ -100,15 +75,13 @@ class LitellmModel:
         }
         # As officially, empty ``tools`` are left out.
         if request.tools:
-            asked["tools"] = [dict(tool) for tool in request.tools]
+            asked["tools"] = [deepcopy(dict(tool)) for tool in request.tools]
         if self.api_base:
             asked["api_base"] = self.api_base
         if self.api_key:
             asked["api_key"] = self.api_key
-        if self.tag:
-            given = self.parameters.get("extra_headers")
-            headers = given if isinstance(given, Mapping) else {}
-            asked["extra_headers"] = {**headers, "X-Fcbench-Entry": entry.item_id}
+        if headers := self.build_headers(entry):
+            asked["extra_headers"] = headers
         return asked
 
 
@@ -169,26 +142,26 @@ def _read_completion(reply: object, latency_s: float, secrets: list[str]) -> Com
     tool_calls = tuple(
         ToolCall(
             str(call.function.name or ""),
-            _mask(arguments, secrets) if isinstance(arguments := call.function.arguments, str) else arguments,
+            mask_secrets(arguments, secrets)
+            if isinstance(arguments := call.function.arguments, str)
+            else arguments,
             str(call.id or ""),
         )
         for call in calls
     )
     return Completion(
-        text=_mask(message.content, secrets) if isinstance(message.content, str) else None,
+        text=mask_secrets(message.content, secrets) if isinstance(message.content, str) else None,
         tool_calls=tool_calls or None,
-        reasoning=_mask(reasoning, secrets) if isinstance(reasoning, str) else None,
+        reasoning=mask_secrets(reasoning, secrets) if isinstance(reasoning, str) else None,
         input_tokens=getattr(usage, "prompt_tokens", None),
         output_tokens=getattr(usage, "completion_tokens", None),
         latency_s=latency_s,
     )
 
 
-def _mask(text: str, secrets: list[str]) -> str:
-    return reduce(lambda masked, secret: masked.replace(secret, "***"), secrets, text)
-
-
 def _open_model(argument: str, settings: Settings) -> Chosen:
+    if not argument:
+        raise refuse_model(settings, "needs an id of litellm, as in litellm:openai/gpt-4o")
     model = LitellmModel(
         id=argument,
         parameters=dict(settings.parameters),
@@ -200,5 +173,5 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
     return Chosen(model, choose_manner(settings))
 
 
-PROVIDER = Provider(_open_model, about="any id of litellm")
+PROVIDER = Provider(_open_model, "ID", about="any id of litellm, asked through litellm")
 """Makes models of all names that no other provider has."""

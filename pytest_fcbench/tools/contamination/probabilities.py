@@ -42,6 +42,7 @@ class PromptModel:
     api_key: str | None = field(default=None, repr=False)
     immediate: bool = False
     notes: tuple[str, ...] = ()
+    connections: http.ConnectionPool = field(default_factory=http.ConnectionPool, repr=False)
 
     def __post_init__(self) -> None:
         try:
@@ -72,6 +73,7 @@ class PromptModel:
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         started = time.perf_counter()
         reply = await http.request_json(
+            self.connections,
             "POST",
             f"{self.api_base.rstrip('/')}/completions",
             about=self.name,

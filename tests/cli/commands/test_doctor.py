@@ -184,4 +184,6 @@ def test_an_endpoint_that_is_not_there_or_fails(capsys: pytest.CaptureFixture[st
         assert (code, found["call"].partition(": ")[0]) == (1, "wrong")
     code, found = _examine_model(capsys, api_base)
     assert code == 1
-    assert re.match("wrong: connection: .*; check --api-base, and whether the server is up", found["call"])
+    assert re.match(
+        "wrong: connection: .*; check --api-base, and whether the server is running", found["call"]
+    )

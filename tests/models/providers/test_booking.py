@@ -85,7 +85,7 @@ def test_what_a_model_writes_cannot_leave_the_query() -> None:
         (Reply({"message": "quota"}, 429), "rate_limit", True),
         (Reply({"message": "no"}, 404), "not_found", False),
         (Reply({}, 500), "endpoint", True),
-        (Reply({}, 302, {"Location": "https://example.org/"}), "endpoint", False),
+        (Reply({}, 302, {"Location": "https://example.org/"}), "redirect", False),
         (Reply("{not"), "garbled", True),
         (Reply("[" * 100_000), "garbled", True),
     ],

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.models.providers.http import request_json
+from pytest_fcbench.models.providers.http import ConnectionPool, request_json
 from tests.loopback import Reply, serve_answers
 
 SECRET = "a-secret-of-many-letters-0123456789"
@@ -17,10 +17,12 @@ def test_a_post_and_a_get() -> None:
     with serve_answers(lambda body: Reply({"got": body})) as endpoint:
 
         async def both() -> list[object]:
-            url = f"{endpoint.api_base}/x"
+            pool, url = ConnectionPool(), f"{endpoint.api_base}/x"
             headers = {"Authorization": SECRET, "Content-Type": "application/json"}
-            post = await request_json("POST", url, about="m", secret=SECRET, headers=headers, body='{"a": 1}')
-            get = await request_json("GET", url, about="m", secret=None, headers={}, query={"a": "1 2"})
+            post = await request_json(
+                pool, "POST", url, about="m", secret=SECRET, headers=headers, body='{"a": 1}'
+            )
+            get = await request_json(pool, "GET", url, about="m", secret=None, headers={}, query={"a": "1 2"})
             return [post, get]
 
         assert asyncio.run(both()) == [{"got": {"a": 1}}, {"got": {"a": "1 2"}}]
@@ -32,6 +34,10 @@ def test_what_is_told_of_a_failure() -> None:
     said = Reply({"error": f"no \n {SECRET}"}, 401)
     hints = {"authentication": "give the right key", "endpoint": "wait"}
     with serve_answers(lambda _: said) as endpoint, pytest.raises(CallError) as caught:
-        asyncio.run(request_json("GET", endpoint.api_base, about="m", secret=SECRET, headers={}, hints=hints))
+        asyncio.run(
+            request_json(
+                ConnectionPool(), "GET", endpoint.api_base, about="m", secret=SECRET, headers={}, hints=hints
+            )
+        )
     assert caught.value.cause == "authentication"
     assert caught.value.reason == 'm: HTTP 401: {"error": "no \\n ***"}; give the right key'

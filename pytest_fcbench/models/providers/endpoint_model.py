@@ -1,0 +1,87 @@
+"""The part of a model behind an endpoint that does not depend on the client library that asks it."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.redaction import list_long_secrets, redact_secrets
+from pytest_fcbench.domain.transcript import AskModel, Completion
+
+
+class RequestRefusedError(CallError):
+    """An endpoint refused a request as malformed; ``message`` is its whole explanation."""
+
+    message: str = ""
+
+
+@dataclass
+class EndpointModel(ABC):
+    """A model behind an endpoint.
+
+    ``parameters`` go into every request as they are (temperature, seed, top_p ...). One that the model
+    refuses is left out from then on and named in ``notes``.
+    """
+
+    id: str
+    parameters: dict[str, object]
+    api_base: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout_s: float = 600.0
+    tag: bool = False
+    """True where each request names its entry in a header."""
+    immediate: bool = False
+    dropped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for each parameter that was dropped."""
+        return tuple(f"{name} was dropped: {reason}" for name, reason in sorted(self.dropped.items()))
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
+        sent = dict(self.parameters)
+        while True:
+            try:
+                completion = await self.send_request(entry, request, sent)
+            except RequestRefusedError as error:
+                named = {name for name in sent if re.search(rf"\b{re.escape(name)}\b", error.message)}
+                if not named:
+                    raise
+                sent = {name: value for name, value in sent.items() if name not in named}
+                continue
+            # Only a request that works without a parameter shows that the parameter was refused.
+            for name in self.parameters.keys() - sent.keys():
+                self.parameters.pop(name, None)
+                self.dropped.setdefault(name, f"{self.id} rejected it")
+            return completion
+
+    @abstractmethod
+    async def send_request(
+        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
+    ) -> Completion:
+        """Send one request with these parameters.
+
+        Raises ``RequestRefusedError`` where the endpoint refuses it as malformed, else ``CallError``.
+        """
+
+    def build_headers(self, entry: Entry) -> Mapping[str, str]:
+        """Return the headers that the user wants beside those of the interface."""
+        given = self.parameters.get("extra_headers")
+        headers = {str(k): str(v) for k, v in given.items()} if isinstance(given, Mapping) else {}
+        return {**headers, "X-Fcbench-Entry": entry.item_id} if self.tag else headers
+
+    def describe(self, text: str) -> str:
+        """Write what was said about a failure as the reason of an error: one line, no secrets."""
+        return f"{self.id}: {redact_secrets(' '.join(text.split()), self.api_key or '')[:300]}"
+
+    @cached_property
+    def secrets(self) -> list[str]:
+        """The secrets that no answer may hold."""
+        given = self.parameters.get("api_key")
+        return list_long_secrets(self.api_key or "", given if isinstance(given, str) else "")

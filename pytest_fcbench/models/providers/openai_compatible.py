@@ -1,0 +1,297 @@
+"""Models behind any server with OpenAI's chat interface (vLLM, SGLang, llama.cpp ...), asked directly.
+
+A call costs a fraction of the processor time that client libraries need, so one process keeps a fast server
+busy. Messages, tools and replies pass unchanged: nothing is added, removed or rewritten on the way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from pytest_fcbench.config.options import Settings
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.redaction import mask_secrets
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.models.price_table import litellm_models
+from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
+from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
+from pytest_fcbench.models.providers.failures import (
+    diagnose_status,
+    is_context_overflow,
+    read_error_message,
+)
+from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Environment variables that litellm, and so its users, keep for the ids that begin with a prefix."""
+
+    bases: tuple[str, ...]
+    key: str
+
+
+PREFIXES: Mapping[str, Prefix] = {
+    "openai": Prefix(("OPENAI_BASE_URL", "OPENAI_API_BASE"), "OPENAI_API_KEY"),
+    "hosted_vllm": Prefix(("HOSTED_VLLM_API_BASE",), "HOSTED_VLLM_API_KEY"),
+    "lm_studio": Prefix(("LM_STUDIO_API_BASE",), "LM_STUDIO_API_KEY"),
+}
+"""Prefixes of ids that are left out of the request: what follows is the name that the server knows."""
+
+_CONTROLS = frozenset({"extra_body", "extra_headers", "api_key"})
+"""Parameters that are no members of the request's body."""
+
+_PARAMETERS = _CONTROLS | {
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "typical_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "min_tokens",
+    "seed",
+    "stop",
+    "stop_token_ids",
+    "presence_penalty",
+    "frequency_penalty",
+    "repetition_penalty",
+    "repeat_penalty",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+    "n",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format",
+    "reasoning_effort",
+    "reasoning",
+    "chat_template_kwargs",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
+    "structured_outputs",
+    "skip_special_tokens",
+    "spaces_between_special_tokens",
+    "include_reasoning",
+    "thinking",
+    "enable_thinking",
+    "service_tier",
+    "user",
+    "cache_prompt",
+    "grammar",
+    "verbosity",
+}
+"""Parameters that are known to be the server's. Others may be litellm's own, and then litellm is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The server of a model: address, key, and the name by which it knows the model."""
+
+    model: str
+    api_base: str
+    api_key: str | None = field(repr=False)
+    key_variable: str
+    """The environment variable that holds the key, where no other is named."""
+
+
+def find_endpoint(settings: Settings) -> Endpoint | None:
+    """Return the server that the settings of a run name, or None where litellm has to find one.
+
+    That is an address given with an id that has no prefix or one of ``PREFIXES``, or an address that the
+    environment gives for such a prefix. Ids that litellm knows as those of another provider, and parameters
+    that may be meant for litellm, are left to it.
+    """
+    if not settings.parameters.keys() <= _PARAMETERS:
+        return None
+    name, slash, rest = settings.model.partition("/")
+    if slash and name in PREFIXES:
+        prefix, model = PREFIXES[name], rest
+        from_environment = (os.environ.get(variable) for variable in prefix.bases)
+        api_base = settings.api_base or next(filter(None, from_environment), None)
+    elif slash:
+        return None
+    else:
+        prefix, model, api_base = PREFIXES["openai"], settings.model, settings.api_base
+        if api_base and litellm_models().get(model, {}).get("litellm_provider", "openai") != "openai":
+            return None
+    if not api_base or not model:
+        return None
+    given = settings.parameters.get("api_key")
+    key = settings.api_key or (given if isinstance(given, str) else None) or os.environ.get(prefix.key)
+    return Endpoint(model, api_base, key, settings.api_key_env or prefix.key)
+
+
+@dataclass
+class OpenAICompatibleModel(EndpointModel):
+    """A model behind a server with OpenAI's chat interface; ``name`` is what the server calls it."""
+
+    name: str = ""
+    connections: ConnectionPool = field(default_factory=ConnectionPool, repr=False)
+
+    async def send_request(
+        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
+    ) -> Completion:
+        """Send one request. Raises ``CallError``."""
+        assert self.api_base
+        headers = {"Content-Type": "application/json", **self.build_headers(entry)}
+        if self.api_key:
+            headers = {"Authorization": f"Bearer {self.api_key}", **headers}
+        started = time.perf_counter()
+        try:
+            reply = await self.connections.send_request(
+                "POST",
+                f"{self.api_base.rstrip('/')}/chat/completions",
+                headers=headers,
+                body=build_body(self.name, request, parameters),
+                timeout_s=self.timeout_s,
+            )
+            latency_s = time.perf_counter() - started
+            if reply.status != 200:
+                return self._read_failure(reply)
+            return read_reply(reply.body, latency_s, self.secrets)
+        except RequestRefusedError:
+            raise
+        except CallError as error:
+            raise CallError(
+                error.cause,
+                self.describe(error.reason),
+                transient=error.transient,
+                retry_after_s=error.retry_after_s,
+            ) from None
+
+    def _read_failure(self, reply: HttpReply) -> Completion:
+        """Return a completion for a request that was too long. Raises ``CallError`` for other failures."""
+        message = read_error_message(reply.body)
+        if is_context_overflow(reply.status, message):
+            return Completion(text=self.describe(message), fault=Fault.OVERFLOW)
+        cause, transient = diagnose_status(reply.status)
+        reason = f"HTTP {reply.status}: {message}"
+        if cause == "bad_request":
+            refused = RequestRefusedError(cause, self.describe(reason))
+            refused.message = message
+            raise refused
+        if "insufficient_quota" in message:
+            # OpenAI's word for an account without money, which comes with the status of a rate limit.
+            cause, transient = "quota", False
+        elif cause == "not_found" and not (self.api_base or "").rstrip("/").endswith("/v1"):
+            reason += f"; {self.api_base} does not end in /v1, as most such addresses do"
+        elif "HTTP request was sent to HTTPS port" in message:
+            cause, transient, reason = "connection", False, f"{reason}; begin the address with https://"
+        raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
+
+
+def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) -> str:
+    """Write the body of a request as JSON: ASCII, so that half a character is no error."""
+    extra = parameters.get("extra_body")
+    body: dict[str, object] = {
+        "model": model,
+        "messages": request.messages,
+        **{name: value for name, value in parameters.items() if name not in _CONTROLS},
+        **(extra if isinstance(extra, Mapping) else {}),
+    }
+    # As officially, empty ``tools`` are left out.
+    if request.tools:
+        body["tools"] = request.tools
+    return json.dumps(body, default=dict)
+
+
+def read_reply(body: bytes, latency_s: float | None, secrets: list[str]) -> Completion:
+    """Read a reply of the chat interface; what a server of any kind may send is an answer or an error.
+
+    Secrets are masked in all of it: an endpoint that repeats a key must not bring it into a file. Raises
+    ``CallError``.
+    """
+    try:
+        reply: object = json.loads(body)
+    except (ValueError, RecursionError):
+        raise CallError("garbled", f"the reply is not JSON: {body[:200]!r}", transient=True) from None
+    if not isinstance(reply, Mapping):
+        raise CallError("garbled", f"the reply is not a JSON object: {body[:200]!r}", transient=True)
+    choices = reply.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        # Gateways answer with status 200 before they know that the call behind them fails.
+        told = f": {read_error_message(body)}" if reply.get("error") else ""
+        raise CallError("endpoint", f"the endpoint answered without any choice{told}", transient=True)
+    message = choices[0].get("message")
+    if not isinstance(message, Mapping):
+        raise CallError("garbled", "the endpoint answered a choice without a message", transient=True)
+    text = _read_text(message.get("content"))
+    # ``reasoning`` is what OpenRouter and newer vLLM call it.
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    usage = reply.get("usage")
+    input_tokens, output_tokens = (
+        _read_count(usage.get(name)) if isinstance(usage, Mapping) else None
+        for name in ("prompt_tokens", "completion_tokens")
+    )
+    calls = message.get("tool_calls")
+    tool_calls = [_read_tool_call(call, secrets) for call in calls] if isinstance(calls, list) else []
+    return Completion(
+        text=None if text is None else mask_secrets(text, secrets),
+        tool_calls=tuple(tool_calls) or None,
+        reasoning=mask_secrets(reasoning, secrets) if isinstance(reasoning, str) else None,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        latency_s=latency_s,
+    )
+
+
+def _read_text(content: object) -> str | None:
+    """Read the content of a message: a text, or a list of parts whose texts are joined."""
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        return "".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else None
+
+
+def _read_tool_call(call: object, secrets: list[str]) -> ToolCall:
+    """Read a tool call. Raises ``CallError`` for one without a function."""
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(call, Mapping) or not isinstance(function, Mapping):
+        raise CallError("garbled", "the endpoint answered a tool call without a function", transient=True)
+    arguments = function.get("arguments")
+    # What is not text reaches the decoder as it is: whether a server may do so is a matter of judging.
+    if isinstance(arguments, str):
+        arguments = mask_secrets(arguments, secrets)
+    return ToolCall(str(function.get("name") or ""), arguments, str(call.get("id") or ""))
+
+
+def _read_count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _open_model(argument: str, settings: Settings) -> Chosen:
+    endpoint = find_endpoint(settings)
+    assert endpoint
+    try:
+        parts = urlsplit(endpoint.api_base)
+        is_wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:
+        is_wrong = True
+    if is_wrong:
+        raise refuse_model(
+            settings,
+            f"the address {endpoint.api_base!r} is not an http or https URL; "
+            "give one such as --fcbench-api-base=http://localhost:8000/v1",
+        )
+    model = OpenAICompatibleModel(
+        id=settings.model,
+        parameters=dict(settings.parameters),
+        api_base=endpoint.api_base,
+        api_key=endpoint.api_key,
+        timeout_s=settings.timeout_s,
+        tag=settings.tag,
+        name=endpoint.model,
+    )
+    return Chosen(model, choose_manner(settings))
+
+
+PROVIDER = Provider(_open_model, about="a server with OpenAI's chat interface, at --fcbench-api-base")

@@ -1,0 +1,566 @@
+"""Models behind OpenAI's chat interface, over real HTTP on loopback; litellm is the peer."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler
+from typing import ClassVar
+
+import pytest
+
+from pytest_fcbench.config.loading import build_settings
+from pytest_fcbench.config.options import Settings
+from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.models import registry
+from pytest_fcbench.models.providers import litellm, openai_compatible
+from pytest_fcbench.models.providers.litellm import LitellmModel
+from pytest_fcbench.models.providers.openai_compatible import (
+    OpenAICompatibleModel,
+    build_body,
+    find_endpoint,
+    read_reply,
+)
+from tests.factories import make_entry
+from tests.loopback import (
+    Answer,
+    Endpoint,
+    Reply,
+    listen_on_loopback,
+    make_error_reply,
+    make_message_reply,
+    serve_answers,
+)
+
+QUESTION = AskModel(({"role": "user", "content": "hi"},))
+KEY = "sk-for-tests-only"
+TOOL: Mapping[str, object] = {
+    "type": "function",
+    "function": {"name": "f", "description": "Do f.", "parameters": {"type": "object", "properties": {}}},
+}
+CALLS = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}]
+CONVERSATION = AskModel(
+    (
+        {"role": "system", "content": "Wetter \N{CLOUD WITH RAIN}"},
+        {"role": "user", "content": ""},
+        {"role": "assistant", "content": "calling", "tool_calls": CALLS},
+        {"role": "tool", "tool_call_id": "c1", "name": "f", "content": "[1]"},
+    ),
+    (TOOL,),
+)
+
+
+def make_model(api_base: str, **parameters: object) -> OpenAICompatibleModel:
+    return OpenAICompatibleModel("openai/m", parameters, api_base, KEY, timeout_s=5, name="m")
+
+
+def ask_model(
+    answer: Answer, request: AskModel = QUESTION, **parameters: object
+) -> tuple[Completion, Endpoint]:
+    """Return the completion of a model whose endpoint answers so, and the endpoint."""
+    with serve_answers(answer) as endpoint:
+        model = make_model(endpoint.api_base, **parameters)
+        return asyncio.run(model.complete(make_entry(), request)), endpoint
+
+
+def catch_failure(model: OpenAICompatibleModel) -> CallError:
+    """Return the error of a call that fails."""
+    with pytest.raises(CallError) as caught:
+        asyncio.run(model.complete(make_entry(), QUESTION))
+    return caught.value
+
+
+def fail_with(reply: Reply) -> CallError:
+    """Return the error of a call that is answered so."""
+    with serve_answers(lambda _: reply) as endpoint:
+        return catch_failure(make_model(endpoint.api_base))
+
+
+# The request
+
+
+@pytest.mark.parametrize(
+    ("request_", "parameters"),
+    [
+        (QUESTION, {}),
+        (CONVERSATION, {"temperature": 0.001, "max_tokens": 5, "seed": 1, "top_p": 0.9, "stop": ["a"]}),
+        (
+            QUESTION,
+            {
+                "top_k": 3,
+                "chat_template_kwargs": {"enable_thinking": False},
+                "extra_body": {"min_p": 0.1},
+                "extra_headers": {"X-Team": "a"},
+            },
+        ),
+    ],
+    ids=["plain", "conversation", "extra"],
+)
+@pytest.mark.parametrize("prefix", ["openai", "hosted_vllm", "lm_studio"])
+def test_bodies_are_those_of_litellm(
+    prefix: str, request_: AskModel, parameters: Mapping[str, object]
+) -> None:
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        for model in (
+            make_model(endpoint.api_base, **parameters),
+            LitellmModel(f"{prefix}/m", dict(parameters), endpoint.api_base, KEY, timeout_s=5),
+        ):
+            asyncio.run(model.complete(make_entry(), request_))
+        ours, theirs = endpoint.requests
+        assert ours == theirs
+        assert endpoint.paths == ["/v1/chat/completions"] * 2
+        assert endpoint.keys == [f"Bearer {KEY}"] * 2
+        assert len({headers.get("x-team") for headers in endpoint.headers}) == 1
+
+
+def test_null_and_schemas_pass_unchanged() -> None:
+    """litellm leaves ``null`` out and may cut ``strict`` from schemas; officially they are sent."""
+    schema = {"type": "object", "properties": {}, "additionalProperties": False, "strict": True}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    said = {"role": "assistant", "content": None, "tool_calls": CALLS}
+    _, endpoint = ask_model(lambda _: make_message_reply("ok"), AskModel((said,), (tool,)))
+    assert endpoint.requests[0] == {"model": "m", "messages": [said], "tools": [tool]}
+
+
+def test_half_a_character_is_no_error() -> None:
+    question = AskModel(({"role": "user", "content": "\ud83c"},))
+    _, endpoint = ask_model(lambda _: make_message_reply("ok"), question)
+    assert endpoint.requests[0]["messages"] == [{"role": "user", "content": "\ud83c"}]
+
+
+def test_no_tools_field_without_tools() -> None:
+    assert json.loads(build_body("m", QUESTION, {})).keys() == {"model", "messages"}
+
+
+def test_an_entry_is_named_in_a_header_only_on_request() -> None:
+    entry = replace(make_entry(), trial=2)
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        model = make_model(endpoint.api_base, extra_headers={"X-Team": "a"})
+        asyncio.run(model.complete(entry, QUESTION))
+        model.tag = True
+        asyncio.run(model.complete(entry, QUESTION))
+    assert [headers.get("x-fcbench-entry") for headers in endpoint.headers] == [None, entry.item_id]
+    assert [headers["x-team"] for headers in endpoint.headers] == ["a", "a"]
+
+
+def test_without_a_key_none_is_sent() -> None:
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        model = OpenAICompatibleModel("m", {}, endpoint.api_base, name="m")
+        asyncio.run(model.complete(make_entry(), QUESTION))
+    assert "authorization" not in endpoint.headers[0]
+
+
+def test_a_refused_parameter_is_dropped_with_a_note() -> None:
+    def answer(asked: Mapping[str, object]) -> Reply:
+        return (
+            make_error_reply(422, "Extra inputs are not permitted: top_k")
+            if "top_k" in asked
+            else make_message_reply("ok")
+        )
+
+    with serve_answers(answer) as endpoint:
+        model = make_model(endpoint.api_base, top_k=3, seed=7)
+        for _ in range(2):
+            asyncio.run(model.complete(make_entry(), QUESTION))
+    assert model.notes == ("top_k was dropped: openai/m rejected it",)
+    assert ["top_k" in asked for asked in endpoint.requests] == [True, False, False]
+    assert all(asked["seed"] == 7 for asked in endpoint.requests)
+
+
+# The reply
+
+
+def test_text_calls_reasoning_and_usage_are_read() -> None:
+    reply = make_message_reply("<think>2</think> 4", [("f", '{"a": ')], reasoning_content="2 and 2")
+    completion, _ = ask_model(lambda _: reply)
+    assert replace(completion, latency_s=None) == Completion(
+        "<think>2</think> 4", (ToolCall("f", '{"a": ', "call_0"),), "2 and 2", 11, 7
+    )
+    assert completion.latency_s is not None
+    assert 0 < completion.latency_s < 5
+
+
+def make_reply(**said: object) -> bytes:
+    return json.dumps({"choices": [{"message": {"role": "assistant", **said}}]}).encode()
+
+
+@pytest.mark.parametrize(
+    ("said", "completion"),
+    [
+        ({}, Completion()),
+        ({"content": None, "tool_calls": []}, Completion()),
+        (
+            {"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]},
+            Completion(text="ab"),
+        ),
+        ({"content": "a", "reasoning": "b"}, Completion(text="a", reasoning="b")),
+        (
+            {"tool_calls": [{"function": {"name": None, "arguments": {"a": 1}}}]},
+            Completion(tool_calls=(ToolCall("", {"a": 1}),)),
+        ),
+    ],
+    ids=["empty", "null", "parts", "reasoning", "arguments as an object"],
+)
+def test_forms_that_servers_send(said: Mapping[str, object], completion: Completion) -> None:
+    assert read_reply(make_reply(**said), None, []) == completion
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{not json",
+        b"[" * 100_000,
+        b"[]",
+        b"3",
+        b"{}",
+        b'{"choices": []}',
+        b'{"choices": {"a": 1}}',
+        b'{"choices": [3]}',
+        b'{"choices": [{}]}',
+        b'{"choices": [{"message": null}]}',
+        make_reply(tool_calls=[3]),
+        make_reply(tool_calls=[{"function": "f"}]),
+    ],
+)
+def test_what_is_no_reply_may_be_asked_again(body: bytes) -> None:
+    with pytest.raises(CallError) as caught:
+        read_reply(body, None, [])
+    assert caught.value.transient
+    assert caught.value.cause in ("endpoint", "garbled")
+
+
+def test_counts_of_tokens_that_are_none_are_left_out() -> None:
+    body = {
+        **json.loads(make_reply(content="a")),
+        "usage": {"prompt_tokens": "7", "completion_tokens": True},
+    }
+    assert read_reply(json.dumps(body).encode(), None, []) == Completion(text="a")
+
+
+def test_an_error_with_status_200_is_told() -> None:
+    """As gateways send it, which answer before the call behind them has failed."""
+    found = fail_with(Reply({"error": {"message": "the upstream is gone", "code": 502}}))
+    assert (found.cause, found.transient) == ("endpoint", True)
+    assert found.reason == "openai/m: the endpoint answered without any choice: the upstream is gone"
+
+
+def test_a_key_that_is_repeated_is_masked_everywhere() -> None:
+    key = "a-key-of-many-letters-0123456789"
+
+    def answer(asked: Mapping[str, object]) -> Reply:
+        return make_message_reply(f"1 {key}", [("f", key)], reasoning_content=f"2 {key}")
+
+    with serve_answers(answer) as endpoint:
+        model = OpenAICompatibleModel("m", {"api_key": key}, endpoint.api_base, name="m")
+        completion = asyncio.run(model.complete(make_entry(), QUESTION))
+    assert (completion.text, completion.reasoning) == ("1 ***", "2 ***")
+    assert completion.tool_calls == (ToolCall("f", "***", "call_0"),)
+
+
+# Failures
+
+
+@pytest.mark.parametrize(
+    ("reply", "cause", "transient"),
+    [
+        (make_error_reply(401, "Incorrect API key provided"), "authentication", False),
+        (make_error_reply(403, "no"), "authentication", False),
+        (make_error_reply(400, "tools[0] is malformed"), "bad_request", False),
+        (make_error_reply(404, "no such model"), "not_found", False),
+        (make_error_reply(429, "You exceeded your current quota", "insufficient_quota"), "quota", False),
+        (make_error_reply(408, "too late"), "timeout", True),
+        (make_error_reply(429, "slow down"), "rate_limit", True),
+        (make_error_reply(500, "broken"), "endpoint", True),
+        (make_error_reply(503, "busy"), "endpoint", True),
+        (Reply("{not json"), "garbled", True),
+        (Reply("<html>", 502), "endpoint", True),
+    ],
+    ids=lambda value: str(value.status) if isinstance(value, Reply) else None,
+)
+def test_failures_have_a_cause(reply: Reply, cause: str, transient: bool) -> None:
+    found = fail_with(reply)
+    assert (found.cause, found.transient) == (cause, transient)
+    assert found.reason.startswith("openai/m: ")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"error": {"message": "m1", "code": "c1", "type": "t1"}}, "HTTP 500: m1 (c1) (t1)"),
+        ({"error": {"message": "m1", "code": 500}}, "HTTP 500: m1"),
+        ({"error": "m2"}, "HTTP 500: m2"),
+        ({"object": "error", "message": "m3"}, "HTTP 500: m3"),
+        ({"detail": [{"loc": ["body"]}]}, 'HTTP 500: [{"loc": ["body"]}]'),
+        ({"unknown": 1}, 'HTTP 500: {"unknown": 1}'),
+        ("plain\n text", "HTTP 500: plain text"),
+    ],
+)
+def test_the_words_of_an_error_are_found(body: dict[str, object] | str, reason: str) -> None:
+    assert fail_with(Reply(body, 500)).reason == f"openai/m: {reason}"
+
+
+def test_the_key_is_never_told() -> None:
+    found = fail_with(make_error_reply(401, f"Incorrect API key provided: {KEY}"))
+    assert KEY not in found.reason
+    assert KEY not in repr(make_model("http://127.0.0.1:1/v1"))
+
+
+def test_how_long_to_wait_is_read_from_the_header() -> None:
+    assert fail_with(Reply("", 429, {"Retry-After": "7"})).retry_after_s == 7
+    assert fail_with(Reply("", 429)).retry_after_s is None
+
+
+def test_an_address_without_v1_is_told_of() -> None:
+    with serve_answers(lambda _: make_error_reply(404, "Not Found")) as endpoint:
+        base = endpoint.api_base.removesuffix("/v1")
+        found = catch_failure(make_model(base))
+        assert f"{base} does not end in /v1" in found.reason
+        assert "does not end" not in catch_failure(make_model(f"{base}/v1/")).reason
+
+
+OVERFLOWS: Mapping[str, tuple[int, str | dict[str, object]]] = {
+    "openai": (400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens"),
+    "openai code": (400, {"error": {"message": "too long", "code": "context_length_exceeded"}}),
+    "vllm": (400, "The decoder prompt (length 9) is longer than the maximum model length of 8."),
+    "sglang": (400, "The input (9 tokens) is longer than the model's context length (8 tokens)."),
+    "llama.cpp": (
+        500,
+        {"error": {"code": 500, "message": "no", "type": "exceed_context_size_error"}},
+    ),
+    "llama.cpp new": (400, "the request exceeds the available context size (8 tokens), try increasing it"),
+    "llama-cpp-python": (400, "Requested tokens (9) exceed context window of 8"),
+    "lm studio": (400, "Trying to keep the first 9 tokens when context the overflows."),
+    "mistral": (400, "Prompt contains 9 tokens, too large for model with 8 maximum context length"),
+    "anthropic": (400, "prompt is too long: 9 tokens > 8 maximum"),
+    "tgi": (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8."),
+    "ollama": (400, "the input length exceeds the context length"),
+    "gateway": (413, "<html>"),
+}
+"""How servers say that a request is too long: status, and message or body."""
+
+
+@pytest.mark.parametrize("server", OVERFLOWS)
+def test_a_request_that_is_too_long_is_the_models_own_failure(server: str) -> None:
+    status, told = OVERFLOWS[server]
+    reply = make_error_reply(status, told) if isinstance(told, str) else Reply(told, status)
+    completion, _ = ask_model(lambda _: reply)
+    assert completion.fault is Fault.OVERFLOW
+
+
+@pytest.mark.parametrize(
+    "told", ["tools[0] is malformed", "max_tokens must be at least 1", "context is null"]
+)
+def test_other_refusals_are_not_taken_for_it(told: str) -> None:
+    assert fail_with(make_error_reply(400, told)).cause == "bad_request"
+
+
+# Connections
+
+
+def test_nothing_listens_there() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        found = catch_failure(make_model(f"http://127.0.0.1:{bound.getsockname()[1]}/v1"))
+    assert (found.cause, found.transient) == ("connection", True)
+
+
+@dataclass
+class RawServer:
+    """A server whose replies are written byte by byte, and what it saw."""
+
+    port: int = 0
+    connections: list[object] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    @property
+    def api_base(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+
+@contextmanager
+def serve_bytes(status: int, headers: Mapping[str, str], body: bytes) -> Iterator[RawServer]:
+    """Answer every request with these bytes until the block ends."""
+    server = RawServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version: ClassVar[str] = "HTTP/1.1"  # type: ignore[misc]
+
+        def setup(self) -> None:
+            server.connections.append(self.client_address)
+            super().setup()
+
+        def do_POST(self) -> None:
+            server.requests.append(self.path)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
+            """Say nothing."""
+
+    with listen_on_loopback(Handler) as port:
+        server.port = port
+        yield server
+
+
+def test_one_connection_serves_many_calls() -> None:
+    async def ask_three_times(model: OpenAICompatibleModel) -> None:
+        for _ in range(3):
+            await model.complete(make_entry(), QUESTION)
+
+    with serve_bytes(200, {}, make_reply(content="a")) as server:
+        asyncio.run(ask_three_times(make_model(server.api_base)))
+    assert (len(server.connections), len(server.requests)) == (1, 3)
+
+
+def test_each_event_loop_has_connections_of_its_own_and_closes_them() -> None:
+    """A warning about an unclosed session would be an error here."""
+    with serve_bytes(200, {}, make_reply(content="a")) as server:
+        model = make_model(server.api_base)
+        for _ in range(2):
+            asyncio.run(model.complete(make_entry(), QUESTION))
+        assert len(server.connections) == 2
+        assert not model.connections._sessions
+
+
+def test_a_compressed_reply_is_read() -> None:
+    body = gzip.compress(make_reply(content="a"))
+    with serve_bytes(200, {"Content-Encoding": "gzip"}, body) as server:
+        completion = asyncio.run(make_model(server.api_base).complete(make_entry(), QUESTION))
+    assert completion.text == "a"
+
+
+def test_a_reply_that_grows_without_end_is_refused() -> None:
+    body = gzip.compress(b" " * (80 * 2**20), 9)
+    with serve_bytes(200, {"Content-Encoding": "gzip"}, body) as server:
+        found = catch_failure(make_model(server.api_base))
+    assert (found.cause, found.transient) == ("garbled", False)
+    assert found.reason == "openai/m: the reply is longer than 64 MiB"
+
+
+def test_a_reply_that_does_not_come_is_a_timeout() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        model = make_model(f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        model.timeout_s = 0.2
+        found = catch_failure(model)
+    assert (found.cause, found.transient) == ("timeout", True)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_no_redirect_leads_to_another_origin(status: int) -> None:
+    """The key and the messages would go there."""
+    with serve_answers(lambda _: make_message_reply("ok")) as other:
+        target = f"{other.api_base}/chat/completions"
+        with serve_bytes(status, {"Location": target}, b"") as server:
+            found = catch_failure(make_model(server.api_base))
+        assert other.requests == []
+    assert (found.cause, found.transient) == ("redirect", False)
+    assert target in found.reason
+
+
+def test_a_redirect_within_the_origin_is_followed() -> None:
+    with serve_bytes(308, {"Location": "/v2/chat/completions"}, b"") as server:
+        found = catch_failure(make_model(server.api_base))
+    assert server.requests == ["/v1/chat/completions", *["/v2/chat/completions"] * 3]
+    assert found.reason == "openai/m: the endpoint redirects more than 3 times"
+
+
+def test_tls_and_plain_http_are_told_apart() -> None:
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        found = catch_failure(make_model(endpoint.api_base.replace("http:", "https:")))
+    assert found.cause == "connection"
+    assert "begin the address with http://" in found.reason
+
+
+def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve_answers(lambda _: make_message_reply("ok")) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.api_base.removesuffix("/v1"))
+        monkeypatch.delenv("no_proxy", raising=False)
+        asyncio.run(make_model("http://model.invalid/v1").complete(make_entry(), QUESTION))
+    assert proxy.paths == ["http://model.invalid/v1/chat/completions"]
+
+
+# Who is asked
+
+
+def read_settings(**given: object) -> Settings:
+    return build_settings(given, None)
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for prefix in openai_compatible.PREFIXES.values():
+        for name in (*prefix.bases, prefix.key):
+            monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("openai/m", "m"),
+        ("hosted_vllm/org/m", "org/m"),
+        ("lm_studio/m", "m"),
+        ("my-model", "my-model"),
+        ("gpt-4o", "gpt-4o"),
+    ],
+)
+def test_a_model_at_an_address_is_asked_directly(model: str, name: str) -> None:
+    settings = read_settings(model=model, api_base="http://127.0.0.1:1/v1")
+    assert registry.find_provider(settings)[0] is openai_compatible.PROVIDER
+    endpoint = find_endpoint(settings)
+    assert endpoint
+    assert (endpoint.model, endpoint.api_base) == (name, "http://127.0.0.1:1/v1")
+    chosen = registry.choose_model(settings).model
+    assert isinstance(chosen, OpenAICompatibleModel)
+    assert (chosen.id, chosen.name) == (model, name)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"model": "openai/gpt-4o"},
+        {"model": "gpt-4o"},
+        {"model": "my-model"},
+        {"model": "claude-sonnet-4-5", "api_base": "http://127.0.0.1:1/v1"},
+        {"model": "ollama/llama3", "api_base": "http://127.0.0.1:1"},
+        {"model": "openai/", "api_base": "http://127.0.0.1:1/v1"},
+        {"model": "litellm:openai/m", "api_base": "http://127.0.0.1:1/v1"},
+        {"model": "openai/m", "api_base": "http://127.0.0.1:1/v1", "param": ['mock_response="a"']},
+    ],
+    ids=lambda given: " ".join(sorted(map(str, given.values()))),
+)
+def test_litellm_is_asked_for_all_else(given: Mapping[str, object]) -> None:
+    assert registry.find_provider(read_settings(**given))[0] is litellm.PROVIDER
+
+
+def test_litellm_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = registry.choose_model(
+        read_settings(model="litellm:openai/m", api_base="http://127.0.0.1:1/v1")
+    ).model
+    assert isinstance(chosen, LitellmModel)
+    assert chosen.id == "openai/m"
+
+
+def test_address_and_key_may_stand_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", "http://127.0.0.1:2/v1")
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", "k1")
+    found = find_endpoint(read_settings(model="hosted_vllm/m"))
+    assert found
+    assert (found.api_base, found.api_key) == ("http://127.0.0.1:2/v1", "k1")
+    assert "k1" not in repr(found)
+
+
+@pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://h/v1", "http://", "http://[::1"])
+def test_what_is_no_address_is_refused_at_once(address: str) -> None:
+    with pytest.raises(UsageError, match="is not an http or https URL"):
+        registry.choose_model(read_settings(model="my-model", api_base=address))
