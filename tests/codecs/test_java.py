@@ -335,12 +335,12 @@ def test_a_deep_value_is_read_or_refused(name: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_literal_is_read_at_once(text: str) -> None:
-    def read() -> None:
+    def read_as_every_kind() -> None:
         java.parse_literal(text)
         for kind in KINDS:
             java.parse_official_literal(text, kind, "integer")
 
-    must_end(read)
+    must_end(read_as_every_kind)
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,13 @@ def replace_parse(monkeypatch: pytest.MonkeyPatch, *failures: BaseException) -> 
     """Let ``ast.parse`` fail in these ways before it parses. Returns the counter of its calls."""
     real, left, calls = ast.parse, list(failures), count()
 
-    def parse(text: str, filename: str, mode: str) -> ast.AST:
+    def fail_then_parse(text: str, filename: str, mode: str) -> ast.AST:
         next(calls)
         if left:
             raise left.pop(0)
         return real(text, filename, mode)
 
-    monkeypatch.setattr(ast, "parse", parse)
+    monkeypatch.setattr(ast, "parse", fail_then_parse)
     return calls
 
 

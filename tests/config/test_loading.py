@@ -32,15 +32,15 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def load(path: Path) -> Load:
-    """Settings from the text of a file, None for no file, and options of the command line."""
+    """Return a function that builds settings from the text of a file (None for no file) and options."""
 
-    def settings(text: str | None = None, **options: object) -> Settings:
+    def build_settings(text: str | None = None, **options: object) -> Settings:
         if text is None:
             return loading.build_settings(options, None)
         path.write_text(text, encoding="utf-8")
         return loading.build_settings(options, path)
 
-    return settings
+    return build_settings
 
 
 # Values
@@ -711,13 +711,13 @@ class LoadJudge(Protocol):
 def load_judge(path: Path) -> LoadJudge:
     """As ``load``, the settings of the judge."""
 
-    def settings(text: str | None = None, **options: object) -> Settings | None:
+    def build_settings(text: str | None = None, **options: object) -> Settings | None:
         if text is None:
             return loading.build_judge_settings(options, None)
         path.write_text(text, encoding="utf-8")
         return loading.build_judge_settings(options, path)
 
-    return settings
+    return build_settings
 
 
 @pytest.mark.parametrize("text", [None, "", "model: openai/x\n", "judge: none\n"])

@@ -28,12 +28,12 @@ from tests.matchers.golden_path.talking import FC
 CORE = core.open_suite(Path())
 
 
-def _fresh(entry: Entry) -> Environments:
+def _open_entry(entry: Entry) -> Environments:
     return environments.open_environments(entry, CORE.world)
 
 
-def _held(entry: Entry, reply: Completion, driven: PathSettings) -> list[Party]:
-    """Who is asked in a conversation in which everybody says this."""
+def _list_parties(entry: Entry, reply: Completion, driven: PathSettings) -> list[Party]:
+    """List who is asked in a conversation in which everybody says this."""
     talk = converse(entry, Setting(FC, CORE, driven))
     asked = [next(talk).party]
     while True:
@@ -49,10 +49,10 @@ WISE = PathSettings(Profile.OFFICIAL, judge="wise")
 
 def test_a_judge_is_asked_about_words_where_there_is_nothing_to_call() -> None:
     reply = Completion(text='{"score": 1, "reason": "Half of it."}')
-    assert _held(CHAT, reply, WISE) == [Party.MODEL, Party.JUDGE]
-    assert _held(CHAT, reply, PathSettings(Profile.OFFICIAL)) == [Party.MODEL]
+    assert _list_parties(CHAT, reply, WISE) == [Party.MODEL, Party.JUDGE]
+    assert _list_parties(CHAT, reply, PathSettings(Profile.OFFICIAL)) == [Party.MODEL]
     single = CORE.load(CATEGORIES["irrelevance"])[0]
-    assert _held(single, reply, WISE) == [Party.MODEL]
+    assert _list_parties(single, reply, WISE) == [Party.MODEL]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_judge_is_asked_about_words_where_there_is_nothing_to_call() -> None:
     ids=["silence", "a call", "a broken call", "an error", "an overflow"],
 )
 def test_nobody_judges_what_is_no_reply(reply: Completion) -> None:
-    assert _held(CHAT, reply, WISE) == [Party.MODEL]
+    assert _list_parties(CHAT, reply, WISE) == [Party.MODEL]
 
 
 def test_the_rating_is_in_the_judgement(pool: Pool, performer: Performer) -> None:
@@ -76,6 +76,6 @@ def test_the_rating_is_in_the_judgement(pool: Pool, performer: Performer) -> Non
     talk.send(Completion(text="Because of the air."))
     with pytest.raises(StopIteration) as done:
         talk.send(Completion(text='{"score": 1, "reason": "Half of it."}'))
-    assert judge(CHAT, done.value.value, Resources(_fresh, pool, performer)).rating == JudgeRating(
+    assert judge(CHAT, done.value.value, Resources(_open_entry, pool, performer)).rating == JudgeRating(
         1, "Half of it."
     )

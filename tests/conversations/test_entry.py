@@ -26,8 +26,8 @@ from tests.matchers.golden_path.talking import FC, PROMPT
 CORE = core.open_suite(Path())
 
 
-def _refused(talk: Conversation) -> Transcript:
-    """The conversation with a model that calls nothing."""
+def _refuse_to_call(talk: Conversation) -> Transcript:
+    """Hold the conversation with a model that calls nothing."""
     while True:
         try:
             talk.send(Completion(text="I cannot."))
@@ -43,7 +43,7 @@ def test_the_profile_drives_along_golden_paths_only(profile: Profile) -> None:
         manner = PROMPT if entry.variation else FC
         talk = converse(entry, Setting(manner, CORE, PathSettings(profile)))
         assert next(talk).party is Party.MODEL
-        transcript = _refused(talk)
+        transcript = _refuse_to_call(talk)
         assert transcript.driven == (PathSettings(profile) if category.rule.follows_path else None)
 
 

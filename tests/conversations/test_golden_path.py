@@ -159,14 +159,14 @@ def test_what_a_judge_is_told_was_said(driven: PathSettings) -> None:
     """Officially a final answer is held against the golden dialogue, whatever was called."""
     asked: list[str] = []
 
-    def judged(request: AskModel) -> Completion:
+    def answer_as_judge(request: AskModel) -> Completion:
         asked.append(str(request.messages[1]["content"]))
         text = '{"same": true, "reason": "."}' if len(asked) < 3 else '{"score": %d, "reason": "."}'
         return Completion(text=text.replace("%d", str(5 - len(asked))))
 
     nearly = write_call("Get_Hotel_Reviews-Tips-", hotel_id="101", sort_option_id="NEW")
     answers = [[write_call("Search_Hotel_Destination", query="in tromso")], [SECOND[0], nearly]]
-    transcript = hold_conversation(ENTRY, answers, replace(driven, judge="a judge"), aside=judged)
+    transcript = hold_conversation(ENTRY, answers, replace(driven, judge="a judge"), aside=answer_as_judge)
     first, second, completeness, correctness = asked
     assert '"earlier steps": []' in first
     assert "in tromso" in second.partition("call that was made")[0]

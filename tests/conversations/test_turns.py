@@ -72,7 +72,7 @@ def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) 
 def test_one_turn_ends_with_the_answer_whatever_that_is(
     wording: Wording, manner: Manner, completion: Completion
 ) -> None:
-    demands, transcript = _held(put_turns(make_entry(), manner, wording), completion)
+    demands, transcript = _send_replies(put_turns(make_entry(), manner, wording), completion)
     assert len(demands) == 1
     assert transcript == Transcript(
         entry="core:simple_python_0",
@@ -91,10 +91,10 @@ LADDER = make_doc("climb", {}, [])
 ENTRY = make_multi_turn(("Put the jar away.", ["put(item='jar')"]), ("Thank you.", []), functions=[SHELF])
 
 
-def _held(
+def _send_replies(
     conversation: CallingConversation, *replies: Completion | Results
 ) -> tuple[list[AskModel | CallFunctions], Transcript | None]:
-    """What a conversation demands while it is sent these replies, and its transcript if it ends with them."""
+    """Return the demands of a conversation that is sent these replies, and its transcript if it ends."""
     demands = [next(conversation)]
     for number, reply in enumerate(replies, 1):
         try:
@@ -105,33 +105,33 @@ def _held(
     return demands, None
 
 
-def _calling(manner: Manner, *items: str) -> Completion:
-    """An answer that puts these things away."""
+def _put_away(manner: Manner, *items: str) -> Completion:
+    """Make an answer that puts these things away."""
     if manner.prompting.mode is Mode.FC:
         return tool_calls(*(("put", f'{{"item": "{item}"}}') for item in items))
     calls = [f"put(item='{item}')" for item in items]
     return Completion(text=f"[{', '.join(calls)}]")
 
 
-def _asked(demands: Sequence[AskModel | CallFunctions]) -> list[AskModel]:
+def _select_requests(demands: Sequence[AskModel | CallFunctions]) -> list[AskModel]:
     return [demand for demand in demands if isinstance(demand, AskModel)]
 
 
-def _places(demands: Sequence[AskModel | CallFunctions]) -> list[tuple[int, int]]:
-    """Turn and step of each question."""
-    return [(request.turn, request.step) for request in _asked(demands)]
+def _list_places(demands: Sequence[AskModel | CallFunctions]) -> list[tuple[int, int]]:
+    """List turn and step of each request."""
+    return [(request.turn, request.step) for request in _select_requests(demands)]
 
 
 @MANNERS
 def test_a_turn_goes_on_while_there_are_calls(wording: Wording, manner: Manner) -> None:
-    first, second = _calling(manner, "jar"), _calling(manner, "cup", "lid")
+    first, second = _put_away(manner, "jar"), _put_away(manner, "cup", "lid")
     replies = (first, Results(("on 1",)), second, Results(("on 2", "on 3")), DONE, Completion(text="Bye."))
-    demands, transcript = _held(put_turns(ENTRY, manner, wording), *replies)
+    demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), *replies)
     assert [demand for demand in demands if isinstance(demand, CallFunctions)] == [
         CallFunctions(("put(item='jar')",)),
         CallFunctions(("put(item='cup')", "put(item='lid')")),
     ]
-    assert _places(demands) == [(0, 0), (0, 1), (0, 2), (1, 0)]
+    assert _list_places(demands) == [(0, 0), (0, 1), (0, 2), (1, 0)]
     assert transcript is not None
     assert transcript.turns == (
         (
@@ -151,32 +151,32 @@ def test_in_function_calling_results_answer_tool_calls_under_ids_of_our_own(word
         text="Both.",
         tool_calls=(ToolCall("put", '{"item":  "jar"}', "theirs"), ToolCall("put", {"item": "cup"})),
     )
-    replies = (both, Results(("on 1", "")), _calling(FC, "lid"), Results(("on 2",)), DONE)
-    demands, transcript = _held(put_turns(ENTRY, FC, wording), *replies)
+    replies = (both, Results(("on 1", "")), _put_away(FC, "lid"), Results(("on 2",)), DONE)
+    demands, transcript = _send_replies(put_turns(ENTRY, FC, wording), *replies)
     assert transcript is None
     messages: list[Mapping[str, object]] = [{"role": "user", "content": "Put the jar away."}]
     expected = [tuple(messages)]
     for more in (
         [
-            _said("Both.", ("t00s00c00", '{"item":  "jar"}'), ("t00s00c01", '{"item": "cup"}')),
+            _make_message("Both.", ("t00s00c00", '{"item":  "jar"}'), ("t00s00c01", '{"item": "cup"}')),
             {"role": "tool", "tool_call_id": "t00s00c00", "content": "on 1"},
             {"role": "tool", "tool_call_id": "t00s00c01", "content": ""},
         ],
         [
-            _said(None, ("t00s01c00", '{"item": "lid"}')),
+            _make_message(None, ("t00s01c00", '{"item": "lid"}')),
             {"role": "tool", "tool_call_id": "t00s01c00", "content": "on 2"},
         ],
-        [_said("Done."), {"role": "user", "content": "Thank you."}],
+        [_make_message("Done."), {"role": "user", "content": "Thank you."}],
     ):
         messages += more
         expected.append(tuple(messages))
-    assert [request.messages for request in _asked(demands)] == expected
-    first, *later = _asked(demands)
+    assert [request.messages for request in _select_requests(demands)] == expected
+    first, *later = _select_requests(demands)
     assert all(request.tools == first.tools for request in later)
 
 
-def _said(text: str | None, *calls: tuple[str, str]) -> Mapping[str, object]:
-    """A message of the model, its calls by id and arguments."""
+def _make_message(text: str | None, *calls: tuple[str, str]) -> Mapping[str, object]:
+    """Make a message of the model, its calls by id and arguments."""
     message: dict[str, object] = {"role": "assistant", "content": text}
     if calls:
         message["tool_calls"] = [
@@ -187,9 +187,9 @@ def _said(text: str | None, *calls: tuple[str, str]) -> Mapping[str, object]:
 
 
 def test_in_prompting_results_are_one_message_of_the_user(wording: Wording) -> None:
-    replies = (_calling(PROMPT, "jar", "cup"), Results(("it's on 1", "{}")), DONE)
-    demands, _ = _held(put_turns(ENTRY, PROMPT, wording), *replies)
-    first, second, third = _asked(demands)
+    replies = (_put_away(PROMPT, "jar", "cup"), Results(("it's on 1", "{}")), DONE)
+    demands, _ = _send_replies(put_turns(ENTRY, PROMPT, wording), *replies)
+    first, second, third = _select_requests(demands)
     shown = (
         """[{'role': 'tool', 'name': "put(item='jar')", 'content': "it's on 1"}, """
         """{'role': 'tool', 'name': "put(item='cup')", 'content': '{}'}]"""
@@ -199,16 +199,20 @@ def test_in_prompting_results_are_one_message_of_the_user(wording: Wording) -> N
         {"role": "assistant", "content": "[put(item='jar'), put(item='cup')]"},
         {"role": "user", "content": shown},
     )
-    assert third.messages == (*second.messages, _said("Done."), {"role": "user", "content": "Thank you."})
-    assert {request.tools for request in _asked(demands)} == {()}
+    assert third.messages == (
+        *second.messages,
+        _make_message("Done."),
+        {"role": "user", "content": "Thank you."},
+    )
+    assert {request.tools for request in _select_requests(demands)} == {()}
 
 
 @MANNERS
 def test_all_that_is_said_in_a_later_turn_is_asked(wording: Wording, manner: Manner) -> None:
     later = (Message("system", "Be brief."), Message("user", "Well?"))
     entry = replace(ENTRY, turns=(*ENTRY.turns[:1], later))
-    demands, _ = _held(put_turns(entry, manner, wording), DONE)
-    assert _asked(demands)[1].messages[-2:] == (
+    demands, _ = _send_replies(put_turns(entry, manner, wording), DONE)
+    assert _select_requests(demands)[1].messages[-2:] == (
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Well?"},
     )
@@ -230,10 +234,10 @@ def test_all_that_is_said_in_a_later_turn_is_asked(wording: Wording, manner: Man
 def test_an_answer_without_calls_ends_the_turn(
     wording: Wording, manner: Manner, completion: Completion
 ) -> None:
-    demands, transcript = _held(put_turns(ENTRY, manner, wording), completion, completion)
-    assert demands == _asked(demands)
-    assert _places(demands) == [(0, 0), (1, 0)]
-    assert _asked(demands)[1].messages[-2:] == (
+    demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), completion, completion)
+    assert demands == _select_requests(demands)
+    assert _list_places(demands) == [(0, 0), (1, 0)]
+    assert _select_requests(demands)[1].messages[-2:] == (
         {"role": "assistant", "content": completion.text or ""},
         {"role": "user", "content": "Thank you."},
     )
@@ -254,10 +258,10 @@ def test_tool_calls_that_cannot_be_read_are_told_so_and_end_the_turn(
     wording: Wording, calls: Sequence[tuple[str, object]]
 ) -> None:
     broken = tool_calls(*calls)
-    demands, transcript = _held(put_turns(ENTRY, FC, wording), broken, broken)
-    assert demands == _asked(demands)
-    assert _places(demands) == [(0, 0), (1, 0)]
-    first, second = _asked(demands)
+    demands, transcript = _send_replies(put_turns(ENTRY, FC, wording), broken, broken)
+    assert demands == _select_requests(demands)
+    assert _list_places(demands) == [(0, 0), (1, 0)]
+    first, second = _select_requests(demands)
     (made, *told, thanks) = second.messages[len(first.messages) :]
     assert made == presenting.build_assistant_message(broken, presenting.select_tool_calls(broken), 0, 0)
     assert [message["tool_call_id"] for message in told] == [f"t00s00c0{n}" for n in range(len(calls))]
@@ -291,17 +295,17 @@ def test_each_tool_call_that_is_shown_has_its_result(
     if isinstance(demand, CallFunctions):
         demand = conversation.send(Results(("on 1",) * len(demand.calls)))
     assert isinstance(demand, AskModel)
-    assert _answered_ids(demand) == _called_ids(demand)
+    assert _list_result_ids(demand) == _list_call_ids(demand)
     shown = manner is FC and any(isinstance(part, ToolCall) for part in answer.tool_calls or ())
-    assert _called_ids(demand) == (["t00s00c00"] if shown else [])
+    assert _list_call_ids(demand) == (["t00s00c00"] if shown else [])
 
 
-def _called_ids(request: AskModel) -> list[object]:
+def _list_call_ids(request: AskModel) -> list[object]:
     made = [message.get("tool_calls", []) for message in request.messages]
     return [call["id"] for calls in made if isinstance(calls, list) for call in calls]
 
 
-def _answered_ids(request: AskModel) -> list[object]:
+def _list_result_ids(request: AskModel) -> list[object]:
     return [message["tool_call_id"] for message in request.messages if message["role"] == "tool"]
 
 
@@ -309,7 +313,7 @@ def test_in_a_syntax_of_the_models_own_results_are_a_message_of_the_user(wording
     """Tools are offered, calls are text."""
     hermes = replace(FC, prompting=replace(FC.prompting, syntax="hermes"))
     calling = Completion(text='<tool_call>\n{"name": "put", "arguments": {"item": "jar"}}\n</tool_call>')
-    demands, _ = _held(put_turns(ENTRY, hermes, wording), calling, Results(("on 1",)))
+    demands, _ = _send_replies(put_turns(ENTRY, hermes, wording), calling, Results(("on 1",)))
     first, called, second = demands
     assert isinstance(first, AskModel)
     assert first.tools
@@ -335,34 +339,41 @@ LATE = make_multi_turn(
 
 
 def test_in_function_calling_late_functions_come_as_tools(wording: Wording) -> None:
-    demands, transcript = _held(put_turns(LATE, FC, wording), DONE, DONE, DONE)
-    first, second, third = _asked(demands)
+    demands, transcript = _send_replies(put_turns(LATE, FC, wording), DONE, DONE, DONE)
+    first, second, third = _select_requests(demands)
     assert transcript is not None
     assert (
         first.tools + presenting.build_late_functions_request([LADDER], wording, FC.prompting).tools
         == second.tools
     )
-    assert [_name(request) for request in (first, second, third)] == [["put"], *[["put", "climb"]] * 2]
+    assert [_list_tool_names(request) for request in (first, second, third)] == [
+        ["put"],
+        *[["put", "climb"]] * 2,
+    ]
     assert second.messages == (
         *first.messages,
-        _said("Done."),
+        _make_message("Done."),
         {"role": "user", "content": wording.more_functions},
     )
-    assert third.messages == (*second.messages, _said("Done."), {"role": "user", "content": "Thank you."})
+    assert third.messages == (
+        *second.messages,
+        _make_message("Done."),
+        {"role": "user", "content": "Thank you."},
+    )
 
 
-def _name(request: AskModel) -> list[object]:
+def _list_tool_names(request: AskModel) -> list[object]:
     functions = [tool["function"] for tool in request.tools]
     return [function["name"] for function in functions if isinstance(function, dict)]
 
 
 def test_in_prompting_late_functions_are_told_by_the_user(wording: Wording) -> None:
-    demands, _ = _held(put_turns(LATE, PROMPT, wording), DONE, DONE)
-    first, second, third = _asked(demands)
+    demands, _ = _send_replies(put_turns(LATE, PROMPT, wording), DONE, DONE)
+    first, second, third = _select_requests(demands)
     assert "climb" not in str(first.messages)
     (said,) = presenting.build_late_functions_request([LADDER], wording, PROMPT.prompting).messages
     assert "climb" in str(said["content"])
-    assert second.messages == (*first.messages, _said("Done."), said)
+    assert second.messages == (*first.messages, _make_message("Done."), said)
     assert third.messages[: len(second.messages)] == second.messages
     assert {request.tools for request in (first, second, third)} == {()}
 
@@ -375,16 +386,18 @@ def test_in_prompting_late_functions_are_told_by_the_user(wording: Wording) -> N
 def test_more_than_twenty_steps_in_a_turn_end_the_conversation(
     wording: Wording, manner: Manner, steps: int, *, goes_on: bool
 ) -> None:
-    replies = [reply for n in range(steps) for reply in (_calling(manner, f"jar {n}"), Results((f"on {n}",)))]
-    more = (DONE, _calling(manner, "cup"), Results(("on 1",)), DONE) if goes_on else ()
-    demands, transcript = _held(put_turns(ENTRY, manner, wording), *replies, *more)
+    replies = [
+        reply for n in range(steps) for reply in (_put_away(manner, f"jar {n}"), Results((f"on {n}",)))
+    ]
+    more = (DONE, _put_away(manner, "cup"), Results(("on 1",)), DONE) if goes_on else ()
+    demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), *replies, *more)
     assert transcript is not None
     assert [len(turn) for turn in transcript.turns] == ([21, 2] if goes_on else [21])
     assert transcript.turns[0][19].results == ("on 19",)
     assert transcript.turns[0][20] == (
-        Step(DONE) if goes_on else Step(_calling(manner, "jar 20"), ("put(item='jar 20')",), ("on 20",))
+        Step(DONE) if goes_on else Step(_put_away(manner, "jar 20"), ("put(item='jar 20')",), ("on 20",))
     )
-    assert _places(demands)[:21] == [(0, step) for step in range(21)]
+    assert _list_places(demands)[:21] == [(0, step) for step in range(21)]
 
 
 @MANNERS
@@ -394,9 +407,9 @@ def test_a_fault_ends_the_conversation(
     wording: Wording, manner: Manner, fault: Fault, calls_before: int
 ) -> None:
     """Also where its text could be read as a call."""
-    replies = (_calling(manner, "jar"), Results(("on 1",))) * calls_before
+    replies = (_put_away(manner, "jar"), Results(("on 1",))) * calls_before
     broken = Completion(text="[put(item='cup')]", fault=fault)
-    _, transcript = _held(put_turns(ENTRY, manner, wording), *replies, broken)
+    _, transcript = _send_replies(put_turns(ENTRY, manner, wording), *replies, broken)
     assert transcript is not None
     assert len(transcript.turns) == 1
     assert transcript.turns[0][-1] == Step(broken)
@@ -408,24 +421,24 @@ def test_a_fault_ends_the_conversation(
 
 @MANNERS
 def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording, manner: Manner) -> None:
-    answers = (_calling(manner, "jar", "cup"), DONE, _calling(manner, "lid"), DONE)
+    answers = (_put_away(manner, "jar", "cup"), DONE, _put_away(manner, "lid"), DONE)
     replies = (answers[0], Results(("on 1", "on 2")), DONE, answers[2], Results(("on 3",)), DONE)
-    demands, transcript = _held(put_turns(ENTRY, manner, wording), *replies)
+    demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), *replies)
     carried: list[Sequence[str]] = []
     shelves = count(1)
 
-    def perform(calls: Sequence[str]) -> tuple[str, ...]:
+    def perform_calls(calls: Sequence[str]) -> tuple[str, ...]:
         carried.append(calls)
         return tuple(f"on {next(shelves)}" for _ in calls)
 
-    asking = carry_out_calls(put_turns(ENTRY, manner, wording), perform)
+    asking = carry_out_calls(put_turns(ENTRY, manner, wording), perform_calls)
     asked = [next(asking)]
     for answer in answers[:-1]:
         asked.append(asking.send(answer))
     with pytest.raises(StopIteration) as ended:
         asking.send(answers[-1])
     assert ended.value.value == transcript
-    assert asked == _asked(demands)
+    assert asked == _select_requests(demands)
     assert carried == [demand.calls for demand in demands if isinstance(demand, CallFunctions)]
 
 
@@ -433,29 +446,29 @@ def test_carried_out_by_a_function_it_is_the_same_conversation(wording: Wording,
 def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, manner: Manner) -> None:
     """Where there is no answer, none."""
 
-    def asking() -> Conversation:
+    def start_conversation() -> Conversation:
         return carry_out_calls(put_turns(ENTRY, manner, wording), lambda calls: ("on 1",) * len(calls))
 
-    demands, _ = _held(
-        put_turns(ENTRY, manner, wording), _calling(manner, "jar"), Results(("on 1",)), DONE, DONE
+    demands, _ = _send_replies(
+        put_turns(ENTRY, manner, wording), _put_away(manner, "jar"), Results(("on 1",)), DONE, DONE
     )
-    answers = iter([_calling(manner, "jar"), DONE, DONE])
-    assert collect_requests(asking(), lambda request: next(answers)) == _asked(demands)
-    assert _places(_asked(demands)) == [(0, 0), (0, 1), (1, 0)]
+    answers = iter([_put_away(manner, "jar"), DONE, DONE])
+    assert collect_requests(start_conversation(), lambda request: next(answers)) == _select_requests(demands)
+    assert _list_places(_select_requests(demands)) == [(0, 0), (0, 1), (1, 0)]
 
-    def answer(request: AskModel) -> Completion:
+    def refuse_answer(request: AskModel) -> Completion:
         raise NotScoredError("no_result", "nothing to say")
 
     with pytest.raises(NotScoredError):
-        collect_requests(asking(), answer)
+        collect_requests(start_conversation(), refuse_answer)
 
 
 def test_of_a_single_turn_entry_nothing_is_carried_out(wording: Wording) -> None:
-    def perform(calls: Sequence[str]) -> tuple[str, ...]:
+    def perform_calls(calls: Sequence[str]) -> tuple[str, ...]:
         raise AssertionError("nothing is to be carried out")
 
     entry = make_entry("parallel", functions=[SHELF], expect=[{"put": {"item": ["jar"]}}])
-    asking = carry_out_calls(put_turns(entry, FC, wording), perform)
+    asking = carry_out_calls(put_turns(entry, FC, wording), perform_calls)
     next(asking)
     with pytest.raises(StopIteration):
         asking.send(tool_calls(("put", '{"item": "jar"}')))

@@ -47,7 +47,7 @@ class CountingModel:
         return self.answers[len(self.asked) - 1]
 
 
-def ask(model: StoredModel, request: AskModel = REQUEST) -> Completion:
+def ask_model(model: StoredModel, request: AskModel = REQUEST) -> Completion:
     return asyncio.run(model.complete(make_entry(), request))
 
 
@@ -91,7 +91,7 @@ def test_the_same_is_asked_once(store: AnswerStore) -> None:
     model = CountingModel([Completion(text="a")])
     for _ in range(3):
         stored = StoredModel(model, store, IDENTITY)
-        assert ask(stored) == Completion(text="a")
+        assert ask_model(stored) == Completion(text="a")
     assert len(model.asked) == 1
     assert stored.notes == ("a note", "1 answers were reused from answers.sqlite")
 
@@ -108,7 +108,7 @@ def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mo
     model = CountingModel([call, call, Completion(text=""), call, Completion(text="Done.")])
     manner = Manner("x", Prompting.make_default(mode, Names.DOTTED))
 
-    def asking(entry: Entry) -> Conversation:
+    def start_conversation(entry: Entry) -> Conversation:
         return carry_out_calls(
             put_turns(entry, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls)
         )
@@ -116,7 +116,7 @@ def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mo
     held = []
     for _ in range(2):
         stored = StoredModel(model, store, IDENTITY)
-        with closing(Dispatcher(stored, asking)) as dispatcher:
+        with closing(Dispatcher(stored, start_conversation)) as dispatcher:
             held.append(dispatcher.transcript(TALK))
     first, again = held
     assert [len(turn) for turn in first.turns] == [3, 2]
@@ -129,7 +129,7 @@ def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mo
 def test_what_is_kept_needs_not_be_asked(store: AnswerStore) -> None:
     stored = StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY)
     assert stored.kept(ENTRY, REQUEST) is None
-    ask(stored)
+    ask_model(stored)
     assert stored.kept(ENTRY, REQUEST) == Completion(text="a")
     assert stored.reused == 0
     assert StoredModel(stored.model, store, IDENTITY, refresh=True).kept(ENTRY, REQUEST) is None
@@ -137,9 +137,9 @@ def test_what_is_kept_needs_not_be_asked(store: AnswerStore) -> None:
 
 def test_refresh_asks_again_and_keeps_the_new_answer(store: AnswerStore) -> None:
     model = CountingModel([Completion(text="old"), Completion(text="new")])
-    ask(StoredModel(model, store, IDENTITY))
-    assert ask(StoredModel(model, store, IDENTITY, refresh=True)).text == "new"
-    assert ask(StoredModel(model, store, IDENTITY)).text == "new"
+    ask_model(StoredModel(model, store, IDENTITY))
+    assert ask_model(StoredModel(model, store, IDENTITY, refresh=True)).text == "new"
+    assert ask_model(StoredModel(model, store, IDENTITY)).text == "new"
 
 
 def test_offline_asks_nothing(store: AnswerStore) -> None:
@@ -147,17 +147,17 @@ def test_offline_asks_nothing(store: AnswerStore) -> None:
     with pytest.raises(
         NotScoredError, match=r"answers\.sqlite has no answer for core:simple_python_0"
     ) as caught:
-        ask(StoredModel(model, store, IDENTITY, offline=True))
+        ask_model(StoredModel(model, store, IDENTITY, offline=True))
     assert caught.value.cause == "offline"
     assert model.asked == []
-    ask(StoredModel(model, store, IDENTITY))
-    assert ask(StoredModel(model, store, IDENTITY, offline=True)).text == "a"
+    ask_model(StoredModel(model, store, IDENTITY))
+    assert ask_model(StoredModel(model, store, IDENTITY, offline=True)).text == "a"
 
 
 def test_a_fault_is_not_kept(store: AnswerStore) -> None:
     model = CountingModel([Completion(fault=Fault.OVERFLOW), Completion(text="a")])
-    assert ask(StoredModel(model, store, IDENTITY)).fault is Fault.OVERFLOW
-    assert ask(StoredModel(model, store, IDENTITY)).text == "a"
+    assert ask_model(StoredModel(model, store, IDENTITY)).fault is Fault.OVERFLOW
+    assert ask_model(StoredModel(model, store, IDENTITY)).text == "a"
 
 
 def test_an_answer_that_cannot_be_kept_is_not_scored(store: AnswerStore) -> None:
@@ -165,7 +165,7 @@ def test_an_answer_that_cannot_be_kept_is_not_scored(store: AnswerStore) -> None
         database.execute("DROP TABLE answers")
         database.execute("CREATE VIEW answers AS SELECT 1 AS key, 2 AS answer")
     with pytest.raises(NotScoredError) as caught:
-        ask(StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY))
+        ask_model(StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY))
     assert caught.value.cause == "store"
 
 

@@ -21,26 +21,26 @@ REQUEST = AskModel(({"role": "user", "content": "hi"},))
 INPUT = estimated_tokens(REQUEST, SAFE)
 
 
-def asking(text: str) -> AskModel:
+def make_request(text: str) -> AskModel:
     return AskModel(({"role": "user", "content": text},))
 
 
-def by_output(dollars: float) -> Price:
-    """A call costs so much for each output token."""
+def price_output(dollars: float) -> Price:
+    """Make a price of so many dollars for each output token."""
     return Price(input=0, output=dollars * 1e6)
 
 
-def answer(output_tokens: int, input_tokens: int = 0) -> Completion:
+def make_completion(output_tokens: int, input_tokens: int = 0) -> Completion:
     return Completion(input_tokens=input_tokens, output_tokens=output_tokens)
 
 
-def refused(ledger: Ledger, request: AskModel = REQUEST) -> Coroutine[object, object, NotScoredError]:
-    async def ask() -> NotScoredError:
+def expect_refusal(ledger: Ledger, request: AskModel = REQUEST) -> Coroutine[object, object, NotScoredError]:
+    async def ask_for_promise() -> NotScoredError:
         with pytest.raises(NotScoredError) as caught:
             await ledger.promise(request)
         return caught.value
 
-    return ask()
+    return ask_for_promise()
 
 
 # Never more than the limit
@@ -70,24 +70,24 @@ calls = st.lists(
 )
 
 
-async def spend(ledger: Ledger, asked: list[Asked]) -> list[str]:
-    """What became of the calls, in the order of their ends."""
+async def spend_on_calls(ledger: Ledger, asked: list[Asked]) -> list[str]:
+    """Return what became of the calls, in the order of their ends."""
     ends: list[str] = []
 
-    async def one(call: Asked) -> None:
+    async def make_call(call: Asked) -> None:
         await asyncio.sleep(call.at)
-        request = asking("x" * call.size)
+        request = make_request("x" * call.size)
         try:
             promised = await ledger.promise(request)
         except NotScoredError as error:
             ends.append(error.cause)
             return
         await asyncio.sleep(call.takes)
-        completion = None if call.fails else answer(call.output, estimated_tokens(request, SAFE))
+        completion = None if call.fails else make_completion(call.output, estimated_tokens(request, SAFE))
         await ledger.settle(promised, completion)
         ends.append("failed" if call.fails else "answered")
 
-    await asyncio.gather(*map(one, asked))
+    await asyncio.gather(*map(make_call, asked))
     return ends
 
 
@@ -95,7 +95,7 @@ async def spend(ledger: Ledger, asked: list[Asked]) -> list[str]:
 def test_the_limit_is_never_passed(asked: list[Asked], limit: int) -> None:
     """Prices are multiples of 1/4, which binary numbers hold exactly; every call comes to an end."""
     ledger = Ledger(Price(250_000, 500_000), max_usd=float(limit), max_tokens=20)
-    ends = clock.run_coroutine(spend(ledger, asked))
+    ends = clock.run_coroutine(spend_on_calls(ledger, asked))
     assert len(ends) == len(asked)
     assert ledger.spent <= limit
     assert ("budget" in ends) == (ledger.stopped_at is not None)
@@ -106,18 +106,18 @@ def test_the_limit_is_never_passed(asked: list[Asked], limit: int) -> None:
 @given(asked=calls, limit=st.integers(1, 100))
 @example(asked=[Asked(at, 0, takes=2, output=1, fails=False) for at in (0, 0, 0, 3, 3)], limit=4)
 def test_prices_that_binary_numbers_do_not_hold(asked: list[Asked], limit: int) -> None:
-    ledger = Ledger(by_output(0.1), max_usd=limit / 10, max_tokens=1)
+    ledger = Ledger(price_output(0.1), max_usd=limit / 10, max_tokens=1)
     asked = [Asked(call.at, call.size, call.takes, min(call.output, 1), call.fails) for call in asked]
-    assert len(clock.run_coroutine(spend(ledger, asked))) == len(asked)
+    assert len(clock.run_coroutine(spend_on_calls(ledger, asked))) == len(asked)
     assert ledger.spent <= limit / 10 + 1e-9
 
 
 def test_a_call_that_does_not_fit_is_refused_when_three_others_have_ended() -> None:
     async def main() -> NotScoredError:
-        ledger = Ledger(by_output(0.1), max_usd=0.35, max_tokens=1)
+        ledger = Ledger(price_output(0.1), max_usd=0.35, max_tokens=1)
         for promised in [await ledger.promise(REQUEST) for _ in range(3)]:
-            await ledger.settle(promised, answer(1))
-        return await refused(ledger)
+            await ledger.settle(promised, make_completion(1))
+        return await expect_refusal(ledger)
 
     assert clock.run_coroutine(main()).cause == "budget"
 
@@ -126,14 +126,14 @@ def test_calls_that_are_promised_to_fit_are_all_made() -> None:
     """A limit is not to be missed by a call either, where nothing is lost to rounding."""
 
     async def main() -> float:
-        ledger = Ledger(by_output(0.25), max_usd=10, max_tokens=1)
-        await asyncio.gather(*(one(ledger) for _ in range(40)))
+        ledger = Ledger(price_output(0.25), max_usd=10, max_tokens=1)
+        await asyncio.gather(*(make_call(ledger) for _ in range(40)))
         return ledger.spent
 
-    async def one(ledger: Ledger) -> None:
+    async def make_call(ledger: Ledger) -> None:
         promised = await ledger.promise(REQUEST)
         await asyncio.sleep(1)
-        await ledger.settle(promised, answer(1))
+        await ledger.settle(promised, make_completion(1))
 
     assert clock.run_coroutine(main()) == 10
 
@@ -143,12 +143,12 @@ def test_calls_that_are_promised_to_fit_are_all_made() -> None:
 
 def test_a_call_goes_on_where_those_in_flight_turn_out_cheap() -> None:
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=4)
+        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=4)
         first = await ledger.promise(REQUEST)
         second = asyncio.create_task(ledger.promise(REQUEST))
         await clock.let_tasks_settle()
         assert not second.done()
-        await ledger.settle(first, answer(0))
+        await ledger.settle(first, make_completion(0))
         assert await second == first == 1
         assert ledger.stopped_at is None
 
@@ -157,13 +157,13 @@ def test_a_call_goes_on_where_those_in_flight_turn_out_cheap() -> None:
 
 def test_a_call_is_refused_where_those_in_flight_were_as_dear_as_they_could_be() -> None:
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=2)
+        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=2)
         first, second = await ledger.promise(REQUEST), await ledger.promise(REQUEST)
-        third = asyncio.create_task(refused(ledger))
-        await ledger.settle(first, answer(2))
+        third = asyncio.create_task(expect_refusal(ledger))
+        await ledger.settle(first, make_completion(2))
         await clock.let_tasks_settle()
         assert not third.done()
-        await ledger.settle(second, answer(2))
+        await ledger.settle(second, make_completion(2))
         assert (await third).cause == "budget"
         assert (ledger.spent, ledger.stopped_at) == (1, 1)
 
@@ -172,11 +172,11 @@ def test_a_call_is_refused_where_those_in_flight_were_as_dear_as_they_could_be()
 
 def test_all_that_wait_are_refused_together() -> None:
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=4)
+        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=4)
         first = await ledger.promise(REQUEST)
-        waiting = [asyncio.create_task(refused(ledger)) for _ in range(20)]
+        waiting = [asyncio.create_task(expect_refusal(ledger)) for _ in range(20)]
         await clock.let_tasks_settle()
-        await ledger.settle(first, answer(1))
+        await ledger.settle(first, make_completion(1))
         assert {error.cause for error in await asyncio.gather(*waiting)} == {"budget"}
 
     clock.run_coroutine(main())
@@ -184,7 +184,7 @@ def test_all_that_wait_are_refused_together() -> None:
 
 def test_one_that_waits_is_cancelled_and_promises_nothing() -> None:
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=4)
+        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=4)
         first = await ledger.promise(REQUEST)
         waiting = asyncio.create_task(ledger.promise(REQUEST))
         await clock.let_tasks_settle()
@@ -202,17 +202,17 @@ def test_a_call_that_is_cancelled_while_it_settles_gives_its_promise_back(steps:
     """Two calls end at the same moment, several wait for them, and the time of one entry is up."""
 
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=2)
+        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=2)
         over = asyncio.Event()
 
-        async def call(promised: float) -> None:
+        async def make_call(promised: float) -> None:
             try:
                 await over.wait()
             finally:
-                await ledger.settle(promised, answer(2))
+                await ledger.settle(promised, make_completion(2))
 
-        ending = [asyncio.create_task(call(await ledger.promise(REQUEST))) for _ in range(2)]
-        waiting = [asyncio.create_task(refused(ledger)) for _ in range(4)]
+        ending = [asyncio.create_task(make_call(await ledger.promise(REQUEST))) for _ in range(2)]
+        waiting = [asyncio.create_task(expect_refusal(ledger)) for _ in range(4)]
         await clock.let_tasks_settle()
         over.set()
         for _ in range(steps):
@@ -232,9 +232,9 @@ def test_once_refused_all_later_ones_are() -> None:
 
     async def main() -> None:
         ledger = Ledger(Price(250_000, 0), max_usd=25)
-        assert (await refused(ledger, asking("x" * 1000))).cause == "budget"
+        assert (await expect_refusal(ledger, make_request("x" * 1000))).cause == "budget"
         assert ledger.stopped_at == 0
-        error = await refused(ledger)
+        error = await expect_refusal(ledger)
         assert (error.cause, error.reason) == (
             "budget",
             "$0.0000 are spent, and another call could exceed the limit of $25",
@@ -245,9 +245,9 @@ def test_once_refused_all_later_ones_are() -> None:
 
 def test_what_was_spent_when_the_limit_was_reached_is_kept() -> None:
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=1, max_tokens=3)
-        await ledger.settle(await ledger.promise(REQUEST), answer(2))
-        assert (await refused(ledger)).reason.startswith("$0.5000 are spent")
+        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=3)
+        await ledger.settle(await ledger.promise(REQUEST), make_completion(2))
+        assert (await expect_refusal(ledger)).reason.startswith("$0.5000 are spent")
         assert ledger.stopped_at == 0.5
 
     clock.run_coroutine(main())
@@ -255,16 +255,16 @@ def test_what_was_spent_when_the_limit_was_reached_is_kept() -> None:
 
 @pytest.mark.parametrize(
     ("price", "limit"),
-    [(None, 0.0), (by_output(1), None), (Price(), 0.0), (Price(1e6, 0), None), (Price(0, 0), 0.0)],
+    [(None, 0.0), (price_output(1), None), (Price(), 0.0), (Price(1e6, 0), None), (Price(0, 0), 0.0)],
     ids=["no price", "no limit", "a price that is not told", "no limit for large ones", "free of charge"],
 )
 def test_without_a_price_or_a_limit_nothing_is_refused(price: Price | None, limit: float | None) -> None:
     async def main() -> None:
         ledger = Ledger(price, max_usd=limit)
         for _ in range(20):
-            promised = await ledger.promise(asking("x" * 10_000))
+            promised = await ledger.promise(make_request("x" * 10_000))
             assert promised == 0
-            await ledger.settle(promised, answer(100, 100))
+            await ledger.settle(promised, make_completion(100, 100))
         assert ledger.stopped_at is None
 
     clock.run_coroutine(main())
@@ -272,7 +272,7 @@ def test_without_a_price_or_a_limit_nothing_is_refused(price: Price | None, limi
 
 def test_no_money_is_no_call() -> None:
     async def main() -> None:
-        assert (await refused(Ledger(by_output(0.1), max_usd=0.0))).cause == "budget"
+        assert (await expect_refusal(Ledger(price_output(0.1), max_usd=0.0))).cause == "budget"
 
     clock.run_coroutine(main())
 
@@ -284,7 +284,7 @@ def test_a_failure_costs_nothing() -> None:
     """And the promise is given back: all of the limit is there for the next."""
 
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=1.25, max_tokens=5)
+        ledger = Ledger(price_output(0.25), max_usd=1.25, max_tokens=5)
         for _ in range(10):
             await ledger.settle(await ledger.promise(REQUEST), None)
         assert ledger.spent == 0
@@ -300,11 +300,11 @@ def test_an_answer_that_does_not_say_what_it_took_costs_what_was_promised(comple
     """Else an endpoint without usage could be asked for ever."""
 
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=2.5, max_tokens=5)
+        ledger = Ledger(price_output(0.25), max_usd=2.5, max_tokens=5)
         for _ in range(2):
             await ledger.settle(await ledger.promise(REQUEST), completion)
         assert ledger.spent == 2.5
-        assert (await refused(ledger)).cause == "budget"
+        assert (await expect_refusal(ledger)).cause == "budget"
 
     clock.run_coroutine(main())
 
@@ -312,15 +312,15 @@ def test_an_answer_that_does_not_say_what_it_took_costs_what_was_promised(comple
 def test_costs_are_booked_without_a_limit_too() -> None:
     async def main() -> None:
         ledger = Ledger(Price(250_000, 500_000))
-        await ledger.settle(await ledger.promise(REQUEST), answer(3, 2))
+        await ledger.settle(await ledger.promise(REQUEST), make_completion(3, 2))
         assert ledger.spent == 2
 
     clock.run_coroutine(main())
 
 
 def test_cost_of_a_completion() -> None:
-    assert Ledger(Price(250_000, 500_000)).cost(answer(3, 2)) == 2
-    assert Ledger().cost(answer(3, 2)) is None
+    assert Ledger(Price(250_000, 500_000)).cost(make_completion(3, 2)) == 2
+    assert Ledger().cost(make_completion(3, 2)) is None
     assert Ledger(Price(hour=3600), 4).cost(Completion(latency_s=8)) == 2
 
 
@@ -328,9 +328,9 @@ def test_a_call_may_cost_what_the_longest_answer_did() -> None:
     """Where an answer was longer than the limit of tokens says, the next may be so too."""
 
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=100, max_tokens=4)
+        ledger = Ledger(price_output(0.25), max_usd=100, max_tokens=4)
         promised = await ledger.promise(REQUEST)
-        await ledger.settle(promised, answer(40))
+        await ledger.settle(promised, make_completion(40))
         assert (promised, await ledger.promise(REQUEST)) == (1, 10)
 
     clock.run_coroutine(main())
@@ -338,11 +338,11 @@ def test_a_call_may_cost_what_the_longest_answer_did() -> None:
 
 def test_one_that_waits_reckons_with_the_longest_answer() -> None:
     async def main() -> None:
-        ledger = Ledger(by_output(0.25), max_usd=4, max_tokens=8)
+        ledger = Ledger(price_output(0.25), max_usd=4, max_tokens=8)
         first, second = await ledger.promise(REQUEST), await ledger.promise(REQUEST)
-        third = asyncio.create_task(refused(ledger))
-        await ledger.settle(first, answer(9))
-        await ledger.settle(second, answer(0))
+        third = asyncio.create_task(expect_refusal(ledger))
+        await ledger.settle(first, make_completion(9))
+        await ledger.settle(second, make_completion(0))
         assert (await third).cause == "budget"
         assert ledger.spent == 2.25
 
@@ -362,7 +362,7 @@ def test_a_server_is_paid_by_its_time() -> None:
 
 def test_an_answer_without_a_limit_of_tokens_has_some_length() -> None:
     async def main() -> None:
-        assert await Ledger(by_output(0.25), max_usd=1000).promise(REQUEST) == 256
+        assert await Ledger(price_output(0.25), max_usd=1000).promise(REQUEST) == 256
 
     clock.run_coroutine(main())
 
@@ -400,11 +400,11 @@ def test_tools_count() -> None:
 @pytest.mark.parametrize(("letter", "size"), [("a", 1), ("ä", 2), ("語", 3), ("🂡", 4)])
 def test_letters_count_by_their_bytes(letter: str, size: int) -> None:
     """A tokenizer breaks rare letters into bytes; their number as ``\\u`` escapes would be another."""
-    more = estimated_tokens(asking(letter * 4000), SAFE) - estimated_tokens(asking(""), SAFE)
+    more = estimated_tokens(make_request(letter * 4000), SAFE) - estimated_tokens(make_request(""), SAFE)
     assert more == 1000 * size
 
 
 def test_lone_surrogates_and_frozen_mappings_count() -> None:
-    assert estimated_tokens(asking("\ud800" * 4000), SAFE) >= 1000
+    assert estimated_tokens(make_request("\ud800" * 4000), SAFE) >= 1000
     frozen = AskModel((MappingProxyType({"content": MappingProxyType({"text": "a" * 4000})}),))
     assert estimated_tokens(frozen, SAFE) >= 1000

@@ -42,42 +42,42 @@ class FakeModel:
         return self.answer(entry, request)
 
 
-def _request(text: str) -> AskModel:
+def _make_request(text: str) -> AskModel:
     return AskModel(({"role": "user", "content": text},))
 
 
-def _transcript(*completions: Completion) -> Transcript:
+def _make_transcript(*completions: Completion) -> Transcript:
     return Transcript(
         ENTRY.key, "fake", Prompting(Mode.FC, Names.DOTTED, "tool_calls"), (tuple(map(Step, completions)),)
     )
 
 
-def _questions(*texts: str) -> Callable[[Entry], Conversation]:
-    """A conversation of several questions."""
+def _ask_questions(*texts: str) -> Callable[[Entry], Conversation]:
+    """Return a function that starts a conversation of several questions."""
 
-    def converse(entry: Entry) -> Conversation:
+    def start_conversation(entry: Entry) -> Conversation:
         completions = []
         for text in texts:
-            completions.append((yield _request(text)))
-        return _transcript(*completions)
+            completions.append((yield _make_request(text)))
+        return _make_transcript(*completions)
 
-    return converse
+    return start_conversation
 
 
-def _echo(entry: Entry, request: AskModel) -> Completion:
+def _echo_question(entry: Entry, request: AskModel) -> Completion:
     return Completion(text=f"{entry.id}: {request.messages[0]['content']}")
 
 
-def _raising(error: BaseException) -> Callable[[Entry, AskModel], Completion]:
-    def answer(entry: Entry, request: AskModel) -> Completion:
+def _raise_on_answer(error: BaseException) -> Callable[[Entry, AskModel], Completion]:
+    def raise_error(entry: Entry, request: AskModel) -> Completion:
         raise error
 
-    return answer
+    return raise_error
 
 
 @contextmanager
-def _dispatcher(model: FakeModel, *texts: str) -> Iterator[Dispatcher]:
-    dispatcher = Dispatcher(model, _questions(*texts))
+def _open_dispatcher(model: FakeModel, *texts: str) -> Iterator[Dispatcher]:
+    dispatcher = Dispatcher(model, _ask_questions(*texts))
     try:
         yield dispatcher
     finally:
@@ -85,18 +85,18 @@ def _dispatcher(model: FakeModel, *texts: str) -> Iterator[Dispatcher]:
 
 
 def test_each_question_is_put_and_its_answer_sent_back() -> None:
-    model = FakeModel(_echo)
-    with _dispatcher(model, "one?", "two?") as dispatcher:
+    model = FakeModel(_echo_question)
+    with _open_dispatcher(model, "one?", "two?") as dispatcher:
         transcript = dispatcher.transcript(ENTRY)
-    assert model.asked == [_request("one?"), _request("two?")]
-    assert transcript == _transcript(
+    assert model.asked == [_make_request("one?"), _make_request("two?")]
+    assert transcript == _make_transcript(
         Completion(text="simple_python_0: one?"), Completion(text="simple_python_0: two?")
     )
 
 
 def test_all_conversations_run_on_one_loop() -> None:
-    model = FakeModel(_echo)
-    with _dispatcher(model, "one?") as dispatcher:
+    model = FakeModel(_echo_question)
+    with _open_dispatcher(model, "one?") as dispatcher:
         for number in range(3):
             dispatcher.transcript(make_entry(entry_id=f"simple_python_{number}"))
     assert len(model.loops) == 3
@@ -106,7 +106,10 @@ def test_all_conversations_run_on_one_loop() -> None:
 
 def test_not_scored_passes_as_it_is() -> None:
     error = NotScoredError("rate_limit", "429")
-    with _dispatcher(FakeModel(_raising(error)), "?") as dispatcher, pytest.raises(NotScoredError) as caught:
+    with (
+        _open_dispatcher(FakeModel(_raise_on_answer(error)), "?") as dispatcher,
+        pytest.raises(NotScoredError) as caught,
+    ):
         dispatcher.transcript(ENTRY)
     assert caught.value is error
 
@@ -122,51 +125,54 @@ def test_not_scored_passes_as_it_is() -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 def test_a_model_that_breaks_is_one_answer_missing(error: Exception, reason: str) -> None:
-    with _dispatcher(FakeModel(_raising(error)), "?") as dispatcher, pytest.raises(NotScoredError) as caught:
+    with (
+        _open_dispatcher(FakeModel(_raise_on_answer(error)), "?") as dispatcher,
+        pytest.raises(NotScoredError) as caught,
+    ):
         dispatcher.transcript(ENTRY)
     assert (caught.value.cause, caught.value.reason) == ("model_error", reason)
     assert caught.value.__cause__ is error
 
 
 def test_other_entries_go_on_after_one_that_broke() -> None:
-    def answer(entry: Entry, request: AskModel) -> Completion:
+    def break_one(entry: Entry, request: AskModel) -> Completion:
         if entry.id == "simple_python_1":
             raise ValueError
-        return _echo(entry, request)
+        return _echo_question(entry, request)
 
-    with _dispatcher(FakeModel(answer), "?") as dispatcher:
+    with _open_dispatcher(FakeModel(break_one), "?") as dispatcher:
         with pytest.raises(NotScoredError):
             dispatcher.transcript(make_entry(entry_id="simple_python_1"))
         assert dispatcher.transcript(ENTRY).last == Completion(text="simple_python_0: ?")
 
 
 def test_an_interrupt_is_not_swallowed() -> None:
-    model = FakeModel(_raising(KeyboardInterrupt()))
-    with _dispatcher(model, "?") as dispatcher, pytest.raises(KeyboardInterrupt):
+    model = FakeModel(_raise_on_answer(KeyboardInterrupt()))
+    with _open_dispatcher(model, "?") as dispatcher, pytest.raises(KeyboardInterrupt):
         dispatcher.transcript(ENTRY)
 
 
 def test_a_fault_of_the_conversation_is_not_blamed_on_the_model() -> None:
-    def converse(entry: Entry) -> Conversation:
-        yield _request("?")
+    def start_broken_conversation(entry: Entry) -> Conversation:
+        yield _make_request("?")
         raise LookupError("a bug of ours")
 
-    dispatcher = Dispatcher(FakeModel(_echo), converse)
+    dispatcher = Dispatcher(FakeModel(_echo_question), start_broken_conversation)
     with pytest.raises(LookupError, match="a bug of ours"):
         dispatcher.transcript(ENTRY)
     dispatcher.close()
 
 
 def test_it_can_be_closed_unused_and_twice() -> None:
-    dispatcher = Dispatcher(FakeModel(_echo), _questions("?"))
+    dispatcher = Dispatcher(FakeModel(_echo_question), _ask_questions("?"))
     dispatcher.close()
     dispatcher.close()
 
 
 @pytest.mark.filterwarnings("error")
 def test_closing_leaves_no_loop_behind() -> None:
-    model = FakeModel(_echo)
-    with _dispatcher(model, "?") as dispatcher:
+    model = FakeModel(_echo_question)
+    with _open_dispatcher(model, "?") as dispatcher:
         dispatcher.transcript(ENTRY)
         assert not model.loops[0].is_closed()
     assert model.loops[0].is_closed()
@@ -179,7 +185,7 @@ class SlowModel(FakeModel):
     """Takes its time; counts how many conversations it is in at once, and who came in which order."""
 
     def __init__(self) -> None:
-        super().__init__(_echo)
+        super().__init__(_echo_question)
         self.started: list[str] = []
         self.in_flight = 0
         self.most = 0
@@ -199,14 +205,14 @@ class SlowModel(FakeModel):
         return self.answer(entry, request)
 
 
-def _entries(count: int) -> list[Entry]:
+def _make_entries(count: int) -> list[Entry]:
     return [make_entry(entry_id=f"simple_python_{number}") for number in range(count)]
 
 
 @contextmanager
-def _slow(concurrency: int) -> Iterator[tuple[SlowModel, Dispatcher]]:
+def _open_slow_dispatcher(concurrency: int) -> Iterator[tuple[SlowModel, Dispatcher]]:
     model = SlowModel()
-    dispatcher = Dispatcher(model, _questions("?"), concurrency)
+    dispatcher = Dispatcher(model, _ask_questions("?"), concurrency)
     try:
         yield model, dispatcher
     finally:
@@ -216,8 +222,8 @@ def _slow(concurrency: int) -> Iterator[tuple[SlowModel, Dispatcher]]:
 
 @pytest.mark.parametrize("concurrency", [1, 3, 8])
 def test_the_cap_is_reached_and_never_exceeded(concurrency: int) -> None:
-    entries = _entries(40)
-    with _slow(concurrency) as (model, dispatcher):
+    entries = _make_entries(40)
+    with _open_slow_dispatcher(concurrency) as (model, dispatcher):
         dispatcher.expect(entries[:30])
         for entry in entries[:3] + entries[30:] + entries[3:30]:  # some that nobody expected among them
             assert dispatcher.transcript(entry).last.text == f"{entry.id}: ?"
@@ -226,8 +232,8 @@ def test_the_cap_is_reached_and_never_exceeded(concurrency: int) -> None:
 
 
 def test_conversations_start_in_the_order_of_the_items() -> None:
-    entries = _entries(20)
-    with _slow(4) as (model, dispatcher):
+    entries = _make_entries(20)
+    with _open_slow_dispatcher(4) as (model, dispatcher):
         dispatcher.expect(entries)
         for entry in entries:
             dispatcher.transcript(entry)
@@ -235,8 +241,8 @@ def test_conversations_start_in_the_order_of_the_items() -> None:
 
 
 def test_one_that_is_waited_for_goes_first() -> None:
-    entries = _entries(6)
-    with _slow(1) as (model, dispatcher):
+    entries = _make_entries(6)
+    with _open_slow_dispatcher(1) as (model, dispatcher):
         model.go.clear()
         dispatcher.expect(entries)
         wait_until(lambda: model.in_flight == 1)
@@ -249,8 +255,8 @@ def test_one_that_is_waited_for_goes_first() -> None:
 
 def test_it_does_not_run_far_ahead_of_the_bodies() -> None:
     """A run that stops early has asked for little that nobody wanted."""
-    entries = _entries(200)
-    with _slow(2) as (model, dispatcher):
+    entries = _make_entries(200)
+    with _open_slow_dispatcher(2) as (model, dispatcher):
         dispatcher.expect(entries)
         dispatcher.transcript(entries[0])
         dispatcher.transcript(entries[1])
@@ -258,9 +264,9 @@ def test_it_does_not_run_far_ahead_of_the_bodies() -> None:
 
 
 def test_closing_cancels_what_is_in_flight() -> None:
-    with _slow(3) as (model, dispatcher):
+    with _open_slow_dispatcher(3) as (model, dispatcher):
         model.go.clear()
-        dispatcher.expect(_entries(10))
+        dispatcher.expect(_make_entries(10))
         wait_until(lambda: model.in_flight == 3)
         dispatcher.close()
         assert (model.in_flight, len(model.started)) == (0, 3)
@@ -269,26 +275,32 @@ def test_closing_cancels_what_is_in_flight() -> None:
 def test_closing_cancels_what_a_client_library_left_running() -> None:
     ended: list[str] = []
 
-    async def background() -> None:
+    async def run_in_background() -> None:
         try:
             await asyncio.sleep(3600)
         finally:
             ended.append("cancelled")
 
     def leave_running(entry: Entry, request: AskModel) -> Completion:
-        left.append(asyncio.get_running_loop().create_task(background()))
-        return _echo(entry, request)
+        left.append(asyncio.get_running_loop().create_task(run_in_background()))
+        return _echo_question(entry, request)
 
     left: list[asyncio.Task[None]] = []
-    with _dispatcher(FakeModel(leave_running), "first", "second") as dispatcher:
+    with _open_dispatcher(FakeModel(leave_running), "first", "second") as dispatcher:
         dispatcher.transcript(ENTRY)
     assert "cancelled" in ended
 
 
 def test_a_rerun_asks_again_only_where_there_was_no_answer() -> None:
-    replies = iter([_raising(NotScoredError("timeout", "slow")), _echo, _raising(ValueError("never asked"))])
+    replies = iter(
+        [
+            _raise_on_answer(NotScoredError("timeout", "slow")),
+            _echo_question,
+            _raise_on_answer(ValueError("never asked")),
+        ]
+    )
     model = FakeModel(lambda entry, request: next(replies)(entry, request))
-    with _dispatcher(model, "?") as dispatcher:
+    with _open_dispatcher(model, "?") as dispatcher:
         with pytest.raises(NotScoredError):
             dispatcher.transcript(ENTRY)
         assert dispatcher.transcript(ENTRY) == dispatcher.transcript(ENTRY)
@@ -301,7 +313,7 @@ def test_a_model_that_answers_at_once_needs_no_thread() -> None:
             return self.answer(entry, request)
 
     threads = threading.active_count()
-    with _dispatcher(Immediate(_echo, immediate=True), "?") as dispatcher:
+    with _open_dispatcher(Immediate(_echo_question, immediate=True), "?") as dispatcher:
         dispatcher.expect([ENTRY])
         assert dispatcher.transcript(ENTRY).last.text == "simple_python_0: ?"
         assert threading.active_count() == threads
@@ -313,7 +325,10 @@ def test_a_model_that_only_says_so_is_found_out() -> None:
             await asyncio.sleep(0)
             return self.answer(entry, request)
 
-    with _dispatcher(Waits(_echo, immediate=True), "?") as dispatcher, pytest.raises(RuntimeError):
+    with (
+        _open_dispatcher(Waits(_echo_question, immediate=True), "?") as dispatcher,
+        pytest.raises(RuntimeError),
+    ):
         dispatcher.transcript(ENTRY)
 
 
@@ -339,42 +354,44 @@ class HangingModel(SlowModel):
 
 
 @contextmanager
-def _timed(
+def _open_timed_dispatcher(
     model: Model, entry_timeout_s: float | None, concurrency: int = 1, *texts: str
 ) -> Iterator[Dispatcher]:
-    dispatcher = Dispatcher(model, _questions(*texts or ("?",)), concurrency, entry_timeout_s)
+    dispatcher = Dispatcher(model, _ask_questions(*texts or ("?",)), concurrency, entry_timeout_s)
     try:
         yield dispatcher
     finally:
         Attempt(dispatcher.close).result()
 
 
-def _ask(dispatcher: Dispatcher, entry: Entry = ENTRY, patience_s: float = 10.0) -> Transcript:
-    """The transcript, where it comes at all."""
+def _get_transcript(dispatcher: Dispatcher, entry: Entry = ENTRY, patience_s: float = 10.0) -> Transcript:
+    """Return the transcript, or fail where none comes in time."""
     answer = Attempt(lambda: dispatcher.transcript(entry)).result(patience_s)
     assert isinstance(answer, Transcript)
     return answer
 
 
-def _refusal(dispatcher: Dispatcher, entry: Entry = ENTRY, patience_s: float = 10.0) -> NotScoredError:
+def _expect_not_scored(
+    dispatcher: Dispatcher, entry: Entry = ENTRY, patience_s: float = 10.0
+) -> NotScoredError:
     with pytest.raises(NotScoredError) as caught:
-        _ask(dispatcher, entry, patience_s)
+        _get_transcript(dispatcher, entry, patience_s)
     return caught.value
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_an_entry_whose_time_is_up_is_one_answer_missing(concurrency: int) -> None:
-    entries = _entries(8)
+    entries = _make_entries(8)
     model = HangingModel(0, 4, 5)
-    with _timed(model, 0.25, concurrency) as dispatcher:
+    with _open_timed_dispatcher(model, 0.25, concurrency) as dispatcher:
         dispatcher.expect(entries)
         for number, entry in enumerate(entries):
             if number in (0, 4, 5):
-                error = _refusal(dispatcher, entry)
+                error = _expect_not_scored(dispatcher, entry)
                 reason = "the conversation did not end within 0.25 s"
                 assert (type(error), error.cause, error.reason) == (NotScoredError, "entry_timeout", reason)
             else:
-                assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
+                assert _get_transcript(dispatcher, entry).last.text == f"{entry.id}: ?"
         assert dispatcher.finished() == (5, 3)
     assert model.most <= concurrency
 
@@ -382,56 +399,56 @@ def test_an_entry_whose_time_is_up_is_one_answer_missing(concurrency: int) -> No
 def test_the_time_is_that_of_the_whole_conversation() -> None:
     """Each answer comes soon, but there is no end of questions."""
 
-    def converse(entry: Entry) -> Conversation:
+    def ask_endlessly(entry: Entry) -> Conversation:
         while True:
-            yield _request("and?")
+            yield _make_request("and?")
 
-    dispatcher = Dispatcher(SlowModel(), converse, 1, 0.1)
-    assert _refusal(dispatcher).cause == "entry_timeout"
+    dispatcher = Dispatcher(SlowModel(), ask_endlessly, 1, 0.1)
+    assert _expect_not_scored(dispatcher).cause == "entry_timeout"
     Attempt(dispatcher.close).result()
 
 
 def test_time_spent_in_the_queue_does_not_count() -> None:
     """Many at one after the other take longer than one may; none of them does."""
-    entries = _entries(15)
+    entries = _make_entries(15)
 
     class Leisurely(FakeModel):
         async def complete(self, entry: Entry, request: AskModel) -> Completion:
             await asyncio.sleep(0.05)
             return self.answer(entry, request)
 
-    with _timed(Leisurely(_echo), 0.6) as dispatcher:
+    with _open_timed_dispatcher(Leisurely(_echo_question), 0.6) as dispatcher:
         dispatcher.expect(entries)
         for entry in entries:
-            _ask(dispatcher, entry)
+            _get_transcript(dispatcher, entry)
 
 
 def test_a_rerun_of_an_entry_whose_time_was_up_has_its_time_again() -> None:
     model = HangingModel(0)
-    with _timed(model, 0.1) as dispatcher:
-        assert _refusal(dispatcher).cause == "entry_timeout"
+    with _open_timed_dispatcher(model, 0.1) as dispatcher:
+        assert _expect_not_scored(dispatcher).cause == "entry_timeout"
         model.hanging.clear()
-        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+        assert _get_transcript(dispatcher).last.text == "simple_python_0: ?"
         assert dispatcher.finished() == (1, 0)
 
 
 def test_a_timeout_of_the_model_is_not_told_as_that_of_the_entry() -> None:
-    with _timed(FakeModel(_raising(TimeoutError("read"))), 5) as dispatcher:
-        assert _refusal(dispatcher).cause == "model_error"
+    with _open_timed_dispatcher(FakeModel(_raise_on_answer(TimeoutError("read"))), 5) as dispatcher:
+        assert _expect_not_scored(dispatcher).cause == "model_error"
 
 
 @pytest.mark.parametrize("entry_timeout_s", [None, 60])
 def test_a_timeout_of_ours_is_not_told_as_that_of_the_entry(entry_timeout_s: float | None) -> None:
     """A file on a network drive, for example."""
 
-    def converse(entry: Entry) -> Conversation:
-        yield _request("?")
+    def raise_timeout(entry: Entry) -> Conversation:
+        yield _make_request("?")
         raise TimeoutError(110, "Connection timed out")
 
-    dispatcher = Dispatcher(FakeModel(_echo), converse, 1, entry_timeout_s)
+    dispatcher = Dispatcher(FakeModel(_echo_question), raise_timeout, 1, entry_timeout_s)
     try:
         with pytest.raises(TimeoutError):
-            _ask(dispatcher, patience_s=HANGS_S)
+            _get_transcript(dispatcher, patience_s=HANGS_S)
     finally:
         Attempt(dispatcher.close).result()
 
@@ -439,8 +456,8 @@ def test_a_timeout_of_ours_is_not_told_as_that_of_the_entry(entry_timeout_s: flo
 # The end
 
 
-def _waiting(dispatcher: Dispatcher, entries: list[Entry]) -> list[Attempt]:
-    """A body for each entry, in a thread of its own; all of them wait."""
+def _start_waiting(dispatcher: Dispatcher, entries: list[Entry]) -> list[Attempt]:
+    """Start a body for each entry, in a thread of its own, and return when all of them wait."""
     dispatcher.expect([])  # who comes first makes the loop: a test of its own
     attempts = [Attempt(lambda entry=entry: dispatcher.transcript(entry)) for entry in entries]  # type: ignore[misc]
     keys = {entry.item_id for entry in entries}
@@ -448,7 +465,7 @@ def _waiting(dispatcher: Dispatcher, entries: list[Entry]) -> list[Attempt]:
     return attempts
 
 
-def _stopped(attempt: Attempt, patience_s: float = 10.0) -> RunStoppedError:
+def _expect_stop(attempt: Attempt, patience_s: float = 10.0) -> RunStoppedError:
     with pytest.raises(RunStoppedError) as caught:
         attempt.result(patience_s)
     return caught.value
@@ -457,15 +474,15 @@ def _stopped(attempt: Attempt, patience_s: float = 10.0) -> RunStoppedError:
 @pytest.mark.parametrize("expected", [0, 6, 40])
 def test_closing_answers_all_bodies_that_wait(expected: int) -> None:
     """Those in flight, those in the queue and those that nobody expected."""
-    entries = _entries(10)
-    with _slow(2) as (model, dispatcher):
+    entries = _make_entries(10)
+    with _open_slow_dispatcher(2) as (model, dispatcher):
         model.go.clear()
-        dispatcher.expect(_entries(expected))
-        attempts = _waiting(dispatcher, entries)
+        dispatcher.expect(_make_entries(expected))
+        attempts = _start_waiting(dispatcher, entries)
         wait_until(lambda: dispatcher.in_flight == 2)
         Attempt(dispatcher.close).result()
         for attempt in attempts:
-            error = _stopped(attempt)
+            error = _expect_stop(attempt)
             assert (error.cause, error.reason) == ("cancelled", "the run ended before the answer arrived")
         assert dispatcher.in_flight == 0
         assert dispatcher.finished() == (0, max(10, expected))
@@ -473,25 +490,25 @@ def test_closing_answers_all_bodies_that_wait(expected: int) -> None:
 
 
 def test_what_was_answered_before_the_end_stays_answered() -> None:
-    entries = _entries(4)
-    with _slow(1) as (model, dispatcher):
-        transcripts = [_ask(dispatcher, entry) for entry in entries[:2]]
+    entries = _make_entries(4)
+    with _open_slow_dispatcher(1) as (model, dispatcher):
+        transcripts = [_get_transcript(dispatcher, entry) for entry in entries[:2]]
         model.go.clear()
-        attempts = _waiting(dispatcher, entries[2:])
+        attempts = _start_waiting(dispatcher, entries[2:])
         Attempt(dispatcher.close).result()
-        assert [_stopped(attempt).cause for attempt in attempts] == ["cancelled"] * 2
+        assert [_expect_stop(attempt).cause for attempt in attempts] == ["cancelled"] * 2
         assert dispatcher.finished() == (2, 2)
         assert [t.last.text for t in transcripts] == [f"{entry.id}: ?" for entry in entries[:2]]
 
 
 @pytest.mark.parametrize("used", [True, False])
 def test_after_the_end_nothing_is_answered(used: bool) -> None:
-    model = FakeModel(_echo)
-    with _dispatcher(model, "?") as dispatcher:
+    model = FakeModel(_echo_question)
+    with _open_dispatcher(model, "?") as dispatcher:
         if used:
-            _ask(dispatcher)
-    for entry in _entries(2):
-        error = _refusal(dispatcher, entry)
+            _get_transcript(dispatcher)
+    for entry in _make_entries(2):
+        error = _expect_not_scored(dispatcher, entry)
         assert (type(error), error.cause) == (RunStoppedError, "cancelled")
     assert len(model.asked) == used
 
@@ -499,31 +516,31 @@ def test_after_the_end_nothing_is_answered(used: bool) -> None:
 @pytest.mark.parametrize("expected", [0, 5])
 def test_closing_before_anybody_asked(expected: int) -> None:
     threads = threading.active_count()
-    with _slow(2) as (model, dispatcher):
+    with _open_slow_dispatcher(2) as (model, dispatcher):
         model.go.clear()
         if expected:
-            dispatcher.expect(_entries(expected))
+            dispatcher.expect(_make_entries(expected))
         Attempt(dispatcher.close).result()
         assert dispatcher.finished() == (0, expected)
     assert threading.active_count() == threads
 
 
 def test_closing_from_several_threads() -> None:
-    with _slow(2) as (model, dispatcher):
+    with _open_slow_dispatcher(2) as (model, dispatcher):
         model.go.clear()
-        attempts = _waiting(dispatcher, _entries(4))
+        attempts = _start_waiting(dispatcher, _make_entries(4))
         for closing in [Attempt(dispatcher.close) for _ in range(4)]:
             closing.result()
-        assert [_stopped(attempt).cause for attempt in attempts] == ["cancelled"] * 4
+        assert [_expect_stop(attempt).cause for attempt in attempts] == ["cancelled"] * 4
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_closing_at_any_moment_leaves_nobody_waiting(seed: int) -> None:
     """Each body gets its transcript, or learns that the run has ended."""
-    entries = _entries(30)
-    with _slow(3) as (_, dispatcher):
+    entries = _make_entries(30)
+    with _open_slow_dispatcher(3) as (_, dispatcher):
         dispatcher.expect(entries)
-        attempts = _waiting(dispatcher, entries)
+        attempts = _start_waiting(dispatcher, entries)
         threading.Event().wait(Random(seed).uniform(0, 0.03))
         Attempt(dispatcher.close).result()
         answered = stopped = 0
@@ -541,9 +558,9 @@ def test_closing_at_any_moment_leaves_nobody_waiting(seed: int) -> None:
 
 @pytest.mark.parametrize("used", [True, False])
 def test_closing_while_a_body_is_about_to_ask(monkeypatch: pytest.MonkeyPatch, used: bool) -> None:
-    dispatcher = Dispatcher(FakeModel(_echo), _questions("?"))
+    dispatcher = Dispatcher(FakeModel(_echo_question), _ask_questions("?"))
     if used:
-        _ask(dispatcher, make_entry(entry_id="simple_python_1"))
+        _get_transcript(dispatcher, make_entry(entry_id="simple_python_1"))
     wake = dispatcher._wake
 
     def close_first() -> None:
@@ -553,7 +570,7 @@ def test_closing_while_a_body_is_about_to_ask(monkeypatch: pytest.MonkeyPatch, u
 
     monkeypatch.setattr(dispatcher, "_wake", close_first)
     try:
-        assert _stopped(Attempt(lambda: dispatcher.transcript(ENTRY)), HANGS_S).cause == "cancelled"
+        assert _expect_stop(Attempt(lambda: dispatcher.transcript(ENTRY)), HANGS_S).cause == "cancelled"
     finally:
         if dispatcher._thread is not None and dispatcher._thread.is_alive():
             dispatcher._loop.call_soon_threadsafe(dispatcher._loop.stop)
@@ -574,15 +591,15 @@ def test_a_model_that_will_not_be_cancelled_keeps_nobody_waiting() -> None:
 
     model = Stubborn()
     model.go.clear()
-    dispatcher = Dispatcher(model, _questions("?"))
-    attempts = _waiting(dispatcher, _entries(3))
+    dispatcher = Dispatcher(model, _ask_questions("?"))
+    attempts = _start_waiting(dispatcher, _make_entries(3))
     wait_until(lambda: bool(model.started))
     closing = Attempt(dispatcher.close)
     try:
         started = int(model.started[0].removeprefix("simple_python_"))
         del attempts[started]
         for attempt in attempts:
-            _stopped(attempt, HANGS_S)
+            _expect_stop(attempt, HANGS_S)
     finally:
         model.go.set()
         closing.result()
@@ -590,17 +607,17 @@ def test_a_model_that_will_not_be_cancelled_keeps_nobody_waiting() -> None:
 
 def test_a_cancellation_within_the_model_is_one_answer_missing() -> None:
     """A client library that waits for a task which something else has cancelled."""
-    with _dispatcher(FakeModel(_raising(asyncio.CancelledError("pool"))), "?") as dispatcher:
-        assert not isinstance(_refusal(dispatcher), RunStoppedError)
+    with _open_dispatcher(FakeModel(_raise_on_answer(asyncio.CancelledError("pool"))), "?") as dispatcher:
+        assert not isinstance(_expect_not_scored(dispatcher), RunStoppedError)
 
 
 # Several bodies
 
 
 def test_two_bodies_that_ask_for_the_same_get_the_same() -> None:
-    with _slow(3) as (model, dispatcher):
+    with _open_slow_dispatcher(3) as (model, dispatcher):
         model.go.clear()
-        dispatcher.expect(_entries(1))
+        dispatcher.expect(_make_entries(1))
         attempts = [Attempt(lambda: dispatcher.transcript(ENTRY)) for _ in range(6)]
         wait_until(lambda: model.in_flight == 1)
         model.go.set()
@@ -610,10 +627,10 @@ def test_two_bodies_that_ask_for_the_same_get_the_same() -> None:
 
 
 def test_two_bodies_that_ask_for_the_same_fail_together_and_may_ask_again() -> None:
-    replies = iter([_raising(NotScoredError("timeout", "slow")), _echo])
+    replies = iter([_raise_on_answer(NotScoredError("timeout", "slow")), _echo_question])
     model = SlowModel()
     model.answer = lambda entry, request: next(replies)(entry, request)
-    with _timed(model, None, 3) as dispatcher:
+    with _open_timed_dispatcher(model, None, 3) as dispatcher:
         model.go.clear()
         dispatcher.expect([])
         attempts = [Attempt(lambda: dispatcher.transcript(ENTRY)) for _ in range(4)]
@@ -628,19 +645,19 @@ def test_two_bodies_that_ask_for_the_same_fail_together_and_may_ask_again() -> N
         wait_until(lambda: model.in_flight == 1)
         threading.Event().wait(0.05)
         model.go.set()
-        assert {str(attempt.result()) for attempt in again} == {str(_ask(dispatcher))}
+        assert {str(attempt.result()) for attempt in again} == {str(_get_transcript(dispatcher))}
     assert len(model.started) == 2
 
 
 def test_one_that_failed_before_anybody_asked_is_not_asked_again_for_the_first_body() -> None:
-    replies = iter([_raising(NotScoredError("timeout", "slow")), _echo])
+    replies = iter([_raise_on_answer(NotScoredError("timeout", "slow")), _echo_question])
     model = FakeModel(lambda entry, request: next(replies)(entry, request))
-    with _dispatcher(model, "?") as dispatcher:
+    with _open_dispatcher(model, "?") as dispatcher:
         dispatcher.expect([ENTRY])
         wait_until(lambda: dispatcher.finished() == (0, 1))
-        assert _refusal(dispatcher).cause == "timeout"
-        assert _ask(dispatcher).last.text == "simple_python_0: ?"
-        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+        assert _expect_not_scored(dispatcher).cause == "timeout"
+        assert _get_transcript(dispatcher).last.text == "simple_python_0: ?"
+        assert _get_transcript(dispatcher).last.text == "simple_python_0: ?"
     assert len(model.asked) == 2
 
 
@@ -649,10 +666,10 @@ def test_trials_are_conversations_of_their_own() -> None:
         Entry(ENTRY.suite, ENTRY.id, ENTRY.category, ENTRY.turns, ENTRY.functions, ENTRY.expectation, trial=n)
         for n in (1, 2, 3)
     ]
-    with _slow(2) as (model, dispatcher):
+    with _open_slow_dispatcher(2) as (model, dispatcher):
         dispatcher.expect(entries)
         for entry in entries:
-            _ask(dispatcher, entry)
+            _get_transcript(dispatcher, entry)
         assert dispatcher.finished() == (3, 0)
     assert model.started == [ENTRY.id] * 3
 
@@ -662,15 +679,15 @@ def test_two_bodies_that_come_first_share_one_loop(monkeypatch: pytest.MonkeyPat
     together = threading.Barrier(2)
     new_event_loop = asyncio.new_event_loop
 
-    def slowly() -> asyncio.AbstractEventLoop:
+    def make_loop_slowly() -> asyncio.AbstractEventLoop:
         made.append(new_event_loop())
         with suppress(threading.BrokenBarrierError):
             together.wait(0.3)  # the second one comes meanwhile, where nothing keeps it out
         return made[-1]
 
-    monkeypatch.setattr(asyncio, "new_event_loop", slowly)
-    dispatcher = Dispatcher(SlowModel(), _questions("?"), 2)
-    bodies = [Attempt(lambda entry=entry: dispatcher.transcript(entry)) for entry in _entries(2)]  # type: ignore[misc]
+    monkeypatch.setattr(asyncio, "new_event_loop", make_loop_slowly)
+    dispatcher = Dispatcher(SlowModel(), _ask_questions("?"), 2)
+    bodies = [Attempt(lambda entry=entry: dispatcher.transcript(entry)) for entry in _make_entries(2)]  # type: ignore[misc]
     try:
         for body in bodies:
             body.result()
@@ -709,21 +726,21 @@ def test_many_bodies_that_ask_for_anything_never_pass_the_cap(seed: int) -> None
     """As xdist's workers do: in any order, the same again, what was expected and what was not."""
     random = Random(seed)
     concurrency = random.choice([1, 2, 5])
-    entries = _entries(60)
+    entries = _make_entries(60)
     model = CountingModel(seed)
 
-    def answer(entry: Entry) -> Transcript:
+    def ask_until_answered(entry: Entry) -> Transcript:
         while True:  # it fails once at the most
             with suppress(NotScoredError):
                 return dispatcher.transcript(entry)
 
-    def body(order: Random) -> None:
+    def ask_in_order(order: Random) -> None:
         for entry in order.sample(entries, 40):
-            assert answer(entry).last.text == f"{entry.id}: ?"
+            assert ask_until_answered(entry).last.text == f"{entry.id}: ?"
 
-    with _timed(model, None, concurrency) as dispatcher:
+    with _open_timed_dispatcher(model, None, concurrency) as dispatcher:
         dispatcher.expect(random.sample(entries, 25))
-        bodies = [Attempt(lambda n=number: body(Random(1000 * seed + n))) for number in range(6)]  # type: ignore[misc]
+        bodies = [Attempt(lambda n=number: ask_in_order(Random(1000 * seed + n))) for number in range(6)]  # type: ignore[misc]
         dispatcher.expect(random.sample(entries, 40))
         for attempt in bodies:
             attempt.result(20)
@@ -743,16 +760,16 @@ def _run_ahead(dispatcher: Dispatcher, decided: threading.Event) -> Attempt:
 
 def test_it_looks_ahead_without_a_limit_until_something_is_decided() -> None:
     """No body asks yet; what is kept from an earlier run may come before the first call."""
-    entries = _entries(100)
+    entries = _make_entries(100)
     decided = threading.Event()
-    with _slow(2) as (model, dispatcher):
+    with _open_slow_dispatcher(2) as (model, dispatcher):
 
-        def answer(entry: Entry, request: AskModel) -> Completion:
+        def decide_and_echo(entry: Entry, request: AskModel) -> Completion:
             if entry.id == "simple_python_70":
                 decided.set()
-            return _echo(entry, request)
+            return _echo_question(entry, request)
 
-        model.answer = answer
+        model.answer = decide_and_echo
         dispatcher.expect(entries)
         _run_ahead(dispatcher, decided).result()
         assert "simple_python_70" in model.started
@@ -761,14 +778,14 @@ def test_it_looks_ahead_without_a_limit_until_something_is_decided() -> None:
         assert started < 80
         dispatcher._wake()
         for entry in entries[:3]:
-            _ask(dispatcher, entry)
+            _get_transcript(dispatcher, entry)
         assert len(model.started) == started
 
 
 def test_it_returns_when_nothing_is_left() -> None:
     decided = threading.Event()
-    with _slow(3) as (model, dispatcher):
-        dispatcher.expect(_entries(50))
+    with _open_slow_dispatcher(3) as (model, dispatcher):
+        dispatcher.expect(_make_entries(50))
         _run_ahead(dispatcher, decided).result()
         assert decided.is_set()
         assert dispatcher.finished() == (50, 0)
@@ -776,27 +793,27 @@ def test_it_returns_when_nothing_is_left() -> None:
 
 
 def test_it_returns_where_all_fail() -> None:
-    with _timed(FakeModel(_raising(ValueError())), None, 3) as dispatcher:
-        dispatcher.expect(_entries(30))
+    with _open_timed_dispatcher(FakeModel(_raise_on_answer(ValueError())), None, 3) as dispatcher:
+        dispatcher.expect(_make_entries(30))
         _run_ahead(dispatcher, threading.Event()).result()
         assert dispatcher.finished() == (0, 30)
 
 
 def test_it_returns_at_once_where_nothing_is_to_be_asked() -> None:
-    with _slow(1) as (model, dispatcher):
+    with _open_slow_dispatcher(1) as (model, dispatcher):
         _run_ahead(dispatcher, threading.Event()).result()
         decided = threading.Event()
         decided.set()
         model.go.clear()
-        dispatcher.expect(_entries(3))
+        dispatcher.expect(_make_entries(3))
         _run_ahead(dispatcher, decided).result()
 
 
 def test_closing_ends_it() -> None:
     decided = threading.Event()
-    with _slow(2) as (model, dispatcher):
+    with _open_slow_dispatcher(2) as (model, dispatcher):
         model.go.clear()
-        dispatcher.expect(_entries(50))
+        dispatcher.expect(_make_entries(50))
         running = _run_ahead(dispatcher, decided)
         wait_until(lambda: model.in_flight == 2)
         assert running.is_alive()
@@ -816,45 +833,47 @@ def test_it_may_return_while_the_loop_looks_whether_something_is_left() -> None:
             return True
 
     decided = Vanishing()
-    with _slow(1) as (model, dispatcher):
+    with _open_slow_dispatcher(1) as (model, dispatcher):
         dispatcher._loop.set_exception_handler(lambda loop, context: faults.append(context.get("exception")))
 
-        def answer(entry: Entry, request: AskModel) -> Completion:
+        def decide_and_echo(entry: Entry, request: AskModel) -> Completion:
             decided.set()
-            return _echo(entry, request)
+            return _echo_question(entry, request)
 
-        model.answer = answer
-        dispatcher.expect(_entries(1))
+        model.answer = decide_and_echo
+        dispatcher.expect(_make_entries(1))
         dispatcher._ahead_until = decided
-        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+        assert _get_transcript(dispatcher).last.text == "simple_python_0: ?"
         wait_until(lambda: dispatcher.in_flight == 0)
     assert faults == []
 
 
 def test_a_first_call_that_fails_stops_all_the_others() -> None:
-    fake = FakeModel(_raising(CallError("authentication", "no such key")))
+    fake = FakeModel(_raise_on_answer(CallError("authentication", "no such key")))
     model = LimitedModel(fake, preflight=True)
-    with _timed(model, None, 8) as dispatcher:
-        dispatcher.expect(_entries(40))
+    with _open_timed_dispatcher(model, None, 8) as dispatcher:
+        dispatcher.expect(_make_entries(40))
         _run_ahead(dispatcher, model.decided).result()
         assert model.refusal is not None
-        assert {_refusal(dispatcher, entry).cause for entry in _entries(40)} == {"authentication"}
+        assert {_expect_not_scored(dispatcher, entry).cause for entry in _make_entries(40)} == {
+            "authentication"
+        }
     assert len(fake.asked) == 1
 
 
 def test_a_first_call_that_succeeds_lets_in_all_the_others() -> None:
     fake = SlowModel()
     model = LimitedModel(fake, preflight=True)
-    with _timed(model, 10, 8) as dispatcher:
+    with _open_timed_dispatcher(model, 10, 8) as dispatcher:
         fake.go.clear()
-        dispatcher.expect(_entries(40))
+        dispatcher.expect(_make_entries(40))
         running = _run_ahead(dispatcher, model.decided)
         wait_until(lambda: dispatcher.in_flight == 8 and fake.in_flight == 1)
         assert len(fake.started) == 1
         fake.go.set()
         running.result()
-        for entry in _entries(40):
-            _ask(dispatcher, entry)
+        for entry in _make_entries(40):
+            _get_transcript(dispatcher, entry)
     assert model.refusal is None
     assert fake.most == 8
 
@@ -863,8 +882,8 @@ def test_a_first_call_that_never_comes_back_is_the_only_one() -> None:
     """With the usual limits nine tries of 600 s are longer than the 3600 s of an entry."""
     fake = HangingModel(*range(12))
     model = LimitedModel(fake, Limits(timeout_s=60), preflight=True)
-    with _timed(model, 0.1, 2) as dispatcher:
-        dispatcher.expect(_entries(12))
+    with _open_timed_dispatcher(model, 0.1, 2) as dispatcher:
+        dispatcher.expect(_make_entries(12))
         _run_ahead(dispatcher, model.decided).result()
         assert model.refusal is not None
     assert len(fake.started) == 1
@@ -874,36 +893,36 @@ def test_a_first_call_that_never_comes_back_is_the_only_one() -> None:
 
 
 def test_what_came_to_an_end_is_counted() -> None:
-    def answer(entry: Entry, request: AskModel) -> Completion:
+    def fail_two(entry: Entry, request: AskModel) -> Completion:
         if entry.id in ("simple_python_1", "simple_python_3"):
             raise NotScoredError("endpoint", "no")
-        return _echo(entry, request)
+        return _echo_question(entry, request)
 
-    with _timed(FakeModel(answer), None, 1) as dispatcher:
+    with _open_timed_dispatcher(FakeModel(fail_two), None, 1) as dispatcher:
         assert dispatcher.finished() == (0, 0)
         for number, (entry, counted) in enumerate(
-            zip(_entries(5), [(1, 0), (1, 1), (2, 1), (2, 2), (3, 2)], strict=True)
+            zip(_make_entries(5), [(1, 0), (1, 1), (2, 1), (2, 2), (3, 2)], strict=True)
         ):
             if number in (1, 3):
-                _refusal(dispatcher, entry)
+                _expect_not_scored(dispatcher, entry)
             else:
-                _ask(dispatcher, entry)
+                _get_transcript(dispatcher, entry)
             assert dispatcher.finished() == counted
-        _refusal(dispatcher, _entries(2)[1])
-        _ask(dispatcher)
+        _expect_not_scored(dispatcher, _make_entries(2)[1])
+        _get_transcript(dispatcher)
         assert dispatcher.finished() == (3, 2)
 
 
 def test_what_is_going_on_is_counted() -> None:
-    with _slow(3) as (model, dispatcher):
+    with _open_slow_dispatcher(3) as (model, dispatcher):
         assert dispatcher.in_flight == 0
         model.go.clear()
-        dispatcher.expect(_entries(10))
+        dispatcher.expect(_make_entries(10))
         wait_until(lambda: model.in_flight == 3)
         assert (dispatcher.in_flight, dispatcher.finished()) == (3, (0, 0))
         model.go.set()
-        for entry in _entries(10):
-            _ask(dispatcher, entry)
+        for entry in _make_entries(10):
+            _get_transcript(dispatcher, entry)
         wait_until(lambda: dispatcher.in_flight == 0)
         assert dispatcher.finished() == (10, 0)
 
@@ -911,8 +930,8 @@ def test_what_is_going_on_is_counted() -> None:
 # What goes on from earlier conversations
 
 
-def _before(length: int, name: str = "before") -> Entry:
-    """The last of conversations in a row, from ``NAME_0`` on."""
+def _make_row(length: int, name: str = "before") -> Entry:
+    """Make conversations in a row, from ``NAME_0`` on, and return the last one."""
     last: Entry | None = None
     for number in range(length):
         last = replace(make_entry(entry_id=f"{name}_{number}"), after=last)
@@ -920,20 +939,20 @@ def _before(length: int, name: str = "before") -> Entry:
     return last
 
 
-def _after(before: Entry, count: int, name: str = "after") -> list[Entry]:
+def _make_followers(before: Entry, count: int, name: str = "after") -> list[Entry]:
     return [replace(make_entry(entry_id=f"{name}_{number}"), after=before) for number in range(count)]
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 8])
 @pytest.mark.parametrize("expected", [True, False])
 def test_earlier_conversations_are_held_first_in_order_and_once(concurrency: int, *, expected: bool) -> None:
-    entries = _after(_before(3), 4)
+    entries = _make_followers(_make_row(3), 4)
     entries = [replace(entry, trial=n) for entry in entries for n in (1, 2)]
-    with _slow(concurrency) as (model, dispatcher):
+    with _open_slow_dispatcher(concurrency) as (model, dispatcher):
         if expected:
             dispatcher.expect(entries)
         for entry in entries:
-            assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
+            assert _get_transcript(dispatcher, entry).last.text == f"{entry.id}: ?"
         assert dispatcher.finished() == (8, 0), "earlier ones are no entries"
     assert model.started[:3] == ["before_0", "before_1", "before_2"]
     assert Counter(model.started[3:]) == dict.fromkeys((entry.id for entry in entries), 2)
@@ -942,14 +961,14 @@ def test_earlier_conversations_are_held_first_in_order_and_once(concurrency: int
 
 def test_what_waits_takes_no_place_from_others() -> None:
     """Not under the cap, and not of those who may go ahead either."""
-    waiting, others = _after(_before(1), 100), _entries(5)
+    waiting, others = _make_followers(_make_row(1), 100), _make_entries(5)
     model = HangingModel()
     model.hanging = {"before_0"}
-    dispatcher = Dispatcher(model, _questions("?"), 2)
+    dispatcher = Dispatcher(model, _ask_questions("?"), 2)
     try:
         dispatcher.expect([*waiting, *others])
         for entry in others:
-            assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
+            assert _get_transcript(dispatcher, entry).last.text == f"{entry.id}: ?"
         assert Counter(model.started) == Counter(["before_0", *(entry.id for entry in others)])
         assert dispatcher.in_flight == 1
         body = Attempt(lambda: dispatcher.transcript(waiting[0]))
@@ -960,31 +979,31 @@ def test_what_waits_takes_no_place_from_others() -> None:
 
 
 def test_what_was_waited_for_goes_first_and_the_rest_not_too_far_ahead() -> None:
-    entries = _after(_before(1), 60)
-    with _slow(1) as (model, dispatcher):
+    entries = _make_followers(_make_row(1), 60)
+    with _open_slow_dispatcher(1) as (model, dispatcher):
         dispatcher.expect(entries)
-        _ask(dispatcher, entries[50])
+        _get_transcript(dispatcher, entries[50])
         wait_until(lambda: len(model.started) == 1 + 1 + 8 and not dispatcher.in_flight)
         assert set(model.started[1:3]) >= {"after_50"}
         for entry in entries:
-            _ask(dispatcher, entry)
+            _get_transcript(dispatcher, entry)
     assert sorted(model.started[1:]) == sorted(entry.id for entry in entries)
 
 
 def test_one_that_cannot_be_held_is_told_by_all_that_go_on_from_it() -> None:
-    def answer(entry: Entry, request: AskModel) -> Completion:
+    def fail_one(entry: Entry, request: AskModel) -> Completion:
         if entry.id == "before_1":
             raise NotScoredError("timeout", "slow")
-        return _echo(entry, request)
+        return _echo_question(entry, request)
 
-    entries = _after(_before(3), 3)
-    with _timed(FakeModel(answer), None, 2) as dispatcher:
+    entries = _make_followers(_make_row(3), 3)
+    with _open_timed_dispatcher(FakeModel(fail_one), None, 2) as dispatcher:
         dispatcher.expect([*entries, ENTRY])
         for entry in entries:
-            refusal = _refusal(dispatcher, entry)
+            refusal = _expect_not_scored(dispatcher, entry)
             assert refusal.cause == NOT_HELD
             assert refusal.reason == "timeout: slow (in core:before_1, which has to be answered first)"
-        assert _ask(dispatcher).last.text == "simple_python_0: ?"
+        assert _get_transcript(dispatcher).last.text == "simple_python_0: ?"
         assert dispatcher.finished() == (1, 3)
 
 
@@ -992,30 +1011,30 @@ def test_what_is_asked_again_holds_again_what_failed_and_only_that() -> None:
     model = SlowModel()
     broken = Counter({"before_1": 1})
 
-    def answer(entry: Entry, request: AskModel) -> Completion:
+    def fail_while_broken(entry: Entry, request: AskModel) -> Completion:
         if broken[entry.id]:
             broken[entry.id] -= 1
             raise NotScoredError("timeout", "slow")
-        return _echo(entry, request)
+        return _echo_question(entry, request)
 
-    model.answer = answer
-    (entry,) = _after(_before(3), 1)
-    with _timed(model, None, 1) as dispatcher:
-        assert _refusal(dispatcher, entry).cause == NOT_HELD
-        assert _ask(dispatcher, entry).last.text == "after_0: ?"
+    model.answer = fail_while_broken
+    (entry,) = _make_followers(_make_row(3), 1)
+    with _open_timed_dispatcher(model, None, 1) as dispatcher:
+        assert _expect_not_scored(dispatcher, entry).cause == NOT_HELD
+        assert _get_transcript(dispatcher, entry).last.text == "after_0: ?"
     assert model.started == ["before_0", "before_1", "before_1", "before_2", "after_0"]
 
 
 def test_an_error_of_ours_in_an_earlier_conversation_is_told() -> None:
-    def converse(entry: Entry) -> Conversation:
+    def break_earlier(entry: Entry) -> Conversation:
         if entry.after is None:
             raise ZeroDivisionError("ours")
-        return _questions("?")(entry)
+        return _ask_questions("?")(entry)
 
-    (entry,) = _after(_before(1), 1)
-    dispatcher = Dispatcher(FakeModel(_echo), converse)
+    (entry,) = _make_followers(_make_row(1), 1)
+    dispatcher = Dispatcher(FakeModel(_echo_question), break_earlier)
     try:
-        assert "ZeroDivisionError: ours" in _refusal(dispatcher, entry).reason
+        assert "ZeroDivisionError: ours" in _expect_not_scored(dispatcher, entry).reason
     finally:
         Attempt(dispatcher.close).result()
 
@@ -1033,30 +1052,30 @@ class AtOnce(FakeModel):
 
 
 def test_with_a_model_that_never_waits_they_are_held_where_they_are_needed() -> None:
-    def answer(entry: Entry, request: AskModel) -> Completion:
+    def fail_other(entry: Entry, request: AskModel) -> Completion:
         if entry.id == "other_0":
             raise NotScoredError("no_result", "none")
-        return _echo(entry, request)
+        return _echo_question(entry, request)
 
-    model = AtOnce(answer)
-    dispatcher = Dispatcher(model, _questions("?"))
-    for entry in _after(_before(2), 2):
+    model = AtOnce(fail_other)
+    dispatcher = Dispatcher(model, _ask_questions("?"))
+    for entry in _make_followers(_make_row(2), 2):
         assert dispatcher.transcript(entry).last.text == f"{entry.id}: ?"
     assert model.started == ["before_0", "before_1", "after_0", "after_1"]
-    for entry in _after(_before(2, "other"), 2):
+    for entry in _make_followers(_make_row(2, "other"), 2):
         assert (
-            _refusal(dispatcher, entry).reason
+            _expect_not_scored(dispatcher, entry).reason
             == "no_result: none (in core:other_0, which has to be answered first)"
         )
     assert model.started[4:] == ["other_0"]
 
 
-@pytest.mark.parametrize("model", [AtOnce(_echo), SlowModel()], ids=["at once", "slow"])
+@pytest.mark.parametrize("model", [AtOnce(_echo_question), SlowModel()], ids=["at once", "slow"])
 def test_nobody_waits_where_answers_are_there(model: AtOnce | SlowModel) -> None:
-    dispatcher = Dispatcher(model, _questions("?"), follows=False)
+    dispatcher = Dispatcher(model, _ask_questions("?"), follows=False)
     try:
-        for entry in _after(_before(2), 2):
-            assert _ask(dispatcher, entry).last.text == f"{entry.id}: ?"
+        for entry in _make_followers(_make_row(2), 2):
+            assert _get_transcript(dispatcher, entry).last.text == f"{entry.id}: ?"
     finally:
         Attempt(dispatcher.close).result()
     assert model.started == ["after_0", "after_1"]
@@ -1067,12 +1086,12 @@ def test_many_bodies_that_ask_for_what_goes_on_from_others(seed: int) -> None:
     """In any order, with failures that pass: everybody gets an answer, what went well is held once."""
     random = Random(seed)
     concurrency = random.choice([1, 2, 5])
-    entries = [entry for name in "abc" for entry in _after(_before(4, f"{name}_before"), 12, name)]
+    entries = [entry for name in "abc" for entry in _make_followers(_make_row(4, f"{name}_before"), 12, name)]
     model = CountingModel(seed)
     model.failures = Counter({f"{random.choice('abc')}_before_{random.randrange(4)}": 1, "a_3": 1})
-    dispatcher = Dispatcher(model, _questions("?"), concurrency)
+    dispatcher = Dispatcher(model, _ask_questions("?"), concurrency)
 
-    def answer(entry: Entry) -> Transcript:
+    def ask_until_answered(entry: Entry) -> Transcript:
         while True:
             with suppress(NotScoredError):
                 return dispatcher.transcript(entry)
@@ -1080,7 +1099,7 @@ def test_many_bodies_that_ask_for_what_goes_on_from_others(seed: int) -> None:
     try:
         dispatcher.expect(entries)
         order = random.sample(entries, len(entries))
-        bodies = [Attempt(lambda e=entry: answer(e)) for entry in order]  # type: ignore[misc]
+        bodies = [Attempt(lambda e=entry: ask_until_answered(e)) for entry in order]  # type: ignore[misc]
         for body in bodies:
             body.result()
     finally:

@@ -64,27 +64,27 @@ class FakeModel:
         return outcome
 
 
-def failure(
+def make_failure(
     cause: str = "endpoint", *, transient: bool = True, retry_after_s: float | None = None
 ) -> CallError:
     return CallError(cause, f"it said {cause}", transient=transient, retry_after_s=retry_after_s)
 
 
-def full(retry_after_s: float | None) -> CallError:
-    """A 429."""
-    return failure("rate_limit", retry_after_s=retry_after_s)
+def make_429(retry_after_s: float | None) -> CallError:
+    """Make a 429."""
+    return make_failure("rate_limit", retry_after_s=retry_after_s)
 
 
-def lasting(cause: str) -> CallError:
-    return failure(cause, transient=False)
+def make_lasting_failure(cause: str) -> CallError:
+    return make_failure(cause, transient=False)
 
 
-def entry(number: int = 0) -> Entry:
+def make_numbered_entry(number: int = 0) -> Entry:
     return make_entry(entry_id=f"simple_python_{number}")
 
 
-async def ask(model: LimitedModel, number: int = 0, request: AskModel = REQUEST) -> Completion:
-    return await model.complete(entry(number), request)
+async def ask_model(model: LimitedModel, number: int = 0, request: AskModel = REQUEST) -> Completion:
+    return await model.complete(make_numbered_entry(number), request)
 
 
 async def ask_many(
@@ -93,22 +93,22 @@ async def ask_many(
     """All at once."""
     asked = requests or [REQUEST] * count
     return await asyncio.gather(
-        *(ask(model, number, request) for number, request in enumerate(asked)), return_exceptions=True
+        *(ask_model(model, number, request) for number, request in enumerate(asked)), return_exceptions=True
     )
 
 
 async def ask_many_from(model: LimitedModel, number: int) -> list[Completion | BaseException]:
     """One entry, its failure as a value."""
-    return list(await asyncio.gather(ask(model, number), return_exceptions=True))
+    return list(await asyncio.gather(ask_model(model, number), return_exceptions=True))
 
 
-async def failing(awaitable: Awaitable[object]) -> NotScoredError:
+async def expect_failure(awaitable: Awaitable[object]) -> NotScoredError:
     with pytest.raises(NotScoredError) as caught:
         await awaitable
     return caught.value
 
 
-def causes(outcomes: list[Completion | BaseException]) -> list[str | None]:
+def list_causes(outcomes: list[Completion | BaseException]) -> list[str | None]:
     return [outcome.cause if isinstance(outcome, NotScoredError) else None for outcome in outcomes]
 
 
@@ -125,24 +125,29 @@ def most_in_a_minute(starts: list[float]) -> int:
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_what_may_pass_is_tried_again(times: int) -> None:
-    fake = FakeModel([failure() for _ in range(times)])
+    fake = FakeModel([make_failure() for _ in range(times)])
     model = LimitedModel(fake, Limits(retries=3))
-    assert clock.run_coroutine(ask(model)) == ANSWER
+    assert clock.run_coroutine(ask_model(model)) == ANSWER
     assert (model.calls, model.retried) == (times + 1, times)
     assert model.notes == ("a note", f"{times} of {times + 1} calls were retries")
 
 
 @pytest.mark.parametrize("retries", [0, 1, 4])
 def test_the_last_failure_is_raised_as_it_is(retries: int) -> None:
-    errors = [failure(f"cause_{number}") for number in range(10)]
+    errors = [make_failure(f"cause_{number}") for number in range(10)]
     model = LimitedModel(FakeModel(list(errors)), Limits(retries=retries))
-    assert clock.run_coroutine(failing(ask(model))) is errors[retries]
+    assert clock.run_coroutine(expect_failure(ask_model(model))) is errors[retries]
     assert (model.calls, model.retried) == (retries + 1, retries)
 
 
 @pytest.mark.parametrize(
     "error",
-    [lasting("bad_request"), lasting("authentication"), NotScoredError("offline", "no"), ValueError("no")],
+    [
+        make_lasting_failure("bad_request"),
+        make_lasting_failure("authentication"),
+        NotScoredError("offline", "no"),
+        ValueError("no"),
+    ],
     ids=["bad request", "authentication", "not a call", "a bug"],
 )
 def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
@@ -154,56 +159,58 @@ def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
 
 
 def test_each_call_has_retries_of_its_own() -> None:
-    fake = FakeModel([failure() for _ in range(20)])
+    fake = FakeModel([make_failure() for _ in range(20)])
     model = LimitedModel(fake, Limits(retries=1))
-    assert causes(clock.run_coroutine(ask_many(model, 10))) == ["endpoint"] * 10
+    assert list_causes(clock.run_coroutine(ask_many(model, 10))) == ["endpoint"] * 10
     assert (model.calls, model.retried) == (20, 10)
     assert model.refusal is None
 
 
 def test_an_endpoint_that_is_down_is_not_tried_again_and_again() -> None:
     """One call with all its tries tells; the next are made once, until one works."""
-    fake = FakeModel([failure() for _ in range(3 + 5)])
+    fake = FakeModel([make_failure() for _ in range(3 + 5)])
     model = LimitedModel(fake, Limits(retries=2))
 
     async def main() -> list[Completion | BaseException]:
         return [outcome for number in range(8) for outcome in await ask_many_from(model, number)]
 
     outcomes = clock.run_coroutine(main())
-    assert causes(outcomes) == ["endpoint"] * 6 + [None] * 2
-    assert fake.asked == [entry(0).id] * 3 + [entry(number).id for number in range(1, 8)]
-    fake.script = [failure()]
-    assert clock.run_coroutine(ask(model)) == ANSWER, "it is up again, so a failure is tried again"
+    assert list_causes(outcomes) == ["endpoint"] * 6 + [None] * 2
+    assert fake.asked == [make_numbered_entry(0).id] * 3 + [
+        make_numbered_entry(number).id for number in range(1, 8)
+    ]
+    fake.script = [make_failure()]
+    assert clock.run_coroutine(ask_model(model)) == ANSWER, "it is up again, so a failure is tried again"
 
 
 def test_one_that_fails_while_others_work_says_nothing_of_the_endpoint() -> None:
-    fake = FakeModel([failure(), ANSWER, failure(), failure(), ANSWER])
+    fake = FakeModel([make_failure(), ANSWER, make_failure(), make_failure(), ANSWER])
     model = LimitedModel(fake, Limits(retries=1))
 
     async def main() -> Completion:
-        first = asyncio.create_task(failing(ask(model)))
+        first = asyncio.create_task(expect_failure(ask_model(model)))
         await asyncio.sleep(0.01)
-        await ask(model, 1)
+        await ask_model(model, 1)
         await first
-        return await ask(model, 2)
+        return await ask_model(model, 2)
 
     assert clock.run_coroutine(main()) == ANSWER, "tried again after a failure"
-    assert fake.asked == [entry(number).id for number in (0, 1, 0, 2, 2)]
+    assert fake.asked == [make_numbered_entry(number).id for number in (0, 1, 0, 2, 2)]
 
 
 def test_a_refusal_is_a_sign_of_life() -> None:
-    fake = FakeModel([failure(), failure(), lasting("bad_request"), failure()])
+    fake = FakeModel([make_failure(), make_failure(), make_lasting_failure("bad_request"), make_failure()])
     model = LimitedModel(fake, Limits(retries=1))
 
     async def main() -> list[Completion | BaseException]:
         return [outcome for number in range(3) for outcome in await ask_many_from(model, number)]
 
-    assert causes(clock.run_coroutine(main())) == ["endpoint", "bad_request", None]
+    assert list_causes(clock.run_coroutine(main())) == ["endpoint", "bad_request", None]
 
 
 def test_waits_between_tries_grow() -> None:
-    fake = FakeModel([failure() for _ in range(6)])
-    clock.run_coroutine(ask(LimitedModel(fake, Limits(retries=6))))
+    fake = FakeModel([make_failure() for _ in range(6)])
+    clock.run_coroutine(ask_model(LimitedModel(fake, Limits(retries=6))))
     waits = [later - earlier for earlier, later in pairwise(fake.starts)]
     for attempt, wait in enumerate(waits):
         assert 0.25 * 2**attempt - 1e-6 <= wait <= 0.5 * 2**attempt + 1e-6
@@ -211,22 +218,22 @@ def test_waits_between_tries_grow() -> None:
 
 def test_nothing_was_tried_again_so_nothing_is_noted() -> None:
     model = LimitedModel(FakeModel())
-    clock.run_coroutine(ask(model))
+    clock.run_coroutine(ask_model(model))
     assert (model.calls, model.retried, model.notes) == (1, 0, ("a note",))
     assert model.immediate is False
 
 
 def test_only_calls_that_were_made_again_count_as_such() -> None:
     """The first fails; while it waits, the other spends the money, so that it is never asked again."""
-    fake = FakeModel([failure()])
+    fake = FakeModel([make_failure()])
 
     async def main() -> LimitedModel:
         ledger = Ledger(Price(0, 250_000), max_usd=1, max_tokens=4)
         model = LimitedModel(fake, ledger=ledger)
-        first = asyncio.create_task(failing(ask(model, 0)))
+        first = asyncio.create_task(expect_failure(ask_model(model, 0)))
         await clock.let_tasks_settle()
         fake.script = [Completion(input_tokens=0, output_tokens=4)]
-        await ask(model, 1)
+        await ask_model(model, 1)
         assert (await first).cause == "budget"
         return model
 
@@ -240,13 +247,13 @@ def test_only_calls_that_were_made_again_count_as_such() -> None:
 def test_a_call_that_hangs_is_tried_again() -> None:
     fake = FakeModel(takes=[NEVER, NEVER])
     model = LimitedModel(fake, Limits(retries=2, timeout_s=5))
-    assert clock.run_coroutine(ask(model)) == ANSWER
+    assert clock.run_coroutine(ask_model(model)) == ANSWER
     assert (model.calls, model.retried, fake.in_flight) == (3, 2, 0)
 
 
 def test_a_call_that_always_hangs_is_a_timeout() -> None:
     model = LimitedModel(FakeModel(pace_s=NEVER), Limits(retries=1, timeout_s=2.5))
-    error = clock.run_coroutine(failing(ask(model)))
+    error = clock.run_coroutine(expect_failure(ask_model(model)))
     assert isinstance(error, CallError)
     assert (error.cause, error.reason, error.transient) == ("timeout", "no answer within 2.5 s", True)
     assert model.calls == 2
@@ -271,7 +278,7 @@ def test_a_limit_of_time_around_it_is_not_taken_for_its_own() -> None:
     async def main() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(3):
-                await ask(model)
+                await ask_model(model)
 
     model = LimitedModel(FakeModel(pace_s=NEVER), Limits(timeout_s=100))
     running(main)
@@ -282,15 +289,15 @@ def test_a_limit_of_time_around_it_is_not_taken_for_its_own() -> None:
 
 
 def test_after_retry_after_nobody_starts_before_it_is_over() -> None:
-    fake = FakeModel([full(30)], pace_s=0.125)
+    fake = FakeModel([make_429(30)], pace_s=0.125)
 
     async def main() -> None:
         model = LimitedModel(fake)
-        first = asyncio.create_task(ask(model))
+        first = asyncio.create_task(ask_model(model))
         await asyncio.sleep(1)
-        others = [asyncio.create_task(ask(model, number)) for number in range(1, 4)]
+        others = [asyncio.create_task(ask_model(model, number)) for number in range(1, 4)]
         await asyncio.sleep(20)
-        others += [asyncio.create_task(ask(model, number)) for number in range(4, 8)]
+        others += [asyncio.create_task(ask_model(model, number)) for number in range(4, 8)]
         await asyncio.gather(first, *others)
 
     running(main)
@@ -300,19 +307,19 @@ def test_after_retry_after_nobody_starts_before_it_is_over() -> None:
 
 
 def test_those_who_wait_for_their_turn_are_held_too() -> None:
-    fake = FakeModel([full(30)], pace_s=0.125)
+    fake = FakeModel([make_429(30)], pace_s=0.125)
     clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=60)), 5))
     assert min(fake.starts[1:]) == 30.125
 
 
 def test_the_longest_of_several_requests_to_wait_counts() -> None:
-    fake = FakeModel([full(100), full(1)], takes=[0.1, 0.2])
+    fake = FakeModel([make_429(100), make_429(1)], takes=[0.1, 0.2])
 
     async def main() -> None:
         model = LimitedModel(fake)
-        first = [asyncio.create_task(ask(model, number)) for number in range(2)]
+        first = [asyncio.create_task(ask_model(model, number)) for number in range(2)]
         await asyncio.sleep(1)
-        await asyncio.gather(*first, ask(model, 2))
+        await asyncio.gather(*first, ask_model(model, 2))
 
     running(main)
     assert fake.starts[:2] == [0, 0]
@@ -321,30 +328,30 @@ def test_the_longest_of_several_requests_to_wait_counts() -> None:
 
 def test_it_is_held_again_when_the_endpoint_says_so_again() -> None:
     """Those that were held wake up, and find that the first of them has brought another 429."""
-    fake = FakeModel([full(10), full(50)])
+    fake = FakeModel([make_429(10), make_429(50)])
 
     async def main() -> None:
         model = LimitedModel(fake)
-        first = asyncio.create_task(ask(model))
+        first = asyncio.create_task(ask_model(model))
         await asyncio.sleep(1)
-        second = asyncio.create_task(ask(model, 1))
+        second = asyncio.create_task(ask_model(model, 1))
         await asyncio.sleep(10)
-        await asyncio.gather(first, second, ask(model, 2))
+        await asyncio.gather(first, second, ask_model(model, 2))
 
     running(main)
     assert fake.starts[:2] == pytest.approx([0, 10])
     assert min(fake.starts[2:]) >= 60 - 1e-6
 
 
-@pytest.mark.parametrize("error", [full(None), failure(retry_after_s=500)], ids=["no time", "503"])
+@pytest.mark.parametrize("error", [make_429(None), make_failure(retry_after_s=500)], ids=["no time", "503"])
 def test_other_failures_hold_only_their_own_call(error: CallError) -> None:
     fake = FakeModel([error])
 
     async def main() -> None:
         model = LimitedModel(fake)
-        first = asyncio.create_task(ask(model))
+        first = asyncio.create_task(ask_model(model))
         await clock.let_tasks_settle()
-        await ask(model, 1)
+        await ask_model(model, 1)
         assert clock.read_clock() == 0
         await first
 
@@ -352,8 +359,8 @@ def test_other_failures_hold_only_their_own_call(error: CallError) -> None:
 
 
 def test_a_wait_of_nothing_is_no_wait() -> None:
-    fake = FakeModel([full(0), full(0)])
-    clock.run_coroutine(ask(LimitedModel(fake)))
+    fake = FakeModel([make_429(0), make_429(0)])
+    clock.run_coroutine(ask_model(LimitedModel(fake)))
     assert fake.starts == [0, 0, 0]
 
 
@@ -377,11 +384,11 @@ def test_without_a_rate_all_start_at_once() -> None:
 async def _keep_in_flight(model: LimitedModel, concurrency: int, rounds: int) -> None:
     """So many callers, each with one call after the other."""
 
-    async def caller(number: int) -> None:
+    async def keep_asking(number: int) -> None:
         for _ in range(rounds):
-            await ask(model, number)
+            await ask_model(model, number)
 
-    await asyncio.gather(*map(caller, range(concurrency)))
+    await asyncio.gather(*map(keep_asking, range(concurrency)))
 
 
 def test_calls_that_come_back_together_start_apart() -> None:
@@ -406,20 +413,20 @@ def test_spreading_starts_holds_no_call_back_for_long(takes_s: float) -> None:
 
 
 def test_tries_after_a_failure_take_their_turn() -> None:
-    fake = FakeModel([failure() for _ in range(20)])
+    fake = FakeModel([make_failure() for _ in range(20)])
     clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=60)), 30))
     assert len(fake.starts) == 50
     assert most_in_a_minute(fake.starts) <= 60
 
 
 def test_no_minute_holds_more_calls_than_the_rate_after_all_were_held() -> None:
-    fake = FakeModel([full(30)])
+    fake = FakeModel([make_429(30)])
     clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=60)), 100))
     assert most_in_a_minute(fake.starts) <= 60
 
 
-def sized(tokens: int) -> AskModel:
-    """A request of so many tokens, as far as they can be told before."""
+def make_sized_request(tokens: int) -> AskModel:
+    """Make a request of so many tokens, as far as they can be counted before it is sent."""
     return AskModel(({"content": "x" * (4 * (tokens - INPUT))},))
 
 
@@ -429,7 +436,7 @@ INPUT = estimated_tokens(AskModel(({"content": ""},)), SAFE)
 def test_no_minute_holds_more_calls_than_the_rate_after_a_large_one() -> None:
     """Turns come each second; the first request needs the tokens of a minute, the others hardly any."""
     fake = FakeModel()
-    requests = [sized(60_000), *[sized(100)] * 100]
+    requests = [make_sized_request(60_000), *[make_sized_request(100)] * 100]
     clock.run_coroutine(ask_many(LimitedModel(fake, Limits(rpm=60, tpm=60_000)), 0, requests))
     assert most_in_a_minute(fake.starts) <= 60
 
@@ -437,7 +444,9 @@ def test_no_minute_holds_more_calls_than_the_rate_after_a_large_one() -> None:
 @given(sizes=st.lists(st.integers(20, 3000), min_size=1, max_size=20))
 def test_no_minute_holds_more_tokens_than_the_rate_and_one_request(sizes: list[int]) -> None:
     fake = FakeModel()
-    clock.run_coroutine(ask_many(LimitedModel(fake, Limits(tpm=2000)), 0, [sized(size) for size in sizes]))
+    clock.run_coroutine(
+        ask_many(LimitedModel(fake, Limits(tpm=2000)), 0, [make_sized_request(size) for size in sizes])
+    )
     spent = list(zip(fake.starts, sizes, strict=True))
     for first, _ in spent:
         within = [size for start, size in spent if first <= start < first + 60 - 1e-6]
@@ -463,20 +472,20 @@ def test_tokens_that_were_used_count_instead_of_those_that_were_expected(
 
     async def main() -> None:
         model = LimitedModel(fake, Limits(tpm=600))
-        await ask(model, 0, sized(600))
-        await ask(model, 1, sized(600))
+        await ask_model(model, 0, make_sized_request(600))
+        await ask_model(model, 1, make_sized_request(600))
 
     running(main)
     assert fake.starts == pytest.approx([0, second])
 
 
 def test_a_call_that_failed_has_used_its_tokens() -> None:
-    fake = FakeModel([lasting("bad_request")])
+    fake = FakeModel([make_lasting_failure("bad_request")])
 
     async def main() -> None:
         model = LimitedModel(fake, Limits(tpm=600))
-        await failing(ask(model, 0, sized(600)))
-        await ask(model, 1, sized(600))
+        await expect_failure(ask_model(model, 0, make_sized_request(600)))
+        await ask_model(model, 1, make_sized_request(600))
 
     running(main)
     assert fake.starts == pytest.approx([0, 60])
@@ -498,8 +507,8 @@ def test_until_the_first_call_is_back_no_second_is_made() -> None:
 
 def test_it_is_decided_when_the_first_call_is_back_and_not_before() -> None:
     async def main() -> None:
-        model = LimitedModel(FakeModel([failure()], takes=[5, 5]), preflight=True)
-        first = asyncio.create_task(ask(model))
+        model = LimitedModel(FakeModel([make_failure()], takes=[5, 5]), preflight=True)
+        first = asyncio.create_task(ask_model(model))
         while not first.done():
             assert not model.decided.is_set()
             await asyncio.sleep(0.5)
@@ -509,7 +518,7 @@ def test_it_is_decided_when_the_first_call_is_back_and_not_before() -> None:
 
 
 def test_its_tries_come_before_all_other_calls() -> None:
-    fake = FakeModel([failure(), failure(), full(40)])
+    fake = FakeModel([make_failure(), make_failure(), make_429(40)])
     model = LimitedModel(fake, preflight=True)
     assert clock.run_coroutine(ask_many(model, 5)) == [ANSWER] * 5
     assert fake.asked[:4] == [fake.asked[0]] * 4
@@ -519,15 +528,15 @@ def test_its_tries_come_before_all_other_calls() -> None:
 
 @pytest.mark.parametrize("cause", ["authentication", "not_found", "connection", "rate_limit", "budget"])
 def test_a_first_call_that_fails_for_good_is_the_only_one(cause: str) -> None:
-    error = lasting(cause)
+    error = make_lasting_failure(cause)
     fake = FakeModel([error])
     model = LimitedModel(fake, preflight=True)
 
     async def main() -> None:
         outcomes = await ask_many(model, 5)
         assert outcomes[0] is error
-        assert causes(outcomes) == [cause] * 5
-        later = await failing(ask(model, 9))
+        assert list_causes(outcomes) == [cause] * 5
+        later = await expect_failure(ask_model(model, 9))
         assert (later.cause, later.reason) == (error.cause, error.reason)
 
     running(main)
@@ -539,33 +548,33 @@ def test_a_first_call_that_fails_for_good_is_the_only_one(cause: str) -> None:
 def test_a_first_call_whose_tries_all_fail_is_the_only_one() -> None:
     fake = FakeModel(pace_s=NEVER)
     model = LimitedModel(fake, Limits(retries=2, timeout_s=1), preflight=True)
-    assert causes(clock.run_coroutine(ask_many(model, 5))) == ["timeout"] * 5
+    assert list_causes(clock.run_coroutine(ask_many(model, 5))) == ["timeout"] * 5
     assert fake.asked == ["simple_python_0"] * 3
 
 
 def test_nobody_listens_and_that_is_not_tried_again_at_first() -> None:
     """A server that was not started will not be there a second later, and somebody waits to be told."""
-    fake = FakeModel([failure("connection") for _ in range(9)])
+    fake = FakeModel([make_failure("connection") for _ in range(9)])
     model = LimitedModel(fake, preflight=True)
-    assert causes(clock.run_coroutine(ask_many(model, 3))) == ["connection"] * 3
+    assert list_causes(clock.run_coroutine(ask_many(model, 3))) == ["connection"] * 3
     assert (model.calls, model.retried) == (1, 0)
 
 
 @pytest.mark.parametrize("preflight", [True, False])
 def test_a_server_that_goes_away_later_may_come_back(preflight: bool) -> None:
-    fake = FakeModel([ANSWER, failure("connection"), failure("connection")])
+    fake = FakeModel([ANSWER, make_failure("connection"), make_failure("connection")])
 
     async def main() -> None:
         model = LimitedModel(fake, preflight=preflight)
         for number in range(3):
-            assert await ask(model, number) == ANSWER
+            assert await ask_model(model, number) == ANSWER
         assert (model.calls, model.retried, model.refusal) == (5, 2, None)
 
     running(main)
 
 
 def test_an_entry_that_is_malformed_says_nothing_of_the_endpoint() -> None:
-    fake = FakeModel([lasting("bad_request"), lasting("bad_request")], pace_s=1)
+    fake = FakeModel([make_lasting_failure("bad_request"), make_lasting_failure("bad_request")], pace_s=1)
     model = LimitedModel(fake, preflight=True)
 
     async def main() -> list[Completion | BaseException]:
@@ -576,42 +585,48 @@ def test_an_entry_that_is_malformed_says_nothing_of_the_endpoint() -> None:
         assert model.decided.is_set()
         return await asked
 
-    assert causes(running(main)) == ["bad_request", "bad_request", None, None, None, None]
+    assert list_causes(running(main)) == ["bad_request", "bad_request", None, None, None, None]
     assert fake.starts == [0, 1, 2, 3, 3, 3]
     assert model.decided.is_set()
     assert model.refusal is None
 
 
 def test_three_malformed_in_a_row_are_the_word_of_the_endpoint() -> None:
-    fake = FakeModel([lasting("bad_request") for _ in range(9)])
+    fake = FakeModel([make_lasting_failure("bad_request") for _ in range(9)])
     model = LimitedModel(fake, preflight=True)
-    assert causes(clock.run_coroutine(ask_many(model, 6))) == ["bad_request"] * 6
+    assert list_causes(clock.run_coroutine(ask_many(model, 6))) == ["bad_request"] * 6
     assert len(fake.asked) == 3
     assert model.refusal is not None
     assert model.decided.is_set()
 
 
 def test_a_malformed_one_and_then_another_failure() -> None:
-    fake = FakeModel([lasting("bad_request"), lasting("authentication")])
+    fake = FakeModel([make_lasting_failure("bad_request"), make_lasting_failure("authentication")])
     model = LimitedModel(fake, preflight=True)
-    outcomes = causes(clock.run_coroutine(ask_many(model, 4)))
+    outcomes = list_causes(clock.run_coroutine(ask_many(model, 4)))
     assert outcomes == ["bad_request", "authentication", "authentication", "authentication"]
     assert len(fake.asked) == 2
 
 
 def test_later_malformed_ones_refuse_nothing() -> None:
-    fake = FakeModel([ANSWER, *(lasting("bad_request") for _ in range(5)), lasting("authentication")])
+    fake = FakeModel(
+        [
+            ANSWER,
+            *(make_lasting_failure("bad_request") for _ in range(5)),
+            make_lasting_failure("authentication"),
+        ]
+    )
     model = LimitedModel(fake, preflight=True)
-    outcomes = causes(clock.run_coroutine(ask_many(model, 9)))
+    outcomes = list_causes(clock.run_coroutine(ask_many(model, 9)))
     assert outcomes == [None, *["bad_request"] * 5, "authentication", None, None]
     assert model.refusal is None
 
 
 def test_without_it_nothing_is_refused() -> None:
-    fake = FakeModel([lasting("authentication") for _ in range(5)])
+    fake = FakeModel([make_lasting_failure("authentication") for _ in range(5)])
     model = LimitedModel(fake)
     assert model.decided.is_set()
-    assert causes(clock.run_coroutine(ask_many(model, 6))) == ["authentication"] * 5 + [None]
+    assert list_causes(clock.run_coroutine(ask_many(model, 6))) == ["authentication"] * 5 + [None]
 
 
 def test_it_is_no_longer_wanted_alone() -> None:
@@ -625,7 +640,7 @@ def test_it_is_no_longer_wanted_alone() -> None:
 
 def test_who_gives_up_at_the_door_is_no_matter() -> None:
     async def main() -> None:
-        calls = [asyncio.create_task(ask(model, number)) for number in range(5)]
+        calls = [asyncio.create_task(ask_model(model, number)) for number in range(5)]
         await asyncio.sleep(1)
         calls[1].cancel()
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
@@ -642,7 +657,7 @@ def test_a_first_call_that_is_cancelled_leaves_nobody_at_the_door() -> None:
     """The others are tried, one before all others again, or are refused; both would do."""
 
     async def main() -> None:
-        calls = [asyncio.create_task(ask(model, number)) for number in range(5)]
+        calls = [asyncio.create_task(ask_model(model, number)) for number in range(5)]
         await asyncio.sleep(1)
         calls[0].cancel()
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
@@ -675,7 +690,7 @@ def test_calls_that_could_pass_the_limit_are_not_made() -> None:
     spends = Completion(input_tokens=0, output_tokens=4)
     fake = FakeModel([spends] * 10, pace_s=1)
     model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=3, max_tokens=4))
-    assert causes(clock.run_coroutine(ask_many(model, 6))) == [None] * 3 + ["budget"] * 3
+    assert list_causes(clock.run_coroutine(ask_many(model, 6))) == [None] * 3 + ["budget"] * 3
     assert (model.calls, model.ledger.spent) == (3, 3)
     assert model.notes == (
         "a note",
@@ -684,7 +699,12 @@ def test_calls_that_could_pass_the_limit_are_not_made() -> None:
 
 
 def test_failures_cost_nothing() -> None:
-    script: list[Outcome] = [failure(), lasting("bad_request"), ValueError("a bug"), failure()]
+    script: list[Outcome] = [
+        make_failure(),
+        make_lasting_failure("bad_request"),
+        ValueError("a bug"),
+        make_failure(),
+    ]
     fake = FakeModel(script, takes=[0, 0, 0, NEVER])
     model = rich_for_one(fake, Limits(timeout_s=5))
 
@@ -692,38 +712,38 @@ def test_failures_cost_nothing() -> None:
         for number in range(4):
             await ask_many(model, 1, [REQUEST])
             assert model.ledger.spent == 0, number
-        assert await ask(model) == ANSWER
+        assert await ask_model(model) == ANSWER
 
     running(main)
 
 
 def test_a_try_after_a_failure_waits_for_money_like_any_other() -> None:
     """Its promise is given back while it waits, so that others can go on meanwhile."""
-    fake = FakeModel([failure(retry_after_s=100)])
+    fake = FakeModel([make_failure(retry_after_s=100)])
     model = rich_for_one(fake)
 
     async def main() -> None:
-        first = asyncio.create_task(ask(model))
+        first = asyncio.create_task(ask_model(model))
         await clock.let_tasks_settle()
-        assert await ask(model, 1) == ANSWER
+        assert await ask_model(model, 1) == ANSWER
         assert clock.read_clock() == 0
         assert await first == ANSWER
 
     running(main)
 
 
-def cancelled_at(moment: float, model: LimitedModel) -> None:
-    """The second of two calls is cancelled then; all the money must be there for a third one."""
+def cancel_second_call(moment: float, model: LimitedModel) -> None:
+    """Cancel the second of two calls at a moment; all the money must be there for a third one."""
 
     async def main() -> None:
-        await ask(model, 0)
-        call = asyncio.create_task(ask(model, 1))
+        await ask_model(model, 0)
+        call = asyncio.create_task(ask_model(model, 1))
         await asyncio.sleep(moment)
         assert not call.done()
         call.cancel()
         await asyncio.wait([call])
         assert call.cancelled()
-        assert await ask(model, 2) == ANSWER
+        assert await ask_model(model, 2) == ANSWER
 
     running(main)
 
@@ -734,31 +754,31 @@ def rich_for_one(fake: FakeModel, limits: Limits | None = None) -> LimitedModel:
 
 
 def test_cancelled_in_flight() -> None:
-    cancelled_at(1, rich_for_one(FakeModel(takes=[0, NEVER])))
+    cancel_second_call(1, rich_for_one(FakeModel(takes=[0, NEVER])))
 
 
 def test_cancelled_before_it_is_tried_again() -> None:
-    cancelled_at(1, rich_for_one(FakeModel([ANSWER, failure(retry_after_s=500)])))
+    cancel_second_call(1, rich_for_one(FakeModel([ANSWER, make_failure(retry_after_s=500)])))
 
 
 @pytest.mark.parametrize("limits", [Limits(rpm=1), Limits(tpm=1)], ids=["rpm", "tpm"])
 def test_cancelled_while_it_waits_for_its_turn(limits: Limits) -> None:
     fake = FakeModel()
-    cancelled_at(1, rich_for_one(fake, limits))
+    cancel_second_call(1, rich_for_one(fake, limits))
     assert fake.asked == ["simple_python_0", "simple_python_2"]
 
 
 def test_cancelled_while_all_are_held() -> None:
-    fake = FakeModel([full(50)])
+    fake = FakeModel([make_429(50)])
     model = rich_for_one(fake)
 
     async def main() -> None:
-        first = asyncio.create_task(ask(model, 0))
+        first = asyncio.create_task(ask_model(model, 0))
         await clock.let_tasks_settle()
-        second = asyncio.create_task(ask(model, 1))
+        second = asyncio.create_task(ask_model(model, 1))
         await clock.let_tasks_settle()
         second.cancel()
-        third = asyncio.create_task(ask(model, 2))
+        third = asyncio.create_task(ask_model(model, 2))
         await asyncio.wait([first, second, third])
         assert second.cancelled()
 
@@ -772,13 +792,13 @@ def test_cancelled_while_it_waits_for_money() -> None:
     model = rich_for_one(fake)
 
     async def main() -> None:
-        first = asyncio.create_task(ask(model, 0))
+        first = asyncio.create_task(ask_model(model, 0))
         await clock.let_tasks_settle()
-        second = asyncio.create_task(ask(model, 1))
+        second = asyncio.create_task(ask_model(model, 1))
         await clock.let_tasks_settle()
         second.cancel()
         await asyncio.wait([second])
-        assert await ask(model, 2) == await first == ANSWER
+        assert await ask_model(model, 2) == await first == ANSWER
 
     running(main)
     assert fake.asked == ["simple_python_0", "simple_python_2"]
@@ -789,13 +809,13 @@ def test_cancelled_at_the_door() -> None:
     model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=1, max_tokens=4), preflight=True)
 
     async def main() -> None:
-        first = asyncio.create_task(ask(model, 0))
+        first = asyncio.create_task(ask_model(model, 0))
         await clock.let_tasks_settle()
-        second = asyncio.create_task(ask(model, 1))
+        second = asyncio.create_task(ask_model(model, 1))
         await clock.let_tasks_settle()
         second.cancel()
         await asyncio.gather(first, second, return_exceptions=True)
-        assert await ask(model, 2) == ANSWER
+        assert await ask_model(model, 2) == ANSWER
 
     running(main)
 
@@ -804,9 +824,9 @@ def test_cancelled_at_the_door() -> None:
 
 outcomes = st.one_of(
     st.builds(Completion, input_tokens=st.just(0), output_tokens=st.integers(0, 4)),
-    st.sampled_from(["endpoint", "rate_limit", "connection"]).map(failure),
-    st.floats(0, 20).map(full),
-    st.sampled_from(["bad_request", "context"]).map(lasting),
+    st.sampled_from(["endpoint", "rate_limit", "connection"]).map(make_failure),
+    st.floats(0, 20).map(make_429),
+    st.sampled_from(["bad_request", "context"]).map(make_lasting_failure),
     st.builds(ValueError),
 )
 
@@ -836,7 +856,7 @@ def test_every_call_comes_to_an_end_and_no_money_is_lost(
     model = LimitedModel(fake, Limits(rpm, tpm, retries=2, timeout_s=10), ledger, preflight=preflight)
 
     async def main() -> None:
-        calls = [asyncio.create_task(ask(model, number)) for number in range(count)]
+        calls = [asyncio.create_task(ask_model(model, number)) for number in range(count)]
         await asyncio.sleep(1)
         for number in cancelled & set(range(count)):
             calls[number].cancel()

@@ -29,7 +29,7 @@ def in_order(starts: list[float]) -> bool:
 
 
 def most_in_a_minute(starts: list[float], amounts: list[float]) -> float:
-    """The highest sum of the amounts that start within any 60 s; the last moment is not part of them."""
+    """Return the highest sum of the amounts that start within any 60 s, the last moment excluded."""
     return max(
         sum(a for s, a in zip(starts, amounts, strict=True) if first <= s < first + 60 - ROUNDING)
         for first in starts

@@ -36,8 +36,8 @@ def test_the_first_moment() -> None:
     assert "0.0 calls/s" in replace(HALF, calls=0, elapsed_s=0.0).line()
 
 
-def _into(path: Path) -> Screen:
-    """A screen whose standard output is a file."""
+def _open_screen(path: Path) -> Screen:
+    """Open a screen whose standard output is a file."""
     kept = os.dup(1)
     with path.open("wb") as out:
         os.dup2(out.fileno(), 1)
@@ -52,7 +52,7 @@ def test_lines_come_through_though_output_is_captured(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with capfd.disabled():
-        screen = _into(tmp_path / "out")
+        screen = _open_screen(tmp_path / "out")
     screen.show("7 of 9")
     screen.show("8 of 9")
     screen.clear()
@@ -91,7 +91,7 @@ def test_it_ticks_until_it_is_stopped_and_leaves_nothing_behind() -> None:
 
 
 def test_progress_is_shown_until_the_block_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_fcbench.dispatch.progress.Screen", lambda: _into(tmp_path / "out"))
+    monkeypatch.setattr("pytest_fcbench.dispatch.progress.Screen", lambda: _open_screen(tmp_path / "out"))
     before = threading.active_count()
     with show_progress(lambda: HALF):
         assert threading.active_count() == before + 1

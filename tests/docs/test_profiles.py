@@ -30,8 +30,8 @@ from tests.matchers.sql import shop
 from tests.matchers.test_execution import entry_of as executed_entry
 from tests.matchers.test_rest import entry_of as rest_entry
 from tests.matchers.test_state import entry_of as state_entry
-from tests.matchers.test_state import fresh
-from tests.matchers.test_state import held as conversation
+from tests.matchers.test_state import make_conversation as conversation
+from tests.matchers.test_state import open_entry
 
 TEXT = (ROOT / "docs" / "profiles.md").read_text(encoding="utf-8")
 _ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
@@ -94,7 +94,7 @@ def judge_relevance(category: str, answer: str) -> Judgement:
 
 
 def judge_turns(truth: str, made: str) -> Judgement:
-    return state.judge(state_entry(ast.literal_eval(truth)), conversation(ast.literal_eval(made)), fresh)
+    return state.judge(state_entry(ast.literal_eval(truth)), conversation(ast.literal_eval(made)), open_entry)
 
 
 def judge_final_answer(right: str, text: str) -> Judgement:

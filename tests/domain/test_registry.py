@@ -21,13 +21,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def things() -> Registry[object]:
+def make_registry() -> Registry[object]:
     return Registry("thing", GROUP, {"ours": 1})
 
 
 def test_what_a_distribution_adds_is_found_beside_our_own(place: Path) -> None:
     install_distribution(place, "more", {GROUP: {"theirs": "math:pi"}})
-    found = things()
+    found = make_registry()
     assert (list(found), len(found)) == (["ours", "theirs"], 2)
     assert (found["ours"], found.find("theirs")) == (1, math.pi)
     assert "theirs" in found
@@ -39,12 +39,12 @@ def test_an_unknown_name_is_answered_with_all_names(place: Path) -> None:
     with pytest.raises(
         UsageError, match=r"unknown thing 'their'\. Did you mean 'theirs'\? Valid: ours, theirs"
     ):
-        things().find("their")
+        make_registry().find("their")
 
 
 def test_an_entry_point_is_imported_only_when_it_is_looked_up(place: Path) -> None:
     install_distribution(place, "more", {GROUP: {"theirs": "no_such_module:thing"}})
-    found = things()
+    found = make_registry()
     assert list(found) == ["ours", "theirs"]
     told = re.escape("thing 'theirs': no_such_module:thing of more cannot be imported: ModuleNotFoundError")
     with pytest.raises(UsageError, match=told):
@@ -56,5 +56,5 @@ def test_a_name_cannot_be_taken_twice(place: Path, name: str, owner: str) -> Non
     install_distribution(place, "more", {GROUP: {"theirs": "math:pi"}})
     install_distribution(place, "second", {GROUP: {name: "math:e"}})
     with pytest.raises(UsageError, match=f"thing '{name}' of .*: .* has one of that name; rename") as raised:
-        list(things())
+        list(make_registry())
     assert {"second", owner} <= set(re.findall(r"[\w-]+", str(raised.value)))

@@ -37,7 +37,7 @@ class Taken:
     """Its function has the name of one of ours."""
 
     def state(self) -> str:
-        """A state."""
+        """Return a state."""
         return ""
 
 

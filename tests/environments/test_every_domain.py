@@ -462,12 +462,12 @@ def report_events(number: int) -> None:
     # It imports what it needs when it is first called.
     datetime.strptime("1", "%d")
 
-    def hook(event: str, _: object) -> None:
+    def note_event(event: str, _: object) -> None:
         if event.startswith(_FORBIDDEN):
             events.append(event)
             raise RuntimeError(event)
 
-    sys.addaudithook(hook)
+    sys.addaudithook(note_event)
     if not number:
         Environments({"leaky": Leaky({}, WORLD)}).perform_calls([f"leak({leak!r})" for leak in LEAKS])
     for turn in range(number):

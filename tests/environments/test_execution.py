@@ -27,7 +27,7 @@ class Shelf(Environment):
         self.jars: dict[object, object] = {}
 
     def put(self, label: object, content: object = "jam", lid: bool = True) -> object:
-        """What stands there now."""
+        """Put something into a jar and tell what stands there now."""
         self.jars[label] = content
         return {"label": label, "content": content, "lid": lid}
 
@@ -40,11 +40,11 @@ class Shelf(Environment):
         return self.jars.pop(label)
 
     def drop(self, words: str = "") -> object:
-        """Always an exception."""
+        """Raise an exception, always."""
         raise ValueError(words)
 
     def crash(self) -> object:
-        """Always a fault of the interpreter."""
+        """Raise a fault of the interpreter, always."""
         raise SystemError("bad internal call")
 
 
@@ -325,12 +325,12 @@ def test_what_is_no_call_is_an_error_and_changes_nothing(text: str) -> None:
     jars: dict[object, object] = {}
     results: list[str] = []
 
-    def work() -> None:
+    def perform_text() -> None:
         found, result = perform_on_shelf(text)
         jars.update(found)
         results.append(result)
 
-    must_end(work)
+    must_end(perform_text)
     assert (jars, results[0][:6]) == ({}, "Error:")
     assert len(results[0]) < 600
 

@@ -81,7 +81,7 @@ class Kiosk(Environment):
         """Private, so no function."""
 
 
-def sell() -> FunctionDoc:
+def document_sell() -> FunctionDoc:
     return document_domain(Kiosk)[0]
 
 
@@ -133,13 +133,22 @@ TYPED: Mapping[str, Mapping[str, object]] = {
 
 @pytest.mark.parametrize(("name", "schema"), TYPED.items(), ids=TYPED)
 def test_a_parameter(name: str, schema: Mapping[str, object]) -> None:
-    assert sell().properties[name] == schema
+    assert document_sell().properties[name] == schema
 
 
 def test_parameters_in_order_and_those_without_a_default_are_required() -> None:
-    assert list(sell().properties) == list(TYPED)
-    assert sell().required == ("item", "count", "price", "gift", "stamps", "rows", "extras", "colour")
-    assert sell().parameters["type"] == "dict"
+    assert list(document_sell().properties) == list(TYPED)
+    assert document_sell().required == (
+        "item",
+        "count",
+        "price",
+        "gift",
+        "stamps",
+        "rows",
+        "extras",
+        "colour",
+    )
+    assert document_sell().parameters["type"] == "dict"
 
 
 def test_a_function_without_parameters() -> None:

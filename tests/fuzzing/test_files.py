@@ -44,7 +44,7 @@ from tests.factories import DEMO, FACTS, PACKAGE, make_doc, make_path_record, ma
 from tests.fuzzing.strategies import change_values, hostile_text, mutate_bytes, mutate_texts, words
 from tests.fuzzing.targets import make_target
 from tests.fuzzing.test_reading import completions
-from tests.suites.formats.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, entries_of
+from tests.suites.formats.test_entry_schema import FOLDER, LINE, VALIDATOR, WRITTEN, shorten_file
 from tests.suites.test_complexfuncbench import RECORD
 from tests.suites.test_custom import LINES
 
@@ -67,7 +67,7 @@ def read_or_refuse(read: Callable[[], object], *errors: type[FcbenchError]) -> o
 # Entries
 
 _TEXTS = tuple(path.read_text(encoding="utf-8")[:3000] for path in WRITTEN)
-_VALUES = tuple(entries_of(path) for path in WRITTEN)
+_VALUES = tuple(shorten_file(path) for path in WRITTEN)
 _LINES = tuple(map(json.dumps, LINES))
 
 

@@ -311,8 +311,8 @@ def test_conversations_are_matched(
     transcript = Transcript(
         entry.key, "test", Prompting(Mode.PROMPT, Names.DOTTED, syntax), tuple(map(tuple, turns))
     )
-    judgement = state.judge(entry, transcript, test_state.fresh)
-    assert_sound(entry, transcript, judgement, state.judge(entry, transcript, test_state.fresh))
+    judgement = state.judge(entry, transcript, test_state.open_entry)
+    assert_sound(entry, transcript, judgement, state.judge(entry, transcript, test_state.open_entry))
 
 
 @make_target(one=json_values, edits=change_values([{"a": [1, {"b": "c"}], "d": {"e": None}}]))

@@ -16,21 +16,23 @@ from pytest_fcbench.matchers import answer
 from tests.factories import make_entry
 
 
-def entry(*right: str) -> Entry:
+def make_answer_entry(*right: str) -> Entry:
     return replace(make_entry("memory_kv"), expectation=Answers(right), scene=Scene((), {}))
 
 
-def transcript(*steps: Step, turns: int = 1, mode: Mode = Mode.FC) -> Transcript:
+def make_answer_transcript(*steps: Step, turns: int = 1, mode: Mode = Mode.FC) -> Transcript:
     return Transcript(
         "core:memory_kv_0", "test", Prompting(mode, Names.DOTTED, DEFAULT_SYNTAX[mode]), (steps,) * turns
     )
 
 
-def said(text: str | None, *right: str, mode: Mode = Mode.FC) -> Judgement:
-    return answer.judge(entry(*right), transcript(Step(Completion(text=text)), mode=mode))
+def judge_text(text: str | None, *right: str, mode: Mode = Mode.FC) -> Judgement:
+    return answer.judge(
+        make_answer_entry(*right), make_answer_transcript(Step(Completion(text=text)), mode=mode)
+    )
 
 
-def word(verdict: Verdict) -> str:
+def name_verdict(verdict: Verdict) -> str:
     return verdict.code if isinstance(verdict, Failed) else verdict.status
 
 
@@ -74,12 +76,12 @@ CALL = Step(Completion(tool_calls=(ToolCall("weather.forecast", "{}"),)), ("weat
     ],
 )
 def test_what_is_said(text: str | None, right: str, official: str, corrected: str) -> None:
-    judgement = said(text, right)
-    assert (word(judgement.official), word(judgement.corrected)) == (official, corrected)
+    judgement = judge_text(text, right)
+    assert (name_verdict(judgement.official), name_verdict(judgement.corrected)) == (official, corrected)
 
 
 def test_any_answer_will_do() -> None:
-    assert said("eleven", "11", "eleven") == Judgement.same_in_both(Passed())
+    assert judge_text("eleven", "11", "eleven") == Judgement.same_in_both(Passed())
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_the_form_is_found_whatever_is_in_it(value: str, context: str) -> None:
 
 @given(st.text(max_size=200), st.text(max_size=30))
 def test_any_text_gets_a_verdict(text: str, right: str) -> None:
-    assert said(text, right).corrected.status in ("passed", "failed")
+    assert judge_text(text, right).corrected.status in ("passed", "failed")
 
 
 @given(st.text(alphabet="ab 12.,-$'", min_size=1, max_size=20))
@@ -133,52 +135,63 @@ def test_what_is_right_says_itself(right: str) -> None:
     "text", ["{" * 500_000, "{'answer': " * 50_000, ",answer:'" * 50_000, "1," * 300_000]
 )
 def test_a_long_text_takes_no_long_time(text: str) -> None:
-    assert said(text, "Oslo").corrected.status == "failed"
+    assert judge_text(text, "Oslo").corrected.status == "failed"
 
 
 def test_the_last_step_without_calls_counts_officially() -> None:
     steps = (Step(Completion(text="Oslo")), CALL)
-    judgement = answer.judge(entry("Oslo"), transcript(*steps))
-    assert (word(judgement.official), word(judgement.corrected)) == ("passed", answer.NO_LAST_MESSAGE)
+    judgement = answer.judge(make_answer_entry("Oslo"), make_answer_transcript(*steps))
+    assert (name_verdict(judgement.official), name_verdict(judgement.corrected)) == (
+        "passed",
+        answer.NO_LAST_MESSAGE,
+    )
 
 
 def test_calls_to_the_end_leave_no_message() -> None:
-    judgement = answer.judge(entry("Oslo"), transcript(CALL, CALL))
-    assert word(judgement.official) == word(judgement.corrected) == answer.NO_LAST_MESSAGE
+    judgement = answer.judge(make_answer_entry("Oslo"), make_answer_transcript(CALL, CALL))
+    assert name_verdict(judgement.official) == name_verdict(judgement.corrected) == answer.NO_LAST_MESSAGE
 
 
 def test_a_call_that_cannot_be_read_is_no_answer() -> None:
     """Officially its text is searched like any other."""
     broken = Step(Completion(tool_calls=(ToolCall("weather.forecast", '{"city": "Oslo"'),)))
-    judgement = answer.judge(entry("Oslo"), transcript(broken))
-    assert (word(judgement.official), word(judgement.corrected)) == ("passed", answer.UNREADABLE)
+    judgement = answer.judge(make_answer_entry("Oslo"), make_answer_transcript(broken))
+    assert (name_verdict(judgement.official), name_verdict(judgement.corrected)) == (
+        "passed",
+        answer.UNREADABLE,
+    )
 
 
 def test_a_failed_call_of_a_result_file() -> None:
     failed = Step(Completion(text="Error during inference: 503 Oslo", fault=Fault.INFERENCE_ERROR))
-    judgement = answer.judge(entry("Oslo"), transcript(failed))
-    assert word(judgement.official) == answer.INFERENCE_ERROR
+    judgement = answer.judge(make_answer_entry("Oslo"), make_answer_transcript(failed))
+    assert name_verdict(judgement.official) == answer.INFERENCE_ERROR
     assert isinstance(judgement.corrected, NotScored)
 
 
 def test_a_context_that_overflowed() -> None:
     failed = Step(Completion(text="too long", fault=Fault.OVERFLOW))
-    judgement = answer.judge(entry("Oslo"), transcript(failed))
-    assert word(judgement.official) == answer.INFERENCE_ERROR
-    assert word(judgement.corrected) == Fault.OVERFLOW
+    judgement = answer.judge(make_answer_entry("Oslo"), make_answer_transcript(failed))
+    assert name_verdict(judgement.official) == answer.INFERENCE_ERROR
+    assert name_verdict(judgement.corrected) == Fault.OVERFLOW
 
 
 def test_two_turns_are_no_answer_officially() -> None:
-    judgement = answer.judge(entry("Oslo"), transcript(Step(Completion(text="Oslo")), turns=2))
-    assert (word(judgement.official), word(judgement.corrected)) == (answer.INFERENCE_ERROR, "passed")
+    judgement = answer.judge(
+        make_answer_entry("Oslo"), make_answer_transcript(Step(Completion(text="Oslo")), turns=2)
+    )
+    assert (name_verdict(judgement.official), name_verdict(judgement.corrected)) == (
+        answer.INFERENCE_ERROR,
+        "passed",
+    )
 
 
 def test_prompting_is_judged_by_the_text() -> None:
-    assert said("{'answer': 'Oslo', 'context': ''}", "Oslo", mode=Mode.PROMPT) == Judgement.same_in_both(
-        Passed()
-    )
+    assert judge_text(
+        "{'answer': 'Oslo', 'context': ''}", "Oslo", mode=Mode.PROMPT
+    ) == Judgement.same_in_both(Passed())
 
 
 def test_only_answers_are_judged() -> None:
     with pytest.raises(TypeError, match="memory_kv_0 has no answers"):
-        answer.judge(replace(entry(), expectation=Facts(())), transcript(CALL))
+        answer.judge(replace(make_answer_entry(), expectation=Facts(())), make_answer_transcript(CALL))

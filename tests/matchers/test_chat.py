@@ -52,8 +52,8 @@ def test_what_is_no_answer_is_judged_as_anywhere() -> None:
 # Ratings
 
 
-def _judged(reply: str) -> Aside:
-    """What a judge said of the answer in the first place."""
+def _make_aside(reply: str) -> Aside:
+    """Make the aside of a judge who said this of the answer in the first place."""
     request = next(
         put_question(chat.build_question(ENTRY, make_transcript("Nettle does.")), "judge", Party.JUDGE)
     )
@@ -62,13 +62,13 @@ def _judged(reply: str) -> Aside:
 
 def test_a_rating_changes_no_verdict() -> None:
     plain = make_transcript("Nettle does.")
-    bad = chat.judge(ENTRY, replace(plain, asides=(_judged('{"score": 0, "reason": "No rhyme."}'),)))
+    bad = chat.judge(ENTRY, replace(plain, asides=(_make_aside('{"score": 0, "reason": "No rhyme."}'),)))
     assert bad.rating == JudgeRating(0, "No rhyme.")
     assert replace(bad, rating=None) == chat.judge(ENTRY, plain)
     assert chat.judge(ENTRY, plain).rating is None
 
 
 def test_a_rating_of_another_answer_is_none() -> None:
-    aside = _judged('{"score": 2, "reason": "It rhymes."}')
+    aside = _make_aside('{"score": 2, "reason": "It rhymes."}')
     found = chat.judge(ENTRY, replace(make_transcript("Petal does."), asides=(aside,)))
     assert isinstance(found.rating, NotScored)

@@ -277,8 +277,10 @@ def test_reasons_say_what_came_and_what_should(pool: Pool) -> None:
     json.dumps(verdict.details)
 
 
-def _echo(calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]) -> Sequence[Outcome]:
-    """Calls return their number: no process is needed to look at how they are matched."""
+def _echo_numbers(
+    calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]
+) -> Sequence[Outcome]:
+    """Return the number in each call: no process is needed to see how results are matched."""
     return [Returned(float(call.partition("=")[2].rstrip(")]"))) for call in calls]
 
 
@@ -286,7 +288,7 @@ def _echo(calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]
 def test_corrected_the_order_of_calls_cannot_matter(numbers: list[float]) -> None:
     entry = entry_of(*(f"f(x={n})" for n in (-30.0, -24.0, 10.0, 11.0, 12.5, 15.0)), kind=REAL_TIME)
     answer = f"[{', '.join(f'median(x={n})' for n in numbers)}]"
-    assert execution.judge(entry, make_transcript(answer), _echo).corrected.passed  # type: ignore[union-attr]
+    assert execution.judge(entry, make_transcript(answer), _echo_numbers).corrected.passed  # type: ignore[union-attr]
 
 
 # As they are written

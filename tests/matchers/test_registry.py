@@ -25,7 +25,7 @@ from tests.installing import install_distribution
 CORE = core.open_suite(Path())
 
 
-def _fresh(entry: Entry) -> Environments:
+def _open_entry(entry: Entry) -> Environments:
     return environments.open_environments(entry, CORE.world)
 
 
@@ -37,7 +37,7 @@ def test_the_verdict_is_that_of_the_matcher(category: Category, pool: Pool, perf
     if rule == "path":
         expected = verdict.judge(entry, transcript)
     elif rule == "state":
-        expected = state.judge(entry, transcript, _fresh)
+        expected = state.judge(entry, transcript, _open_entry)
     elif rule == "execution":
         expected = execution.judge(entry, transcript, pool)
     elif rule == "rest":
@@ -52,7 +52,7 @@ def test_the_verdict_is_that_of_the_matcher(category: Category, pool: Pool, perf
         expected = ast.judge(entry, transcript)
     else:
         expected = relevance.judge(entry, transcript)
-    assert judge(entry, transcript, Resources(_fresh, pool, performer)) == expected
+    assert judge(entry, transcript, Resources(_open_entry, pool, performer)) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_every_rule_has_a_matcher(rule: Rule) -> None:
     assert rule.name in MATCHERS
 
 
-def strict(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
-    """A matcher that another distribution provides."""
+def fail_everything(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
+    """Fail every answer, as a matcher that another distribution provides."""
     return Judgement.same_in_both(Failed("strict", f"{entry.key}: nothing is good enough"))
 
 
@@ -71,9 +71,13 @@ def test_another_distribution_provides_the_matcher_that_an_entry_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: Pool, performer: Performer
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    install_distribution(tmp_path, "strictness", {"fcbench.matchers": {"strict": f"{__name__}:strict"}})
-    given = Resources(_fresh, pool, performer)
+    install_distribution(
+        tmp_path, "strictness", {"fcbench.matchers": {"strict": f"{__name__}:fail_everything"}}
+    )
+    given = Resources(_open_entry, pool, performer)
     entry = replace(make_entry("chatable", functions=[]), matcher="strict")
-    assert judge(entry, make_transcript("Hello!"), given) == strict(entry, make_transcript(""), given)
+    assert judge(entry, make_transcript("Hello!"), given) == fail_everything(
+        entry, make_transcript(""), given
+    )
     with pytest.raises(UsageError, match=r"unknown matcher .stricter.\. Did you mean .strict."):
         judge(replace(entry, matcher="stricter"), make_transcript("Hello!"), given)

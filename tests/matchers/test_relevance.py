@@ -21,7 +21,7 @@ CALLED = "irrelevance_error:decoder_success"
 NOT_CALLED = "relevance_error:decoder_failed"
 
 
-def prompted(category: str, answer: str) -> tuple[str | None, str | None]:
+def judge_text(category: str, answer: str) -> tuple[str | None, str | None]:
     return name_outcomes(judge(make_entry(category), make_transcript(answer)))
 
 
@@ -69,7 +69,7 @@ IRRELEVANCE_PROMPTED = {
 def test_irrelevance_of_a_prompted_answer(
     category: str, answer: str, official: str | None, corrected: str | None
 ) -> None:
-    assert prompted(category, answer) == (official, corrected)
+    assert judge_text(category, answer) == (official, corrected)
 
 
 IRRELEVANCE_BY_TOOLS = {
@@ -151,7 +151,7 @@ RELEVANCE_PROMPTED = {
     ("answer", "official", "corrected"), RELEVANCE_PROMPTED.values(), ids=RELEVANCE_PROMPTED
 )
 def test_relevance_of_a_prompted_answer(answer: str, official: str | None, corrected: str | None) -> None:
-    assert prompted("live_relevance", answer) == (official, corrected)
+    assert judge_text("live_relevance", answer) == (official, corrected)
 
 
 RELEVANCE_BY_TOOLS = {
@@ -179,7 +179,7 @@ def test_relevance_of_an_answer_by_tools(
 
 
 def test_a_surplus_positional_argument_is_an_unknown_parameter() -> None:
-    _, corrected = prompted("live_relevance", "[weather.forecast('Bergen', 3, 'more')]")
+    _, corrected = judge_text("live_relevance", "[weather.forecast('Bergen', 3, 'more')]")
     assert corrected == "simple_function_checker:unexpected_param"
 
 
@@ -316,26 +316,26 @@ def test_a_hostile_answer_gets_a_verdict_at_once(text: str, category: str) -> No
     entry = make_entry(category, functions=[make_doc("f", {"x": {"type": "integer"}})])
     completions = (Completion(text=text), tool_calls(("f", text)), tool_calls(("f", {"x": text})))
 
-    def work() -> None:
+    def judge_all() -> None:
         for completion in completions:
             judge(entry, make_transcript(completion))
 
-    must_end(work)
+    must_end(judge_all)
 
 
 @pytest.mark.parametrize("category", ["irrelevance", "live_relevance"])
 @given(text=wild_text)
 @settings(deadline=None)
 def test_any_answer_gets_a_verdict(category: str, text: str) -> None:
-    entry = make_entry(category, functions=[doc_of_everything()])
+    entry = make_entry(category, functions=[make_nested_doc()])
     for completion in (Completion(text=text), Completion(text=f"f(x={text})"), tool_calls(("f", text))):
         judgement = judge(entry, make_transcript(completion))
         assert isinstance(judgement.official, Passed | Failed)
         assert isinstance(judgement.corrected, Passed | Failed)
 
 
-def doc_of_everything() -> FunctionDoc:
-    """A function whose parameter has elements with members."""
+def make_nested_doc() -> FunctionDoc:
+    """Make a function whose parameter has elements with members."""
     member = {"type": "dict", "properties": {"a": {"type": "integer", "enum": [1]}}}
     return make_doc("f", {"x": {"type": "array", "items": member}})
 

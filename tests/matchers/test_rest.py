@@ -135,11 +135,11 @@ def test_both_profiles_judge_the_same_answer_of_an_api() -> None:
     """It may be live, and answer each request only so often."""
     asked: list[str] = []
 
-    def perform(call: str) -> Response:
+    def answer_counting(call: str) -> Response:
         asked.append(call)
         return Responded(call, "a.example", 200, json.dumps({"n": len(asked)}))
 
-    rest.judge(entry_of(), make_transcript(f"[{TRUTH}]"), perform)
+    rest.judge(entry_of(), make_transcript(f"[{TRUTH}]"), answer_counting)
 
     assert asked == [TRUTH]
 
@@ -152,11 +152,11 @@ def test_another_expectation(performer: Performer) -> None:
 # What came back
 
 
-def responded(body: object, asked: str = "one", host: str = "a.example", status: int = 200) -> Responded:
+def make_response(body: object, asked: str = "one", host: str = "a.example", status: int = 200) -> Responded:
     return Responded(asked, host, status, json.dumps(body))
 
 
-def broken(text: str) -> Responded:
+def make_text_response(text: str) -> Responded:
     return Responded("one", "a.example", 200, text)
 
 
@@ -168,7 +168,7 @@ def verdicts_on(
     response: Response, truth: Response | object = None, recorded: str | None = None
 ) -> tuple[str | None, str | None]:
     """Of an answer that is answered so; of a truth that is not a response, its value."""
-    known = truth if isinstance(truth, (Responded, Raised, Unanswered, Unreached)) else responded(truth)
+    known = truth if isinstance(truth, (Responded, Raised, Unanswered, Unreached)) else make_response(truth)
     replies = {CALL: known, OTHER: response}
     judgement = rest.judge(entry_of(CALL, recorded), make_transcript(f"[{OTHER}]"), replies.__getitem__)
     return name_outcomes(judgement)
@@ -213,17 +213,17 @@ def verdicts_on(
 def test_shapes_and_values(truth: object, found: object, official: str | None, corrected: object) -> None:
     wanted = [official, official if corrected is ... else corrected]
     codes = [code if code is None or ":" in str(code) else f"{CODE}{code}" for code in wanted]
-    assert list(verdicts_on(responded(found, "two"), truth)) == codes
+    assert list(verdicts_on(make_response(found, "two"), truth)) == codes
 
 
 def test_the_same_request_needs_the_same_shape_only() -> None:
     """A reply to it may change from moment to moment."""
-    assert verdicts_on(responded({"a": 99}), {"a": 1}) == (None, None)
+    assert verdicts_on(make_response({"a": 99}), {"a": 1}) == (None, None)
 
 
 def test_what_was_recorded_years_ago_holds_officially_only() -> None:
-    assert verdicts_on(responded({"a": 1}), {"a": 1}, recorded='{"b": 1}') == (f"{CODE}wrong_key", None)
-    assert verdicts_on(responded({"b": 1}, "two"), {"a": 1}, recorded='{"b": 1}') == (
+    assert verdicts_on(make_response({"a": 1}), {"a": 1}, recorded='{"b": 1}') == (f"{CODE}wrong_key", None)
+    assert verdicts_on(make_response({"b": 1}, "two"), {"a": 1}, recorded='{"b": 1}') == (
         None,
         f"{CODE}wrong_key",
     )
@@ -232,13 +232,13 @@ def test_what_was_recorded_years_ago_holds_officially_only() -> None:
 @pytest.mark.parametrize(
     ("response", "official", "corrected"),
     [
-        (broken("no JSON"), f"{CODE}response_format_error", ...),
-        (broken("[" * 100_000), f"{CODE}response_format_error", ...),
-        (responded({"a": 1}, status=404), f"{CODE}wrong_status_code", ...),
-        (responded({"a": 1}, status=204), f"{CODE}wrong_status_code", ...),
-        (responded({"a": 1}, status=301), f"{CODE}wrong_status_code", ...),
-        (responded({"a": 1}, status=429), f"{CODE}wrong_status_code", "not scored: unreached"),
-        (responded({"a": 1}, status=503), f"{CODE}wrong_status_code", "not scored: unreached"),
+        (make_text_response("no JSON"), f"{CODE}response_format_error", ...),
+        (make_text_response("[" * 100_000), f"{CODE}response_format_error", ...),
+        (make_response({"a": 1}, status=404), f"{CODE}wrong_status_code", ...),
+        (make_response({"a": 1}, status=204), f"{CODE}wrong_status_code", ...),
+        (make_response({"a": 1}, status=301), f"{CODE}wrong_status_code", ...),
+        (make_response({"a": 1}, status=429), f"{CODE}wrong_status_code", "not scored: unreached"),
+        (make_response({"a": 1}, status=503), f"{CODE}wrong_status_code", "not scored: unreached"),
         (Raised("refused"), f"{CODE}execution_error", ...),
         (Unreached("timeout"), f"{CODE}execution_error", "not scored: unreached"),
         (Unanswered("a.example"), "not scored: live_only", ...),
@@ -256,12 +256,12 @@ def test_what_can_become_of_a_call(response: Response, official: str, corrected:
         (Unanswered("a.example"), "live_only"),
         (Raised("x"), "truth_failed"),
         (Unreached("x"), "unreached"),
-        (broken("no JSON"), "truth_failed"),
-        (responded({}, status=500), "truth_failed"),
+        (make_text_response("no JSON"), "truth_failed"),
+        (make_response({}, status=500), "truth_failed"),
     ],
 )
 def test_without_a_truth_nothing_is_scored(truth: Response, cause: str) -> None:
-    assert verdicts_on(responded({}), truth) == (f"not scored: {cause}",) * 2
+    assert verdicts_on(make_response({}), truth) == (f"not scored: {cause}",) * 2
 
 
 JSON = st.recursive(
@@ -272,19 +272,19 @@ JSON = st.recursive(
 
 @given(JSON, JSON)
 def test_any_two_replies_can_be_compared(one: object, other: object) -> None:
-    verdicts_on(responded(other, "two"), one)
+    verdicts_on(make_response(other, "two"), one)
 
 
 @given(st.text())
 def test_any_answer_gets_verdicts(text: str) -> None:
-    def perform(call: str) -> Response:
-        return responded({}) if call == CALL else Raised("x")
+    def answer_or_raise(call: str) -> Response:
+        return make_response({}) if call == CALL else Raised("x")
 
-    rest.judge(entry_of(CALL), make_transcript(text), perform)
+    rest.judge(entry_of(CALL), make_transcript(text), answer_or_raise)
 
 
 def test_a_verdict_says_what_differs() -> None:
-    known = {CALL: responded({"a": 1}), OTHER: responded([{"b": 1}], "two")}
+    known = {CALL: make_response({"a": 1}), OTHER: make_response([{"b": 1}], "two")}
     verdict = rest.judge(entry_of(CALL), make_transcript(f"[{OTHER}]"), known.__getitem__).official
     assert isinstance(verdict, Failed)
     assert verdict.reason == "it is answered a list of 1, of an object of b, the truth an object of a"

@@ -34,17 +34,17 @@ _heard: list[tuple[str, object]] = []
 _listening = False
 
 
-def _hook(event: str, arguments: tuple[object, ...]) -> None:
+def _note_event(event: str, arguments: tuple[object, ...]) -> None:
     if _listening and event in _EVENTS:
         _heard.append((event, arguments[1] if event == "socket.connect" else arguments[0]))
 
 
-sys.addaudithook(_hook)
+sys.addaudithook(_note_event)
 
 
 @contextmanager
-def heard() -> Iterator[list[tuple[str, object]]]:
-    """What is connected to, resolved and started meanwhile."""
+def record_events() -> Iterator[list[tuple[str, object]]]:
+    """Record what is connected to, resolved and started in the block."""
     global _listening
     _heard.clear()
     _listening = True
@@ -124,7 +124,7 @@ def port_of(perform: Performer) -> int:
 def test_a_url_that_is_not_asked(perform: Performer, url: str) -> None:
     port = port_of(perform)
     answer = f"[requests.get(url='{url.format(port=port, long='a' * 100_000)}', params={{'lang': 'fr'}})]"
-    with heard() as found:
+    with record_events() as found:
         judgement = rest.judge(entry_of(), make_transcript(answer), perform)
     assert name_outcomes(judgement) == (ERROR, ERROR)
     assert _only_own(found, port, requests=1)  # that of the truth
@@ -198,7 +198,7 @@ CALLS = {
 
 @pytest.mark.parametrize(("call", "official", "corrected"), CALLS.values(), ids=CALLS.keys())
 def test_a_call_that_wants_more(perform: Performer, call: str, official: object, corrected: object) -> None:
-    with heard() as found:
+    with record_events() as found:
         judgement = rest.judge(entry_of(), make_transcript(f"[{call}]"), perform)
     given = name_outcomes(judgement)
     assert all(event in ("socket.getaddrinfo", "socket.connect") for event, _ in found)
@@ -224,7 +224,7 @@ def test_a_call_that_wants_more(perform: Performer, call: str, official: object,
 )
 def test_tool_calls_that_want_more(perform: Performer, arguments: dict[str, object]) -> None:
     calls = (ToolCall("requests_get", json.dumps(arguments)),)
-    with heard() as found:
+    with record_events() as found:
         given = name_outcomes(rest.judge(entry_of(), make_transcript(Completion(tool_calls=calls)), perform))
     assert None not in given
     assert {place for event, place in found if event == "socket.connect"} == {("127.0.0.1", port_of(perform))}
@@ -252,7 +252,7 @@ def test_a_redirect(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         serve_locally(always_send(make_reply(b"", 302, Location=place))) as hosted,
         closing(Performer(live=True, instead=dict.fromkeys(APIS, hosted.port))) as perform,
-        heard() as found,
+        record_events() as found,
     ):
         truth = entry_of("requests.get(url='https://trams.varnholm.example/v1/stops')", None)
         given = name_outcomes(rest.judge(truth, make_transcript(f"[{redirect}]"), perform))
@@ -266,12 +266,12 @@ def test_a_redirect(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_host_of_the_table_at_a_private_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def resolve(host: str, *others: object, **more: object) -> list[tuple[object, ...]]:
+    def resolve_host(host: str, *others: object, **more: object) -> list[tuple[object, ...]]:
         asked.append(host)
         return [(2, 1, 6, "", ("8.8.8.8", 0)), (2, 1, 6, "", (address, 0))]
 
-    monkeypatch.setattr("pytest_fcbench.web.client.socket.getaddrinfo", resolve)
-    with heard() as found, closing(Performer(live=True)) as perform:
+    monkeypatch.setattr("pytest_fcbench.web.client.socket.getaddrinfo", resolve_host)
+    with record_events() as found, closing(Performer(live=True)) as perform:
         response = str(perform(TRUTH))
     assert "no public address" in response
     assert asked == ["ip-api.com"]

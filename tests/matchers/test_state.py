@@ -113,12 +113,12 @@ def entry_of(
     )
 
 
-def fresh(entry: Entry) -> Environments:
+def open_entry(entry: Entry) -> Environments:
     return open_environments(entry, WORLD)
 
 
-def step(calls: Sequence[str] = (), said: str = "Done.") -> Step:
-    """A step that makes these calls, or says something."""
+def make_step(calls: Sequence[str] = (), said: str = "Done.") -> Step:
+    """Make a step of these calls, or of words."""
     return Step(Completion(f"[{', '.join(calls)}]" if calls else said), tuple(calls))
 
 
@@ -130,12 +130,12 @@ def transcript_of(*turns: Sequence[Step], mode: Mode = Mode.PROMPT) -> Transcrip
     )
 
 
-def held(made: Turns) -> Transcript:
-    """A conversation with one step for all calls of a turn, and words at its end."""
-    return transcript_of(*([*([step(calls)] if calls else []), step()] for calls in made))
+def make_conversation(made: Turns) -> Transcript:
+    """Make a conversation with one step for all calls of a turn, and words at its end."""
+    return transcript_of(*([*([make_step(calls)] if calls else []), make_step()] for calls in made))
 
 
-def failure(verdict: Verdict) -> Failed:
+def expect_failure(verdict: Verdict) -> Failed:
     assert isinstance(verdict, Failed)
     return verdict
 
@@ -189,7 +189,7 @@ SAME: Mapping[str, tuple[Turns, Turns, str | None]] = {
 
 @pytest.mark.parametrize(("truth", "made", "code"), SAME.values(), ids=SAME)
 def test_both_profiles(truth: Turns, made: Turns, code: str | None) -> None:
-    assert name_outcomes(judge(entry_of(truth), held(made), fresh)) == (code, code)
+    assert name_outcomes(judge(entry_of(truth), make_conversation(made), open_entry)) == (code, code)
 
 
 PRESS = "pressBrakePedal(pedalPosition={})".format
@@ -269,24 +269,34 @@ def test_profiles_apart(
     truth: Turns, made: Turns, vehicle: Mapping[str, object], official: str | None, corrected: str | None
 ) -> None:
     entry = entry_of(truth, {"vehicle": vehicle})
-    assert name_outcomes(judge(entry, held(made), fresh)) == (official, corrected)
+    assert name_outcomes(judge(entry, make_conversation(made), open_entry)) == (official, corrected)
 
 
 def test_steps_of_a_turn_count_together_and_their_order_matters() -> None:
     entry = entry_of([[MKDIR, "cd(folder='new')", TOUCH]])
-    one_by_one = transcript_of([step([MKDIR]), step(["cd(folder='new')"]), step([TOUCH]), step()])
-    assert name_outcomes(judge(entry, one_by_one, fresh)) == (None, None)
-    other_order = transcript_of([step(["cd(folder='new')"]), step([MKDIR]), step([TOUCH]), step()])
-    assert name_outcomes(judge(entry, other_order, fresh)) == (STATE, STATE)
+    one_by_one = transcript_of(
+        [make_step([MKDIR]), make_step(["cd(folder='new')"]), make_step([TOUCH]), make_step()]
+    )
+    assert name_outcomes(judge(entry, one_by_one, open_entry)) == (None, None)
+    other_order = transcript_of(
+        [make_step(["cd(folder='new')"]), make_step([MKDIR]), make_step([TOUCH]), make_step()]
+    )
+    assert name_outcomes(judge(entry, other_order, open_entry)) == (STATE, STATE)
 
 
 def test_a_conversation_that_ends_with_calls_is_judged_all_the_same() -> None:
-    assert name_outcomes(judge(entry_of([[LS]]), transcript_of([step([LS])]), fresh)) == (None, None)
+    assert name_outcomes(judge(entry_of([[LS]]), transcript_of([make_step([LS])]), open_entry)) == (
+        None,
+        None,
+    )
 
 
 def test_results_that_the_model_was_shown_do_not_matter() -> None:
     shown = Step(Completion(f"[{LS}]"), (LS,), ("whatever",))
-    assert name_outcomes(judge(entry_of([[LS]]), transcript_of([shown, step()]), fresh)) == (None, None)
+    assert name_outcomes(judge(entry_of([[LS]]), transcript_of([shown, make_step()]), open_entry)) == (
+        None,
+        None,
+    )
 
 
 # Steps without calls
@@ -307,21 +317,21 @@ def test_one_step_without_calls_is_none_but_several_are_some(
 ) -> None:
     entry = entry_of([[LS, CAT], [CAT]])
     assert isinstance(entry.expectation, Trajectory)
-    verdict = match_calls(entry.expectation, [[[LS, CAT]], steps], lambda: fresh(entry), profile)
+    verdict = match_calls(entry.expectation, [[[LS, CAT]], steps], lambda: open_entry(entry), profile)
     assert name_outcome(verdict) == code
 
 
 def test_several_steps_without_calls_have_no_results_of_their_own() -> None:
     entry = entry_of([[CAT]])
     assert isinstance(entry.expectation, Trajectory)
-    verdict = match_calls(entry.expectation, [[[], []]], lambda: fresh(entry), Profile.OFFICIAL)
+    verdict = match_calls(entry.expectation, [[[], []]], lambda: open_entry(entry), Profile.OFFICIAL)
     assert name_outcome(verdict) == RESPONSE
 
 
 @pytest.mark.parametrize("words", ["Done.", "", "[]"])
 def test_a_judged_conversation_has_no_steps_without_calls(words: str) -> None:
-    said = transcript_of([step([CAT]), step()], [step(said=words), step(said=words)])
-    assert name_outcomes(judge(entry_of([[CAT], [CAT]]), said, fresh)) == (EMPTY, EMPTY)
+    said = transcript_of([make_step([CAT]), make_step()], [make_step(said=words), make_step(said=words)])
+    assert name_outcomes(judge(entry_of([[CAT], [CAT]]), said, open_entry)) == (EMPTY, EMPTY)
 
 
 # Calls that cannot be read
@@ -360,33 +370,33 @@ def test_an_unreadable_call_in_an_empty_turn(
 ) -> None:
     truth = [[LS], [LS], [LS]]
     truth[turn] = []
-    turns = [[step([LS]), step()] for _ in truth]
+    turns = [[make_step([LS]), make_step()] for _ in truth]
     turns[turn] = [Step(completion)]
-    judgement = judge(entry_of(truth), transcript_of(*turns, mode=mode), fresh)
+    judgement = judge(entry_of(truth), transcript_of(*turns, mode=mode), open_entry)
     assert name_outcomes(judgement) == (None, code)
     if code:
-        assert failure(judgement.corrected).details == {"turn": turn + 1}
+        assert expect_failure(judgement.corrected).details == {"turn": turn + 1}
 
 
 @pytest.mark.parametrize("completion", [ATTEMPTS["a cut call"][0], ATTEMPTS["JSON"][0]], ids=["cut", "JSON"])
 def test_an_unreadable_call_where_calls_are_right_is_no_failure(completion: Completion) -> None:
-    after = transcript_of([step([LS]), Step(completion)])
-    assert name_outcomes(judge(entry_of([[LS]]), after, fresh)) == (None, None)
+    after = transcript_of([make_step([LS]), Step(completion)])
+    assert name_outcomes(judge(entry_of([[LS]]), after, open_entry)) == (None, None)
     instead = transcript_of([Step(completion)])
-    assert name_outcomes(judge(entry_of([[LS]]), instead, fresh)) == (EMPTY, EMPTY)
+    assert name_outcomes(judge(entry_of([[LS]]), instead, open_entry)) == (EMPTY, EMPTY)
 
 
 def test_another_failure_goes_before_an_unreadable_call() -> None:
-    said = transcript_of([Step(ATTEMPTS["a cut call"][0])], [step([PWD]), step()])
-    assert name_outcomes(judge(entry_of([[], [MKDIR]]), said, fresh)) == (STATE, STATE)
+    said = transcript_of([Step(ATTEMPTS["a cut call"][0])], [make_step([PWD]), make_step()])
+    assert name_outcomes(judge(entry_of([[], [MKDIR]]), said, open_entry)) == (STATE, STATE)
 
 
 @pytest.mark.parametrize(("turn", "code"), [(0, None), (1, UNREADABLE), (2, UNREADABLE)])
 def test_only_a_function_that_is_offered_by_then_can_be_attempted(turn: int, code: str | None) -> None:
-    turns = [[step(said="Which one?")] for _ in range(3)]
+    turns = [[make_step(said="Which one?")] for _ in range(3)]
     turns[turn] = [Step(ATTEMPTS["a cut call"][0])]
     entry = entry_of([[], [], []], withheld={1: ["mkdir"]})
-    assert name_outcomes(judge(entry, transcript_of(*turns), fresh)) == (None, code)
+    assert name_outcomes(judge(entry, transcript_of(*turns), open_entry)) == (None, code)
 
 
 # Faults, data that are known to be bad, and what is no entry of this matcher
@@ -400,48 +410,48 @@ FAULTS: Mapping[str, tuple[Fault, str | None, tuple[str, str]]] = {
 
 
 @pytest.mark.parametrize(("fault", "set_aside", "codes"), FAULTS.values(), ids=FAULTS)
-@pytest.mark.parametrize("before", [[], [step([MKDIR])]], ids=["at once", "later"])
+@pytest.mark.parametrize("before", [[], [make_step([MKDIR])]], ids=["at once", "later"])
 def test_faults(fault: Fault, set_aside: str | None, codes: tuple[str, str], before: list[Step]) -> None:
     entry = replace(entry_of([[MKDIR], [LS]]), set_aside=set_aside)
     said = transcript_of([*before, Step(Completion("Error 400: too long", fault=fault))])
-    judgement = judge(entry, said, fresh)
+    judgement = judge(entry, said, open_entry)
     assert name_outcomes(judgement) == codes
-    assert failure(judgement.official).reason == "the model's call failed: Error 400: too long"
+    assert expect_failure(judgement.official).reason == "the model's call failed: Error 400: too long"
 
 
 @pytest.mark.parametrize(("made", "official"), [([[LS]], None), ([[MKDIR]], STATE), ([[]], EMPTY)])
 def test_an_entry_that_is_set_aside_has_an_official_verdict_only(made: Turns, official: str | None) -> None:
     entry = replace(entry_of([[LS]]), set_aside="nobody can know the name")
-    judgement = judge(entry, held(made), fresh)
+    judgement = judge(entry, make_conversation(made), open_entry)
     assert name_outcome(judgement.official) == official
     assert judgement.corrected == NotScored("set_aside", "nobody can know the name")
 
 
 def test_an_entry_without_a_trajectory_is_refused() -> None:
     with pytest.raises(TypeError, match="core:simple_python_0 has no trajectory"):
-        judge(make_entry(), make_transcript("[]"), fresh)
+        judge(make_entry(), make_transcript("[]"), open_entry)
 
 
 def test_the_environments_are_those_of_the_entry() -> None:
     entry, seen = entry_of([[LS]]), []
 
-    def counted(of: Entry) -> Environments:
+    def open_and_note(of: Entry) -> Environments:
         seen.append(of)
-        return fresh(of)
+        return open_entry(of)
 
-    judge(entry, held([[LS]]), counted)
+    judge(entry, make_conversation([[LS]]), open_and_note)
     assert seen == [entry] * 4
 
 
 # What a person is told
 
 
-def told(truth: Turns, made: Turns, profile: Profile = Profile.CORRECTED) -> Failed:
-    return failure(judge(entry_of(truth), held(made), fresh).select_profile(profile))
+def find_failure(truth: Turns, made: Turns, profile: Profile = Profile.CORRECTED) -> Failed:
+    return expect_failure(judge(entry_of(truth), make_conversation(made), open_entry).select_profile(profile))
 
 
 def test_a_difference_of_states_names_turn_place_and_values() -> None:
-    found = told([[LS], ["echo('uno', 'notes.txt')"]], [[LS], ["echo('eins', 'notes.txt')"]])
+    found = find_failure([[LS], ["echo('uno', 'notes.txt')"]], [[LS], ["echo('eins', 'notes.txt')"]])
     place = "file_system.root.home.notes.txt"
     assert found.reason == f"turn 2: {place} is 'eins', expected 'uno'"
     assert found.details == {
@@ -451,7 +461,7 @@ def test_a_difference_of_states_names_turn_place_and_values() -> None:
 
 
 def test_what_is_missing_and_what_should_not_be_there() -> None:
-    found = told([[MKDIR]], [[TOUCH]])
+    found = find_failure([[MKDIR]], [[TOUCH]])
     place = "file_system.root.home"
     assert found.reason == (
         f"turn 1: {place}.new is missing, expected {{}}; {place}.new.txt is '', which should not be there"
@@ -464,7 +474,7 @@ def test_what_is_missing_and_what_should_not_be_there() -> None:
 
 @pytest.mark.parametrize(("number", "more"), [(1, ""), (3, ""), (4, " (and 1 more)"), (9, " (and 6 more)")])
 def test_at_most_three_differences_are_shown(number: int, more: str) -> None:
-    found = told([[f"touch('f{index}')" for index in range(number)]], [[LS]])
+    found = find_failure([[f"touch('f{index}')" for index in range(number)]], [[LS]])
     shown = found.reason.removeprefix("turn 1: ").removesuffix(more).split("; ")
     assert [text.split()[0].rpartition(".")[2] for text in shown] == [f"f{i}" for i in range(min(number, 3))]
     assert found.reason.endswith(f"expected ''{more}")
@@ -476,7 +486,7 @@ def test_at_most_three_differences_are_shown(number: int, more: str) -> None:
 
 def test_long_values_are_cut_where_they_differ() -> None:
     text = "word " * 1_000
-    found = told(
+    found = find_failure(
         [[f"echo({text + 'a' + text!r}, 'notes.txt')"]], [[f"echo({text + 'b' + text!r}, 'notes.txt')"]]
     )
     assert "word bword" in found.reason
@@ -485,40 +495,40 @@ def test_long_values_are_cut_where_they_differ() -> None:
 
 
 def test_hidden_differences_are_named_like_others() -> None:
-    found = told([[PRESS(1)]], [[PRESS(1), PRESS(0.5)]])
+    found = find_failure([[PRESS(1)]], [[PRESS(1), PRESS(0.5)]])
     assert found.reason == "turn 1: vehicle.brakePedalForce is 500.0, expected 1000"
     assert found.code == HIDDEN
 
 
 def test_a_missing_result_names_call_and_result() -> None:
-    found = told([[LS], [PWD, CAT, "add(a=1, b=1)"]], [[LS], [LS]], Profile.OFFICIAL)
+    found = find_failure([[LS], [PWD, CAT, "add(a=1, b=1)"]], [[LS], [LS]], Profile.OFFICIAL)
     here = '{"current_working_directory": "/home"}'
     assert found.reason == f"turn 2: no call returned what pwd() returns: {here} (and 2 more)"
     assert found.details == {"turn": 2, "call": "pwd()", "expected": here}
 
 
 def test_the_first_result_that_is_missing_is_named() -> None:
-    found = told([[PWD, CAT]], [[PWD]])
+    found = find_failure([[PWD, CAT]], [[PWD]])
     assert found.details["call"] == CAT
     assert not found.reason.endswith("more)")
 
 
 @pytest.mark.parametrize("profile", Profile)
 def test_no_call_names_those_of_the_truth(profile: Profile) -> None:
-    found = told([[LS], [PWD, CAT]], [[LS], []], profile)
+    found = find_failure([[LS], [PWD, CAT]], [[LS], []], profile)
     assert found.reason == f"turn 2: no call was made; the truth makes pwd(), {CAT}"
     assert found.details == {"turn": 2}
 
 
 def test_a_call_in_an_empty_turn_is_named() -> None:
-    found = told([[LS], []], [[LS], [PWD, "cat('x')"]])
+    found = find_failure([[LS], []], [[LS], [PWD, "cat('x')"]])
     assert found.reason == "turn 2: nothing can be called yet, but the model called pwd(), cat('x')"
     assert found.details == {"turn": 2, "calls": [PWD, "cat('x')"]}
 
 
 @pytest.mark.parametrize("profile", Profile)
 def test_a_forced_end_names_the_turn(profile: Profile) -> None:
-    found = told([[LS], [LS], [LS]], [[LS], [LS]], profile)
+    found = find_failure([[LS], [LS], [LS]], [[LS], [LS]], profile)
     assert found.reason == "the conversation has 2 turns of 3, so it was ended by force"
     assert found.details == {"turn": 2}
 
@@ -526,7 +536,12 @@ def test_a_forced_end_names_the_turn(profile: Profile) -> None:
 def test_reasons_are_short_and_printable() -> None:
     wild = "\x1b[31m" + "x" * 5_000 + "\ud800"
     calls = [f"echo(content={wild!r})"] * 50
-    for found in (told([[]], [calls]), told([[CAT]], [calls]), told([calls], [[LS]]), told([calls], [[]])):
+    for found in (
+        find_failure([[]], [calls]),
+        find_failure([[CAT]], [calls]),
+        find_failure([calls], [[LS]]),
+        find_failure([calls], [[]]),
+    ):
         assert len(found.reason) <= 601
         assert found.reason.isprintable()
 
@@ -550,30 +565,30 @@ TRUTHS = st.lists(st.lists(CHANGES, max_size=4), min_size=1, max_size=4)
 @given(TRUTHS)
 @settings(max_examples=60)
 def test_the_truth_passes(truth: list[list[str]]) -> None:
-    assert judge(entry_of(truth), held(truth), fresh) == Judgement.same_in_both(Passed())
+    assert judge(entry_of(truth), make_conversation(truth), open_entry) == Judgement.same_in_both(Passed())
 
 
 LOOKS = st.sampled_from([PWD, LS, "du()", "displayCarStatus('fuel')", "nonsense(1)", "not a call"])
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
-    """A truth, an answer that may be wrong, and the same with calls that change nothing where it calls."""
+def draw_answers(draw: st.DrawFn) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
+    """Draw a truth, an answer that may be wrong, and the answer with harmless calls added."""
     truth = draw(TRUTHS)
     made = [draw(st.sampled_from([turn, turn[1:], [*turn, "touch('c')"], turn[::-1]])) for turn in truth]
     more = [[part for call in turn for part in (*draw(st.lists(LOOKS, max_size=2)), call)] for turn in made]
     return truth, made, more
 
 
-@given(answers())
+@given(draw_answers())
 @settings(max_examples=60)
 def test_after_a_pass_of_the_corrected_profile_the_states_are_equal(
     case: tuple[list[list[str]], list[list[str]], list[list[str]]],
 ) -> None:
     truth, made, _ = case
     entry = entry_of(truth)
-    if judge(entry, held(made), fresh).corrected == Passed():
-        left, right = fresh(entry), fresh(entry)
+    if judge(entry, make_conversation(made), open_entry).corrected == Passed():
+        left, right = open_entry(entry), open_entry(entry)
         for calls, expected in zip(made, truth, strict=True):
             left.perform_calls(calls)
             right.perform_calls(expected)
@@ -581,13 +596,13 @@ def test_after_a_pass_of_the_corrected_profile_the_states_are_equal(
             assert (one.state(), one.get_hidden_state()) == (twin.state(), twin.get_hidden_state())
 
 
-@given(answers())
+@given(draw_answers())
 @settings(max_examples=60)
 def test_calls_that_change_nothing_do_not_change_a_verdict(
     case: tuple[list[list[str]], list[list[str]], list[list[str]]],
 ) -> None:
     truth, made, more = case
-    plain, looked = (judge(entry_of(truth), held(calls), fresh) for calls in (made, more))
+    plain, looked = (judge(entry_of(truth), make_conversation(calls), open_entry) for calls in (made, more))
     assert name_outcomes(looked) == name_outcomes(plain)
     assert looked.official == plain.official
 
@@ -603,20 +618,20 @@ CRASHES = {
 @pytest.mark.parametrize("name", CRASHES.values(), ids=CRASHES)
 def test_a_function_name_with_calls_in_it_does_not_crash_the_matcher(name: str) -> None:
     completion = Completion(None, (ToolCall(name, "{}"),))
-    said = transcript_of([Step(completion, (f"{name}()",)), step()], mode=Mode.FC)
-    assert name_outcomes(judge(entry_of([[LS]]), said, fresh)) == (RESPONSE, RESPONSE)
+    said = transcript_of([Step(completion, (f"{name}()",)), make_step()], mode=Mode.FC)
+    assert name_outcomes(judge(entry_of([[LS]]), said, open_entry)) == (RESPONSE, RESPONSE)
 
 
 def test_verdicts_hold_beside_other_threads_and_a_busy_collector() -> None:
     """On 3.11 the same call could fail on one side: parsing it was disturbed."""
     truth = (("mkdir(dir_name='a')", "touch(file_name='b')"), ("echo(content='\\d', file_name='b')", "ls()"))
-    entry, transcript = entry_of(truth), held(truth)
+    entry, transcript = entry_of(truth), make_conversation(truth)
 
-    def verdicts() -> tuple[bool, bool]:
-        judgement = judge(entry, transcript, fresh)
+    def judge_both() -> tuple[bool, bool]:
+        judgement = judge(entry, transcript, open_entry)
         return isinstance(judgement.official, Passed), isinstance(judgement.corrected, Passed)
 
     with disturb_parsing(by_parsing=False):
-        assert set(repeat_in_threads(verdicts)) == {(True, True)}
+        assert set(repeat_in_threads(judge_both)) == {(True, True)}
     with disturb_parsing(by_parsing=True):
-        assert {verdicts() for _ in range(10)} == {(True, True)}
+        assert {judge_both() for _ in range(10)} == {(True, True)}

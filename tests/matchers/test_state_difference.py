@@ -82,8 +82,8 @@ def test_they_come_one_by_one() -> None:
     assert str(next(found)) == "[0] is 1, expected 0"
 
 
-def only(expected: object, found: object) -> tuple[str, str]:
-    """Both values of the only difference."""
+def find_only_difference(expected: object, found: object) -> tuple[str, str]:
+    """Return both values of the only difference."""
     (difference,) = find_differences(expected, found)
     assert difference.expected is not None
     assert difference.found is not None
@@ -106,17 +106,17 @@ LONG: Mapping[str, tuple[str, str, str, str]] = {
 def test_long_texts_are_cut_around_the_first_difference(
     expected: str, found: str, one: str, other: str
 ) -> None:
-    left, right = only(expected, found)
+    left, right = find_only_difference(expected, found)
     assert one in left
     assert other in right
     assert max(len(left), len(right)) <= 62
 
 
 def test_a_cut_is_marked() -> None:
-    left, right = only(f"{ALPHA}X{ALPHA}", f"{ALPHA}Y{ALPHA}")
+    left, right = find_only_difference(f"{ALPHA}X{ALPHA}", f"{ALPHA}Y{ALPHA}")
     assert left == "…" + ALPHA[-20:] + "X" + ALPHA[:39] + "…"
     assert right == left.replace("X", "Y")
-    assert only("a" * 58, "b" * 58) == (repr("a" * 58), repr("b" * 58))
+    assert find_only_difference("a" * 58, "b" * 58) == (repr("a" * 58), repr("b" * 58))
 
 
 @pytest.mark.parametrize("value", ["x" * 1_000, ["x"] * 1_000, dict.fromkeys(range(1_000))])
@@ -126,13 +126,13 @@ def test_a_long_value_that_is_only_on_one_side_is_cut_at_its_end(value: object) 
     assert missing.expected == added.found == f"{repr(value)[:59]}…"
 
 
-def ring() -> list[object]:
+def make_cycle() -> list[object]:
     found: list[object] = []
     found.append(found)
     return found
 
 
-def deep() -> list[object]:
+def make_deep_list() -> list[object]:
     found: list[object] = []
     for _ in range(10**5):
         found = [found]
@@ -142,14 +142,14 @@ def deep() -> list[object]:
 UNSHOWN: Mapping[str, tuple[object, str]] = {
     "a number that Python does not write": (10**5_000, "<int>"),
     "a list of it": ([10**5_000], "<list>"),
-    "a list that lies in itself": (ring(), "[[...]]"),
-    "a list too deep": (deep(), "<list>"),
+    "a list that lies in itself": (make_cycle(), "[[...]]"),
+    "a list too deep": (make_deep_list(), "<list>"),
 }
 
 
 @pytest.mark.parametrize(("value", "text"), UNSHOWN.values(), ids=UNSHOWN)
 def test_values_that_cannot_be_shown(value: object, text: str) -> None:
-    assert only({"a": 1}, {"a": value}) == ("1", text)
+    assert find_only_difference({"a": 1}, {"a": value}) == ("1", text)
     assert list(find_differences({}, {"a": value})) == [Difference("a", None, text)]
 
 
@@ -171,8 +171,8 @@ _STEP = re.compile(r"\.?([a-d])|\[(\d+)\]")
 NOTHING = object()
 
 
-def at(state: Any, place: str) -> object:
-    """What stands at a place; NOTHING where it does not exist."""
+def look_up_place(state: Any, place: str) -> object:
+    """Return what stands at a place, NOTHING where it does not exist."""
     steps = [int(index) if index else key for key, index in _STEP.findall(place)]
     for step in steps:
         try:
@@ -192,13 +192,16 @@ def test_there_are_differences_where_values_differ(expected: object, found: obje
     assert (not list(find_differences(expected, found))) == (expected == found)
 
 
-@given(st.tuples(STATES, STATES) | STATES.flatmap(lambda state: st.tuples(st.just(state), changed(state))))
+@given(
+    st.tuples(STATES, STATES)
+    | STATES.flatmap(lambda state: st.tuples(st.just(state), change_somewhere(state)))
+)
 def test_each_difference_is_at_another_place_and_true(pair: tuple[object, object]) -> None:
     expected, found = pair
     differences = list(find_differences(expected, found))
     assert len({difference.at for difference in differences}) == len(differences)
     for difference in differences:
-        one, other = at(expected, difference.at), at(found, difference.at)
+        one, other = look_up_place(expected, difference.at), look_up_place(found, difference.at)
         assert one != other
         assert (one is NOTHING) == (difference.expected is None)
         assert (other is NOTHING) == (difference.found is None)
@@ -206,19 +209,24 @@ def test_each_difference_is_at_another_place_and_true(pair: tuple[object, object
         assert max(len(difference.expected or ""), len(difference.found or "")) <= 62
 
 
-@given(st.tuples(STATES, STATES) | STATES.flatmap(lambda state: st.tuples(st.just(state), changed(state))))
+@given(
+    st.tuples(STATES, STATES)
+    | STATES.flatmap(lambda state: st.tuples(st.just(state), change_somewhere(state)))
+)
 def test_the_other_way_round_the_same_places_differ(pair: tuple[object, object]) -> None:
     one, other = pair
     there, back = list(find_differences(one, other)), list(find_differences(other, one))
     assert {d.at: (d.expected, d.found) for d in there} == {d.at: (d.found, d.expected) for d in back}
 
 
-def changed(state: object) -> st.SearchStrategy[object]:
-    """The state with something else somewhere in it."""
+def change_somewhere(state: object) -> st.SearchStrategy[object]:
+    """Draw the state with something else somewhere in it."""
     if isinstance(state, dict) and state:
         key = st.sampled_from(sorted(state))
-        return key.flatmap(lambda k: changed(state[k]).map(lambda new: {**state, k: new}))
+        return key.flatmap(lambda k: change_somewhere(state[k]).map(lambda new: {**state, k: new}))
     if isinstance(state, list) and state:
         index = st.integers(0, len(state) - 1)
-        return index.flatmap(lambda i: changed(state[i]).map(lambda new: [*state[:i], new, *state[i + 1 :]]))
+        return index.flatmap(
+            lambda i: change_somewhere(state[i]).map(lambda new: [*state[:i], new, *state[i + 1 :]])
+        )
     return STATES if not isinstance(state, str) else st.text(max_size=3).map(lambda more: state + more)

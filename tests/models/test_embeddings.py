@@ -17,13 +17,13 @@ from tests.loopback import Body, Endpoint, Reply, make_error_reply, serve_answer
 KEY = "sk-a-key-of-forty-characters-0123456789"
 
 
-def vectors(*rows: object, **usage: int) -> Reply:
-    """A reply with these vectors."""
+def make_vectors_reply(*rows: object, **usage: int) -> Reply:
+    """Make a reply with these vectors."""
     data = [{"object": "embedding", "index": at, "embedding": row} for at, row in enumerate(rows)]
     return Reply({"object": "list", "model": "x", "data": data, "usage": usage or {"prompt_tokens": 9}})
 
 
-def measured(
+def measure_similarity(
     reply: Reply, made: Sequence[str] = ("a",), expected: Sequence[str] = ("b",), **parameters: object
 ) -> tuple[Completion, Endpoint]:
     messages = [{"role": "made", "content": text} for text in made]
@@ -36,8 +36,8 @@ def measured(
 
 
 def test_a_matrix_of_cosines() -> None:
-    reply = vectors([3.0, 4.0], [0.0, 2.0], [1.0, 0.0], [0, 5], [-1.0, 0.0], prompt_tokens=12)
-    completion, endpoint = measured(reply, ["m1", "m2"], ["e1", "e2", "e3"])
+    reply = make_vectors_reply([3.0, 4.0], [0.0, 2.0], [1.0, 0.0], [0, 5], [-1.0, 0.0], prompt_tokens=12)
+    completion, endpoint = measure_similarity(reply, ["m1", "m2"], ["e1", "e2", "e3"])
     assert json.loads(completion.text or "") == [[0.6, 0.8, -0.6], [0.0, 1.0, 0.0]]
     assert (completion.input_tokens, completion.output_tokens) == (12, 0)
     assert completion.latency_s is not None
@@ -50,20 +50,24 @@ def test_a_matrix_of_cosines() -> None:
 
 def test_vectors_may_come_in_any_order() -> None:
     rows = [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 1.0]}]
-    completion, _ = measured(Reply({"object": "list", "data": rows, "model": "x", "usage": {}}))
+    completion, _ = measure_similarity(Reply({"object": "list", "data": rows, "model": "x", "usage": {}}))
     assert json.loads(completion.text or "") == [[0.707107]]
 
 
 def test_lengths_do_not_matter() -> None:
-    completion, _ = measured(vectors([1e-200, 0.0], [1e300, 1e300]))
+    completion, _ = measure_similarity(make_vectors_reply([1e-200, 0.0], [1e300, 1e300]))
     assert json.loads(completion.text or "") == [[0.707107]]
-    completion, _ = measured(vectors([0.0, 0.0], [1.0, 0.0]))
+    completion, _ = measure_similarity(make_vectors_reply([0.0, 0.0], [1.0, 0.0]))
     assert json.loads(completion.text or "") == [[0.0]]
-    assert "-0.0" not in json.dumps(json.loads(measured(vectors([-0.0, 1.0], [1.0, 0.0]))[0].text or ""))
+    assert "-0.0" not in json.dumps(
+        json.loads(measure_similarity(make_vectors_reply([-0.0, 1.0], [1.0, 0.0]))[0].text or "")
+    )
 
 
 def test_parameters_and_half_characters_are_sent() -> None:
-    _, endpoint = measured(vectors([1.0], [1.0]), ["\ud800"], ["b"], encoding_format="float")
+    _, endpoint = measure_similarity(
+        make_vectors_reply([1.0], [1.0]), ["\ud800"], ["b"], encoding_format="float"
+    )
     assert endpoint.requests == [
         {"model": "bge", "input": ["\\ud800", "b"], "encoding_format": "float"},
     ]
@@ -84,7 +88,7 @@ def test_parameters_and_half_characters_are_sent() -> None:
 )
 def test_what_is_no_vector(rows: Sequence[object]) -> None:
     with pytest.raises(CallError) as caught:
-        measured(vectors(*rows))
+        measure_similarity(make_vectors_reply(*rows))
     assert caught.value.cause in ("garbled", "endpoint")
     assert caught.value.transient
 
@@ -102,7 +106,7 @@ def test_what_is_no_vector(rows: Sequence[object]) -> None:
 )
 def test_failures_are_those_of_any_model(reply: Reply, cause: str, transient: bool) -> None:
     with pytest.raises(CallError) as caught:
-        measured(reply)
+        measure_similarity(reply)
     assert (caught.value.cause, caught.value.transient) == (cause, transient)
     assert caught.value.reason.startswith("openai/bge: ")
     assert KEY not in caught.value.reason
@@ -121,11 +125,11 @@ def test_an_endpoint_that_sees_more_than_texts_sees_no_more() -> None:
     """Neither entry nor party are told."""
     asked: list[Body] = []
 
-    def answer(body: Body) -> Reply:
+    def note_body(body: Body) -> Reply:
         asked.append(body)
-        return vectors([1.0], [1.0])
+        return make_vectors_reply([1.0], [1.0])
 
-    with serve_answers(answer) as endpoint:
+    with serve_answers(note_body) as endpoint:
         model = EmbeddingModel("openai/bge", endpoint.api_base, KEY)
         request = AskModel(({"role": "made", "content": "a"}, {"role": "expected", "content": "b"}))
         asyncio.run(model.complete(make_entry(), request))

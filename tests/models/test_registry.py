@@ -34,11 +34,11 @@ from tests.factories import ask_model, make_entry, make_transcript, tool_calls, 
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
-def _chosen(**options: object) -> Chosen:
+def _choose_model(**options: object) -> Chosen:
     return registry.choose_model(loading.build_settings(options, None))
 
 
-def _results(folder: Path, *results: object) -> Path:
+def _write_results(folder: Path, *results: object) -> Path:
     path = folder / "BFCL_v4_simple_python_result.json"
     rows = [{"id": f"simple_python_{number}", "result": result} for number, result in enumerate(results)]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
@@ -49,25 +49,27 @@ def _results(folder: Path, *results: object) -> Path:
 
 
 def test_without_a_name_the_baseline_answers() -> None:
-    assert _chosen() == Chosen(
+    assert _choose_model() == Chosen(
         LexicalModel(Prompting.make_default(Mode.FC)), Manner("lexical", Prompting.make_default(Mode.FC))
     )
 
 
 def test_the_oracle_by_name() -> None:
-    assert _chosen(model="oracle", mode="prompt").model == OracleModel(Prompting.make_default(Mode.PROMPT))
+    assert _choose_model(model="oracle", mode="prompt").model == OracleModel(
+        Prompting.make_default(Mode.PROMPT)
+    )
 
 
 def test_a_script_by_path(tmp_path: Path) -> None:
     path = tmp_path / "answers.yaml"
     path.write_text("answers: {}\n", encoding="utf-8")
-    assert _chosen(model=f"scripted:{path}").model == ScriptedModel(
+    assert _choose_model(model=f"scripted:{path}").model == ScriptedModel(
         path, {}, None, Prompting.make_default(Mode.FC)
     )
 
 
 def test_a_replay_by_path(tmp_path: Path) -> None:
-    model = _chosen(model=f"replay:{_results(tmp_path, '[f()]')}").model
+    model = _choose_model(model=f"replay:{_write_results(tmp_path, '[f()]')}").model
     assert isinstance(model, ReplayModel)
     assert model.answers.keys() == {"bfcl:simple_python_0"}
 
@@ -76,7 +78,7 @@ def test_a_replay_by_path(tmp_path: Path) -> None:
     "name", ["gpt-4o", "hosted_vllm/my-ft", "ollama/replay", "oracle/large", "bedrock/x:0"]
 )
 def test_any_other_name_is_an_id_of_litellm(name: str) -> None:
-    model = _chosen(model=name).model
+    model = _choose_model(model=name).model
     assert isinstance(model, LitellmModel)
     assert model.id == name
 
@@ -85,7 +87,7 @@ def test_what_describes_the_endpoint_reaches_it(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("MY_ENDPOINT", "a key")
     kinds: dict[str, type[object]] = {"gpt-4o": OpenAICompatibleModel, "azure/gpt-4o": LitellmModel}
     for name, kind in kinds.items():
-        model = _chosen(
+        model = _choose_model(
             model=name,
             api_base="http://localhost:1",
             api_key_env="MY_ENDPOINT",
@@ -113,7 +115,7 @@ def test_what_describes_the_endpoint_reaches_it(monkeypatch: pytest.MonkeyPatch)
 )
 def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> None:
     with pytest.raises(UsageError) as caught:
-        _chosen(model=name)
+        _choose_model(model=name)
     says = str(caught.value)
     assert says.startswith(f"--fcbench-model={name}: unknown model {name!r}.{guess or ''}")
     assert says.endswith(
@@ -125,10 +127,10 @@ def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> 
 @pytest.mark.parametrize("kind", ["replay", "scripted"])
 def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        _chosen(model=f"{kind}:")
+        _choose_model(model=f"{kind}:")
     assert str(caught.value) == f"--fcbench-model={kind}:: a path is missing; use {kind}:PATH"
     with pytest.raises(UsageError) as caught:
-        _chosen(model=f"{kind}:{tmp_path / 'none'}")
+        _choose_model(model=f"{kind}:{tmp_path / 'none'}")
     path = tmp_path / "none"
     assert str(caught.value) == f"--fcbench-model={kind}:{path}: {path} does not exist"
 
@@ -154,7 +156,9 @@ def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
 def test_mode_names_and_syntax_follow_from_each_other(
     options: dict[str, object], mode: Mode, names: Names, syntax: str
 ) -> None:
-    assert _chosen(model="openai/x", **options).manner == Manner("openai/x", Prompting(mode, names, syntax))
+    assert _choose_model(model="openai/x", **options).manner == Manner(
+        "openai/x", Prompting(mode, names, syntax)
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,7 +173,7 @@ def test_mode_names_and_syntax_follow_from_each_other(
 )
 def test_a_manner_that_cannot_be_is_refused(options: dict[str, object], says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        _chosen(**options)
+        _choose_model(**options)
 
 
 @pytest.mark.parametrize(
@@ -181,14 +185,14 @@ def test_a_manner_that_cannot_be_is_refused(options: dict[str, object], says: st
     ],
 )
 def test_a_replay_decides_its_own_mode(tmp_path: Path, result: object, mode: Mode, syntax: str) -> None:
-    manner = _chosen(model=f"replay:{_results(tmp_path, result)}").manner
+    manner = _choose_model(model=f"replay:{_write_results(tmp_path, result)}").manner
     assert (manner.prompting.mode, manner.prompting.syntax) == (mode, syntax)
 
 
 def test_options_win_over_what_a_replay_looks_like(tmp_path: Path) -> None:
-    manner = _chosen(model=f"replay:{_results(tmp_path, HERMES)}", mode="prompt").manner
+    manner = _choose_model(model=f"replay:{_write_results(tmp_path, HERMES)}", mode="prompt").manner
     assert (manner.prompting.mode, manner.prompting.syntax) == (Mode.PROMPT, "python")
-    manner = _chosen(model=f"replay:{_results(tmp_path, '[f()]')}", syntax="glm").manner
+    manner = _choose_model(model=f"replay:{_write_results(tmp_path, '[f()]')}", syntax="glm").manner
     assert (manner.prompting.mode, manner.prompting.syntax) == (Mode.FC, "glm")
 
 
@@ -200,7 +204,7 @@ def test_a_replayed_scorecard_has_the_verdicts_of_its_run(tmp_path: Path) -> Non
     manner = Manner("gpt", first.prompting)
     path = write_scorecard(tmp_path / "scorecard.json", [build_record(entry, manner, judgement, first)])
 
-    again = _chosen(model=f"replay:{path}")
+    again = _choose_model(model=f"replay:{path}")
     turns = ((Step(ask_model(again.model, entry)),),)
     manner = again.manner
     second = Transcript(entry.key, manner.model, manner.prompting, turns)
@@ -279,8 +283,8 @@ def test_errors_about_a_judge_name_its_option(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another distribution with a provider of the name ``echo``."""
+def install_echo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install another distribution with a provider of the name ``echo``."""
     point = EntryPoint("echo", "tests.models.test_registry:ECHO", "fcbench.models")
     monkeypatch.setattr("pytest_fcbench.domain.registry.find_entry_points", lambda group: [point])
     monkeypatch.setattr(registry.PROVIDERS, "_loaded", {})
@@ -296,9 +300,9 @@ def _open_echo(argument: str, settings: Settings) -> Chosen:
 ECHO = Provider(_open_echo, "WORD", "says a word", identify=lambda word, settings: {"word": word})
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("install_echo")
 def test_another_distribution_adds_a_provider() -> None:
-    chosen = _chosen(model="echo:hello", mode="prompt")
+    chosen = _choose_model(model="echo:hello", mode="prompt")
     assert isinstance(chosen.model, ScriptedModel)
     assert chosen.model.path == Path("hello")
     assert chosen.manner == Manner("echo:hello", Prompting.make_default(Mode.PROMPT))
@@ -306,12 +310,12 @@ def test_another_distribution_adds_a_provider() -> None:
         registry.describe_identity(loading.build_settings({"model": "echo:hello"}, None))["word"] == "hello"
     )
     with pytest.raises(UsageError, match=r"unknown model 'ecco:hello'\..* Valid: oracle, .*, echo:WORD\."):
-        _chosen(model="ecco:hello")
+        _choose_model(model="ecco:hello")
 
 
 @pytest.mark.parametrize("name", ["echo:hello", "oracle:large"])
 def test_names_of_nobody_are_litellms(name: str) -> None:
-    assert isinstance(_chosen(model=name).model, LitellmModel)
+    assert isinstance(_choose_model(model=name).model, LitellmModel)
 
 
 def test_help_names_every_provider() -> None:
@@ -353,7 +357,7 @@ def test_a_provider_of_an_installed_distribution_answers_a_run(tmp_path: Path) -
     (metadata / "entry_points.txt").write_text("[fcbench.models]\necho = fcbench_echo:PROVIDER\n")
     paths = os.pathsep.join([str(tmp_path), str(ROOT)])
 
-    def run(*command: str) -> str:
+    def run_module(*command: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", *command],
             cwd=tmp_path,
@@ -364,10 +368,10 @@ def test_a_provider_of_an_installed_distribution_answers_a_run(tmp_path: Path) -
         )
         return done.stdout + done.stderr
 
-    assert "  echo:WORD              always says one word\n" in run("pytest_fcbench", "models")
+    assert "  echo:WORD              always says one word\n" in run_module("pytest_fcbench", "models")
     bodies = str(ROOT / "benchmarks" / "test_relevance.py")
     options = ("--fcbench-model=echo:sorry", "--fcbench-category=irrelevance", "--fcbench-smoke")
-    run("pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", bodies, *options)
+    run_module("pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", bodies, *options)
     card = json.loads((tmp_path / "scorecard.json").read_text(encoding="utf-8"))
     assert card["fcbench"]["model"] == "echo:sorry"
     records = [test["metadata"]["fcbench"] for test in card["tests"]]

@@ -31,24 +31,24 @@ class Answering:
         return Completion(text=self.name)
 
 
-def _asked(parties: Parties, party: Party) -> Completion:
+def _ask_party(parties: Parties, party: Party) -> Completion:
     return asyncio.run(parties.complete(make_entry(), AskModel((), party=party)))
 
 
 def test_each_party_answers_its_own_requests() -> None:
     parties = Parties(Answering("m"), {Party.JUDGE: Answering("j"), Party.SIMILARITY: Answering("s")})
-    found = [_asked(parties, party).text for party in (Party.MODEL, Party.JUDGE, Party.SIMILARITY)]
+    found = [_ask_party(parties, party).text for party in (Party.MODEL, Party.JUDGE, Party.SIMILARITY)]
     assert found == ["m", "j", "s"]
 
 
 def test_the_failure_of_another_party_is_an_answer() -> None:
     broken = Answering("j", NotScoredError("timeout", "no answer within 3 s"))
-    completion = _asked(Parties(Answering("m"), {Party.JUDGE: broken}), Party.JUDGE)
+    completion = _ask_party(Parties(Answering("m"), {Party.JUDGE: broken}), Party.JUDGE)
     assert completion == Completion(text="timeout: no answer within 3 s", fault=Fault.INFERENCE_ERROR)
 
 
 def test_a_party_that_is_not_there_is_one_too() -> None:
-    completion = _asked(Parties(Answering("m"), {}), Party.PROVIDER)
+    completion = _ask_party(Parties(Answering("m"), {}), Party.PROVIDER)
     assert completion.fault is Fault.INFERENCE_ERROR
     assert "provider" in str(completion.text)
 
@@ -64,7 +64,7 @@ def test_a_party_that_is_not_there_is_one_too() -> None:
 def test_other_failures_are_raised(party: Party, error: NotScoredError) -> None:
     broken = Answering("x", error)
     with pytest.raises(type(error)):
-        _asked(Parties(broken, {Party.JUDGE: broken}), party)
+        _ask_party(Parties(broken, {Party.JUDGE: broken}), party)
 
 
 def test_it_waits_for_nobody_only_if_nobody_waits_and_tells_all_notes() -> None:

@@ -23,7 +23,7 @@ SIZE, INNER, PLACES = 8, 16, 300
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A model of one layer with random weights."""
+    """Write a model of one layer with random weights."""
     from safetensors.numpy import save_file
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 

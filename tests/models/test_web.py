@@ -43,21 +43,23 @@ class Engine:
         return [Hit("T", "H", None), Hit(keywords, "H", region)][:max_results]
 
 
-def question(name: str, **arguments: object) -> AskModel:
+def make_question(name: str, **arguments: object) -> AskModel:
     content = json.dumps({"name": name, "arguments": arguments})
     return AskModel(({"role": "user", "content": content},), party=Party.WEB)
 
 
-SEARCH = question("search_engine_query", keywords="a", max_results=5, region="wt-wt")
+SEARCH = make_question("search_engine_query", keywords="a", max_results=5, region="wt-wt")
 
 
-def fetch(url: str, mode: str = "raw") -> AskModel:
-    return question("fetch_url_content", url=url, mode=mode)
+def make_fetch_question(url: str, mode: str = "raw") -> AskModel:
+    return make_question("fetch_url_content", url=url, mode=mode)
 
 
-def fetched(client: Client, url: str, mode: str = "raw") -> dict[str, str]:
+def fetch_page(client: Client, url: str, mode: str = "raw") -> dict[str, str]:
     model = WebModel(lambda: Sources(Engine(), client), immediate=True)
-    answer: dict[str, str] = json.loads(run_through(model.complete(ENTRY, fetch(url, mode))).text or "")
+    answer: dict[str, str] = json.loads(
+        run_through(model.complete(ENTRY, make_fetch_question(url, mode))).text or ""
+    )
     return answer
 
 
@@ -79,33 +81,35 @@ def test_what_waits_is_asked_in_threads() -> None:
     engine = Engine()
     model = WebModel(lambda: Sources(engine, Client(Bounds())))
 
-    async def both() -> list[Completion]:
+    async def ask_twice() -> list[Completion]:
         return await asyncio.gather(*(model.complete(ENTRY, SEARCH) for _ in range(2)))
 
-    assert len(asyncio.run(both())) == 2
+    assert len(asyncio.run(ask_twice())) == 2
     assert all(name.startswith("fcbench-web") for name in engine.threads)
 
 
 # Pages
 
 
-def local(answer: Answer, url: str, mode: str = "raw", bounds: Bounds | None = None) -> dict[str, str]:
-    """What a host of ours answers, and whether it was asked no more than it may be."""
+def fetch_locally(
+    answer: Answer, url: str, mode: str = "raw", bounds: Bounds | None = None
+) -> dict[str, str]:
+    """Fetch a page from a host of ours, and check that it was asked no more often than it may be."""
     with serve_locally(answer) as hosted:
         client = Client(bounds or Bounds(retries=0, timeout_s=5), {"a.example": hosted.port})
-        found = fetched(client, url, mode)
+        found = fetch_page(client, url, mode)
         assert len(hosted.seen) <= 6
     return found
 
 
 def test_a_page() -> None:
     html = make_reply(b"<p>a <b>b</b></p>", Content_Type="text/html")
-    assert local(always_send(html), "http://a.example/x") == {"content": "<p>a <b>b</b></p>"}
-    assert local(always_send(html), "http://a.example/x", "markdown") == {"content": "a **b**"}
-    assert local(always_send(html), "http://a.example/x", "truncate") == {"content": "a b"}
+    assert fetch_locally(always_send(html), "http://a.example/x") == {"content": "<p>a <b>b</b></p>"}
+    assert fetch_locally(always_send(html), "http://a.example/x", "markdown") == {"content": "a **b**"}
+    assert fetch_locally(always_send(html), "http://a.example/x", "truncate") == {"content": "a b"}
 
 
-def _drip(seen: Seen, out: BufferedIOBase) -> None:
+def _send_slowly(seen: Seen, out: BufferedIOBase) -> None:
     out.write(b"HTTP/1.1 200 -\r\nContent-Type: text/html\r\n\r\n")
     while True:
         out.write(b"x")
@@ -129,14 +133,14 @@ def _drip(seen: Seen, out: BufferedIOBase) -> None:
         ),
         (always_send(make_reply(b"", 302, Location="file:///etc/passwd")), "only http and https"),
         (always_send(make_reply(b"x" * 200_000, Content_Type="text/html")), "more than 100,000 bytes"),
-        (_drip, "no whole reply within 0.5 s"),
+        (_send_slowly, "no whole reply within 0.5 s"),
         (always_send(b"not http at all\r\n\r\n"), ""),
         (lambda seen, out: discard(out.close()), ""),
     ],
 )
 def test_hostile_servers_are_an_error_for_the_model(answer: Answer, told: str) -> None:
     bounds = Bounds(retries=0, timeout_s=0.5, max_bytes=100_000)
-    assert told in local(answer, "http://a.example/", bounds=bounds)["error"]
+    assert told in fetch_locally(answer, "http://a.example/", bounds=bounds)["error"]
 
 
 ATTACKS = (
@@ -174,7 +178,7 @@ NAMES = {
 }
 
 
-def _resolve(host: str) -> Sequence[Address]:
+def _resolve_host(host: str) -> Sequence[Address]:
     return [ip_address(text) for text in NAMES.get(host, ["93.184.216.34"])]
 
 
@@ -185,8 +189,8 @@ def _no_connection(*told: object) -> object:
 @pytest.mark.parametrize("mode", ["raw", "markdown"])
 @pytest.mark.parametrize("url", ATTACKS)
 def test_what_is_not_public_is_refused_before_any_connection(url: str, mode: str) -> None:
-    client = Client(Bounds(retries=0), resolve=_resolve, connect=_no_connection)  # type: ignore[arg-type]
-    found = fetched(client, url, mode)
+    client = Client(Bounds(retries=0), resolve=_resolve_host, connect=_no_connection)  # type: ignore[arg-type]
+    found = fetch_page(client, url, mode)
     assert set(found) == {"error"}
     assert "AssertionError" not in found["error"]
 
@@ -200,9 +204,13 @@ def test_the_own_web_is_served_until_it_is_closed() -> None:
     web.close()  # nothing was started yet
     answer = json.loads(run_through(model.complete(ENTRY, SEARCH)).text or "")
     assert len(answer["results"]) == 5
-    page = json.loads(run_through(model.complete(ENTRY, fetch("http://works.example/lode-mill"))).text or "")
+    page = json.loads(
+        run_through(model.complete(ENTRY, make_fetch_question("http://works.example/lode-mill"))).text or ""
+    )
     assert "flour mill" in page["content"]
-    other = json.loads(run_through(model.complete(ENTRY, fetch("http://example.org/"))).text or "")
+    other = json.loads(
+        run_through(model.complete(ENTRY, make_fetch_question("http://example.org/"))).text or ""
+    )
     assert "not among the hosts" in other["error"]
     web.close()
 
@@ -229,7 +237,7 @@ def test_what_was_recorded_is_given_again(tmp_path: Path) -> None:
     with pytest.raises(
         CallError, match=r"web.jsonl has no answer to fetch_url_content with \{\"url\""
     ) as told:
-        run_through(again.complete(ENTRY, fetch("http://a.example/")))
+        run_through(again.complete(ENTRY, make_fetch_question("http://a.example/")))
     assert told.value.cause == "not_recorded"
 
 

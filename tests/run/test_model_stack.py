@@ -13,50 +13,50 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import ModelStack, find_hint
 
 
-def context(tmp_path: Path, **options: object) -> RunContext:
+def make_context(tmp_path: Path, **options: object) -> RunContext:
     given = {"model": "openai/x", "store": str(tmp_path / "answers.sqlite"), **options}
     return RunContext(build_settings(given, None, tmp_path))
 
 
 @pytest.fixture
-def closed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The stores that were closed."""
+def closed_stores(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Collect the paths of the stores that are closed."""
     paths: list[Path] = []
     close = AnswerStore.close
 
-    def note(store: AnswerStore) -> None:
+    def note_and_close(store: AnswerStore) -> None:
         paths.append(store.path)
         close(store)
 
-    monkeypatch.setattr(AnswerStore, "close", note)
+    monkeypatch.setattr(AnswerStore, "close", note_and_close)
     return paths
 
 
 def test_a_share_of_the_limits(tmp_path: Path) -> None:
-    models = ModelStack(context(tmp_path, rpm=100.0, tpm=1000.0, concurrency=8), 0.25)
+    models = ModelStack(make_context(tmp_path, rpm=100.0, tpm=1000.0, concurrency=8), 0.25)
     assert models.limited is not None
     limits = models.limited.limits
     assert (limits.rpm, limits.tpm, limits.concurrency, models.concurrency) == (25.0, 250.0, 2, 2)
     models.close()
 
 
-def test_closing_closes_the_store(tmp_path: Path, closed: list[Path]) -> None:
-    models = ModelStack(context(tmp_path))
-    assert closed == []
+def test_closing_closes_the_store(tmp_path: Path, closed_stores: list[Path]) -> None:
+    models = ModelStack(make_context(tmp_path))
+    assert closed_stores == []
     models.close()
-    assert closed == [tmp_path / "answers.sqlite"]
+    assert closed_stores == [tmp_path / "answers.sqlite"]
 
 
-def test_what_was_opened_before_an_error_is_closed(tmp_path: Path, closed: list[Path]) -> None:
+def test_what_was_opened_before_an_error_is_closed(tmp_path: Path, closed_stores: list[Path]) -> None:
     """Here the store is open when the recording of the web cannot be."""
-    wrong = context(tmp_path, category=["web_search"], search="duckduckgo", search_record=str(tmp_path))
+    wrong = make_context(tmp_path, category=["web_search"], search="duckduckgo", search_record=str(tmp_path))
     with pytest.raises(UsageError, match="--fcbench-search-record"):
         ModelStack(wrong)
-    assert closed == [tmp_path / "answers.sqlite"]
+    assert closed_stores == [tmp_path / "answers.sqlite"]
 
 
 def test_a_model_without_a_network_opens_no_store(tmp_path: Path) -> None:
-    models = ModelStack(context(tmp_path, model="oracle"))
+    models = ModelStack(make_context(tmp_path, model="oracle"))
     assert models.limited is None
     models.close()
     assert not (tmp_path / "answers.sqlite").exists()

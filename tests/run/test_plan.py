@@ -15,27 +15,29 @@ REQUEST = AskModel(({"role": "user", "content": "x" * 600},))
 TOKENS = estimated_tokens(REQUEST, TYPICAL)
 
 
-def _plan(*entries: Entry, stored: str = "") -> list[Plan]:
+def _list_plans(*entries: Entry, stored: str = "") -> list[Plan]:
     return list(make_plans(entries, lambda entry: [] if entry.id == stored else [REQUEST] * len(entry.turns)))
 
 
 def test_each_entry_is_one_call() -> None:
     first, second = make_entry(entry_id="simple_python_1"), make_entry(entry_id="simple_python_2")
-    assert _plan(first, second) == [Plan("simple_python", 2, 0, 2, 2 * TOKENS, 150)]
+    assert _list_plans(first, second) == [Plan("simple_python", 2, 0, 2, 2 * TOKENS, 150)]
 
 
 def test_what_is_stored_is_not_called() -> None:
     entries = [make_entry(entry_id=f"simple_python_{n}") for n in range(3)]
-    assert _plan(*entries, stored="simple_python_1") == [Plan("simple_python", 3, 1, 2, 2 * TOKENS, 150)]
+    assert _list_plans(*entries, stored="simple_python_1") == [
+        Plan("simple_python", 3, 1, 2, 2 * TOKENS, 150)
+    ]
 
 
 def test_each_request_is_a_call() -> None:
     entry = replace(make_entry(), turns=((Message("user", "a"),), (Message("user", "b"),)))
-    assert _plan(entry)[0].calls == 2
+    assert _list_plans(entry)[0].calls == 2
 
 
 def test_categories_stay_in_their_order() -> None:
-    found = _plan(make_entry("parallel"), make_entry("multiple"), make_entry("parallel"))
+    found = _list_plans(make_entry("parallel"), make_entry("multiple"), make_entry("parallel"))
     assert [(row.name, row.entries) for row in found] == [("parallel", 2), ("multiple", 1)]
 
 

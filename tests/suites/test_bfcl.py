@@ -125,22 +125,22 @@ DOC = {
 }
 
 
-def _question(entry_id: str, text: str) -> Mapping[str, object]:
+def _make_question(entry_id: str, text: str) -> Mapping[str, object]:
     return {"id": entry_id, "question": [[{"role": "user", "content": text}]], "function": [DOC]}
 
 
-def _truth(entry_id: str, *ports: str) -> Mapping[str, object]:
+def _make_truth(entry_id: str, *ports: str) -> Mapping[str, object]:
     return {"id": entry_id, "ground_truth": [{"tide.high": {"port": [port]}} for port in ports]}
 
 
-def _suite(
+def _open_suite_of(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     category: str,
     questions: Sequence[object],
     answers: Sequence[object] = (),
 ) -> Suite:
-    """The suite on a pack of one category."""
+    """Open the suite on a pack of one category."""
     file = f"BFCL_v4_{category}.json"
     data = {file: questions, f"possible_answer/{file}": answers}
     lines = {
@@ -159,12 +159,15 @@ def _suite(
 
 def test_answers_are_joined_by_id_not_by_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = ["live_simple_0-0-0", "live_simple_2-1-0", "live_simple_10-2-0"]
-    suite = _suite(
+    suite = _open_suite_of(
         tmp_path,
         monkeypatch,
         "live_simple",
-        [_question(entry_id, f"When, {entry_id}?") for entry_id in ids],
-        [_truth(entry_id, f"port of {entry_id}") for entry_id in [ids[2], ids[0], "of no entry", ids[1]]],
+        [_make_question(entry_id, f"When, {entry_id}?") for entry_id in ids],
+        [
+            _make_truth(entry_id, f"port of {entry_id}")
+            for entry_id in [ids[2], ids[0], "of no entry", ids[1]]
+        ],
     )
     entries = suite.load(CATEGORIES["live_simple"])
     assert [entry.id for entry in entries] == ids
@@ -175,8 +178,10 @@ def test_answers_are_joined_by_id_not_by_position(tmp_path: Path, monkeypatch: p
 
 def test_an_entry_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     turn = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Both tides?"}]
-    row = {**_question("parallel_0", ""), "question": [turn]}
-    suite = _suite(tmp_path, monkeypatch, "parallel", [row], [_truth("parallel_0", "Brest", "Nantes")])
+    row = {**_make_question("parallel_0", ""), "question": [turn]}
+    suite = _open_suite_of(
+        tmp_path, monkeypatch, "parallel", [row], [_make_truth("parallel_0", "Brest", "Nantes")]
+    )
     assert suite.load(CATEGORIES["parallel"]) == (
         Entry(
             suite="bfcl",
@@ -207,22 +212,22 @@ def test_an_entry_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_categories_without_a_truth_need_no_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, category: str, expectation: NoCall | AnyCall
 ) -> None:
-    suite = _suite(tmp_path, monkeypatch, category, [_question(f"{category}_0", "Hello?")])
+    suite = _open_suite_of(tmp_path, monkeypatch, category, [_make_question(f"{category}_0", "Hello?")])
     assert [entry.expectation for entry in suite.load(CATEGORIES[category])] == [expectation]
 
 
 def test_entries_of_the_ledger_carry_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = ["simple_java_63", "simple_java_64"]
-    rows, truths = [_question(i, "?") for i in ids], [_truth(i, "Brest") for i in ids]
-    suite = _suite(tmp_path, monkeypatch, "simple_java", rows, truths)
+    rows, truths = [_make_question(i, "?") for i in ids], [_make_truth(i, "Brest") for i in ids]
+    suite = _open_suite_of(tmp_path, monkeypatch, "simple_java", rows, truths)
     fine, known_bad = suite.load(CATEGORIES["simple_java"])
     assert fine.set_aside is None
-    assert known_bad.set_aside == _ledger()["simple_java_64"]
+    assert known_bad.set_aside == _read_ledger()["simple_java_64"]
 
 
 def test_an_answer_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [_question("multiple_0", "?"), _question("multiple_1", "?")]
-    suite = _suite(tmp_path, monkeypatch, "multiple", rows, [_truth("multiple_0", "Brest")])
+    rows = [_make_question("multiple_0", "?"), _make_question("multiple_1", "?")]
+    suite = _open_suite_of(tmp_path, monkeypatch, "multiple", rows, [_make_truth("multiple_0", "Brest")])
     with pytest.raises(SuiteError) as caught:
         suite.load(CATEGORIES["multiple"])
     assert str(caught.value) == (
@@ -234,7 +239,7 @@ def test_an_answer_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.M
 def test_a_row_without_id_is_told_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: object
 ) -> None:
-    suite = _suite(tmp_path, monkeypatch, "irrelevance", [_question("irrelevance_0", "?"), row])
+    suite = _open_suite_of(tmp_path, monkeypatch, "irrelevance", [_make_question("irrelevance_0", "?"), row])
     with pytest.raises(SuiteError) as caught:
         suite.load(CATEGORIES["irrelevance"])
     assert str(caught.value) == "BFCL_v4_irrelevance.json:2: not a record with the key 'id'"
@@ -243,7 +248,7 @@ def test_a_row_without_id_is_told_with_its_line(
 def test_a_data_file_changed_in_the_cache_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suite = _suite(tmp_path, monkeypatch, "irrelevance", [_question("irrelevance_0", "?")])
+    suite = _open_suite_of(tmp_path, monkeypatch, "irrelevance", [_make_question("irrelevance_0", "?")])
     file = next((tmp_path / "cache").rglob("*/BFCL_v4_irrelevance.json"))
     file.write_bytes(file.read_bytes() + b"\n")
     with pytest.raises(PackError, match=r"BFCL_v4_irrelevance\.json was changed after it was fetched"):
@@ -265,7 +270,7 @@ def test_without_its_pack_it_says_what_gets_it(tmp_path: Path) -> None:
 def test_the_wording_is_put_together_from_the_constants(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wording = _suite(tmp_path, monkeypatch, "irrelevance", []).wording
+    wording = _open_suite_of(tmp_path, monkeypatch, "irrelevance", []).wording
     assert wording.system_prompt == (
         "You are brief. Call functions. Write [f(a=1)] with literals. Go on. Functions as json: {functions}"
     )
@@ -365,7 +370,7 @@ def test_sources_that_cannot_be_read_are_refused(text: str) -> None:
 # The official pack
 
 
-def _ledger() -> Mapping[str, str]:
+def _read_ledger() -> Mapping[str, str]:
     ledger = read_yaml(Path(bfcl.__file__).with_name("ledger.yaml"))
     assert isinstance(ledger, dict)
     return ledger
@@ -455,8 +460,8 @@ def test_chosen_entries_are_put_in_every_format_in_the_order_of_the_data(officia
 
 def test_every_id_of_the_ledger_exists_and_has_a_reason(entries: tuple[Entry, ...]) -> None:
     counted = [entry for entry in entries if entry.category.group is not Group.EXECUTABLE]
-    assert {entry.id: entry.set_aside for entry in counted if entry.set_aside} == _ledger()
-    assert all(len(reason) > 20 for reason in _ledger().values())
+    assert {entry.id: entry.set_aside for entry in counted if entry.set_aside} == _read_ledger()
+    assert all(len(reason) > 20 for reason in _read_ledger().values())
 
 
 def test_what_only_a_web_api_knows_is_set_aside(entries: tuple[Entry, ...]) -> None:

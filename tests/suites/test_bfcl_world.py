@@ -24,8 +24,8 @@ from tests.suites.world_sources import WORLD_TEXTS
 MESSAGES, POSTING, TICKETS, TRADING, TRAVEL, VEHICLE, FILLER = SOURCES
 
 
-def read(path: str = "", old: str = "", new: str = "") -> Mapping[str, object]:
-    """The world of the sources, in one of which ``old`` is replaced."""
+def read_sources(path: str = "", old: str = "", new: str = "") -> Mapping[str, object]:
+    """Read the world of the sources, in one of which ``old`` is replaced."""
     texts = dict(WORLD_TEXTS)
     if path:
         assert old in texts[path]
@@ -75,12 +75,12 @@ EXPECTED = World(
 
 @pytest.mark.parametrize("name", [field.name for field in fields(World) if field.name != "filler"])
 def test_a_table(name: str) -> None:
-    assert getattr(world_from_json(read()), name) == getattr(EXPECTED, name)
+    assert getattr(world_from_json(read_sources()), name) == getattr(EXPECTED, name)
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Filler)])
 def test_a_table_of_filler(name: str) -> None:
-    assert getattr(world_from_json(read()).filler, name) == getattr(EXPECTED.filler, name)
+    assert getattr(world_from_json(read_sources()).filler, name) == getattr(EXPECTED.filler, name)
 
 
 FORMS: Mapping[str, tuple[str, str, str, str, object]] = {
@@ -123,11 +123,11 @@ FORMS: Mapping[str, tuple[str, str, str, str, object]] = {
 
 @pytest.mark.parametrize(("path", "old", "new", "name", "table"), FORMS.values(), ids=FORMS)
 def test_other_forms_that_are_read(path: str, old: str, new: str, name: str, table: object) -> None:
-    assert read(path, old, new)[name] == table
+    assert read_sources(path, old, new)[name] == table
 
 
 def test_a_seed_of_the_default_state_goes_before_ours() -> None:
-    changed = read(
+    changed = read_sources(
         MESSAGES,
         "{",
         '{"random_seed": 3, ',
@@ -136,7 +136,7 @@ def test_a_seed_of_the_default_state_goes_before_ours() -> None:
 
 
 def test_a_world_goes_through_json() -> None:
-    assert json.loads(json.dumps(read())) == read()
+    assert json.loads(json.dumps(read_sources())) == read_sources()
 
 
 @pytest.mark.parametrize("value", [{"towns": {}}, {"filler": {"file": ""}}], ids=["world", "filler"])
@@ -228,7 +228,7 @@ CHANGED: Mapping[str, tuple[str, str, str, str]] = {
 @pytest.mark.parametrize(("path", "old", "new", "words"), CHANGED.values(), ids=CHANGED)
 def test_a_changed_package_is_refused(path: str, old: str, new: str, words: str) -> None:
     with pytest.raises(PackError, match=rf"^{words}.* is not where it was; the package has changed$"):
-        read(path, old, new)
+        read_sources(path, old, new)
 
 
 UNTOLD: Mapping[str, tuple[str, str, str]] = {
@@ -245,7 +245,7 @@ UNTOLD: Mapping[str, tuple[str, str, str]] = {
 @pytest.mark.parametrize(("path", "old", "new"), UNTOLD.values(), ids=UNTOLD)
 def test_a_changed_branch_is_refused(path: str, old: str, new: str) -> None:
     with pytest.raises(PackError):
-        read(path, old, new)
+        read_sources(path, old, new)
 
 
 # The pack
@@ -258,7 +258,7 @@ def bfcl(pack_cache: Path) -> Suite:
 
 @pytest.fixture(scope="module")
 def entries(bfcl: Suite) -> Mapping[str, tuple[Entry, ...]]:
-    """The multi-turn entries by category."""
+    """Load the multi-turn entries by category."""
     return {
         name: bfcl.load(category)
         for name, category in CATEGORIES.items()
@@ -266,7 +266,7 @@ def entries(bfcl: Suite) -> Mapping[str, tuple[Entry, ...]]:
     }
 
 
-def truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
+def read_truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
     assert isinstance(entry.expectation, Trajectory)
     return entry.expectation.turns
 
@@ -287,7 +287,7 @@ SCORED = [name for name in COUNTS if CATEGORIES[name].scored]
 def test_counts(entries: Mapping[str, tuple[Entry, ...]]) -> None:
     found = {}
     for name, those in entries.items():
-        turns = [turn for entry in those for turn in truth(entry)]
+        turns = [turn for entry in those for turn in read_truth(entry)]
         found[name] = (len(those), len(turns), sum(not turn for turn in turns), sum(map(len, turns)))
     assert found == COUNTS
     assert sum(len(entries[name]) for name in SCORED) == 800
@@ -298,7 +298,7 @@ def test_each_entry_fits_together(entries: Mapping[str, tuple[Entry, ...]], cate
     for entry in entries[category]:
         assert entry.id.startswith(f"{category}_")
         assert entry.scene is not None
-        assert len(entry.turns) == len(truth(entry))
+        assert len(entry.turns) == len(read_truth(entry))
         assert set(entry.scene.domains) <= set(DOMAINS)
         assert set(entry.scene.config) <= set(DOMAINS)
         offered = {doc.name for doc in entry.functions}
@@ -325,15 +325,15 @@ def test_domains(entries: Mapping[str, tuple[Entry, ...]]) -> None:
 
 
 def test_withheld_functions(entries: Mapping[str, tuple[Entry, ...]]) -> None:
-    def numbers(name: str) -> Counter[tuple[int, ...]]:
+    def count_withheld(name: str) -> Counter[tuple[int, ...]]:
         scenes = [entry.scene for entry in entries[name] if entry.scene]
         return Counter(tuple(map(len, scene.withheld.values())) for scene in scenes)
 
-    assert numbers("multi_turn_base") == numbers("multi_turn_long_context") == {(): 200}
-    assert numbers("multi_turn_miss_param") == {(): 200}
-    assert numbers("multi_turn_miss_func") == {(1,): 182, (2,): 14, (3,): 4}
+    assert count_withheld("multi_turn_base") == count_withheld("multi_turn_long_context") == {(): 200}
+    assert count_withheld("multi_turn_miss_param") == {(): 200}
+    assert count_withheld("multi_turn_miss_func") == {(1,): 182, (2,): 14, (3,): 4}
     # Two entries withhold what no domain has any more.
-    assert numbers("multi_turn_composite") == {(1,): 198, (0,): 2}
+    assert count_withheld("multi_turn_composite") == {(1,): 198, (0,): 2}
 
 
 def test_which_entries_are_set_aside(entries: Mapping[str, tuple[Entry, ...]]) -> None:
@@ -341,26 +341,34 @@ def test_which_entries_are_set_aside(entries: Mapping[str, tuple[Entry, ...]]) -
     assert found == {**dict.fromkeys(COUNTS, 0), "multi_turn_miss_func": 1, "multi_turn_composite": 41}
 
 
-def too_early(entry: Entry) -> list[str]:
-    """Calls of the truth that name a function before it is offered."""
+def list_early_calls(entry: Entry) -> list[str]:
+    """List the calls of the truth that name a function before it is offered."""
     assert entry.scene is not None
     return [
         call
         for turn, docs in entry.scene.withheld.items()
-        for calls in truth(entry)[:turn]
+        for calls in read_truth(entry)[:turn]
         for call in calls
         if call.partition("(")[0] in {doc.name for doc in docs}
     ]
 
 
 def test_a_truth_calls_what_is_offered_by_then(entries: Mapping[str, tuple[Entry, ...]]) -> None:
-    found = {entry.id: too_early(entry) for name in SCORED for entry in entries[name] if too_early(entry)}
+    found = {
+        entry.id: list_early_calls(entry)
+        for name in SCORED
+        for entry in entries[name]
+        if list_early_calls(entry)
+    }
     assert found == {"multi_turn_miss_func_49": ["tail(file_name='file3.txt')"]}
 
 
 def test_what_cannot_be_called_in_time_is_set_aside(entries: Mapping[str, tuple[Entry, ...]]) -> None:
     assert [
-        entry.id for name in SCORED for entry in entries[name] if too_early(entry) and not entry.set_aside
+        entry.id
+        for name in SCORED
+        for entry in entries[name]
+        if list_early_calls(entry) and not entry.set_aside
     ] == []
 
 
@@ -371,7 +379,7 @@ def test_every_call_of_a_scored_truth_can_be_carried_out(
     for name in SCORED:
         for entry in entries[name]:
             environments = open_environments(entry, bfcl.world)
-            for calls in truth(entry):
+            for calls in read_truth(entry):
                 failed += [text for text in environments.perform_calls(calls) if text.startswith("Error")]
     assert failed == []
 

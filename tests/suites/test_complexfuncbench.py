@@ -23,15 +23,15 @@ from tests.complexfuncbench import COUNTS, FUNCTIONS, Record, make_records, writ
 NOWHERE = Path("cfb.jsonl")
 
 
-def _lines(*rows: object) -> bytes:
+def _write_lines(*rows: object) -> bytes:
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
-def _read(*rows: object) -> list[Entry]:
-    return list(read_golden_paths(_lines(*rows), NOWHERE))
+def _read_rows(*rows: object) -> list[Entry]:
+    return list(read_golden_paths(_write_lines(*rows), NOWHERE))
 
 
-def _path(entry: Entry) -> GoldenPath:
+def _read_path(entry: Entry) -> GoldenPath:
     assert isinstance(entry.expectation, GoldenPath)
     return entry.expectation
 
@@ -62,7 +62,7 @@ RECORD: Record = {
 
 @pytest.fixture
 def record() -> Record:
-    """One that a test may change."""
+    """Copy the record, so that a test may change it."""
     return deepcopy(RECORD)
 
 
@@ -70,7 +70,7 @@ def record() -> Record:
 
 
 def test_a_record_becomes_an_entry(record: Record) -> None:
-    (entry,) = _read(record)
+    (entry,) = _read_rows(record)
     assert (entry.key, entry.category.name) == ("complexfuncbench:Car-Rental-34", "car_rental")
     assert entry.cluster == "Car-Rental-3"
     assert entry.set_aside is None
@@ -80,7 +80,7 @@ def test_a_record_becomes_an_entry(record: Record) -> None:
     assert [(doc.name, doc.parameters) for doc in entry.functions] == [
         (function["name"], function["parameters"]) for function in record["functions"]
     ]
-    path = _path(entry)
+    path = _read_path(entry)
     assert [[(c.name, c.arguments, c.reply_value) for c in step] for step in path.steps] == [
         [("Search_Car_Location", {"query": "harbour"}, {"status": True, "data": [{"id": 7}]})],
         [
@@ -101,7 +101,7 @@ def test_a_record_becomes_an_entry(record: Record) -> None:
 def test_a_reply_is_kept_as_the_text_that_a_model_is_shown(record: Record, reply: object, text: str) -> None:
     record["conversations"][2]["content"] = [reply]
     (entry,) = read_golden_paths(json.dumps(record).encode(), NOWHERE)
-    first = _path(entry).calls[0]
+    first = _read_path(entry).calls[0]
     assert (first.reply, first.reply_value) == (text, reply)
 
 
@@ -111,8 +111,8 @@ def test_a_reply_that_is_too_deep_is_told(record: Record, depth: int) -> None:
     deep = "[" * depth + "]" * depth
     said, replies = "", [deep]
     try:
-        (entry,) = read_golden_paths(_lines(record).replace(b'{"seats": 4}', deep.encode()), NOWHERE)
-        replies = [call.reply for call in _path(entry).calls]
+        (entry,) = read_golden_paths(_write_lines(record).replace(b'{"seats": 4}', deep.encode()), NOWHERE)
+        replies = [call.reply for call in _read_path(entry).calls]
     except SuiteError as error:
         said = str(error)
     assert deep in replies
@@ -120,8 +120,8 @@ def test_a_reply_that_is_too_deep_is_told(record: Record, depth: int) -> None:
 
 
 def test_lookups_are_the_official_free_functions(record: Record) -> None:
-    (entry,) = _read(record)
-    plain = [lookup for lookup in _path(entry).lookups if not lookup.where]
+    (entry,) = _read_rows(record)
+    plain = [lookup for lookup in _read_path(entry).lookups if not lookup.where]
     assert {lookup.name: lookup.forgiven for lookup in plain} == {
         "Location_to_Lat_Long": False,
         "Search_Hotel_Destination": True,
@@ -130,7 +130,7 @@ def test_lookups_are_the_official_free_functions(record: Record) -> None:
         "Search_Flight_Location": True,
         "Taxi_Search_Location": True,
     }
-    assert Lookup("Search_Hotels", {"search_type": "hotel"}) in _path(entry).lookups
+    assert Lookup("Search_Hotels", {"search_type": "hotel"}) in _read_path(entry).lookups
 
 
 @pytest.mark.parametrize(
@@ -144,19 +144,19 @@ def test_lookups_are_the_official_free_functions(record: Record) -> None:
     ],
 )
 def test_the_id_says_domain_and_template(record: Record, entry_id: str, category: str, cluster: str) -> None:
-    (entry,) = _read({**record, "id": entry_id})
+    (entry,) = _read_rows({**record, "id": entry_id})
     assert (entry.id, entry.category, entry.cluster) == (entry_id, CATEGORIES[category], cluster)
 
 
 def test_alike_function_docs_are_read_once(record: Record) -> None:
-    first, second = _read(record, deepcopy({**record, "id": "Car-Rental-35"}))
+    first, second = _read_rows(record, deepcopy({**record, "id": "Car-Rental-35"}))
     assert [a is b for a, b in zip(first.functions, second.functions, strict=True)] == [True, True]
 
 
 def test_function_docs_that_differ_stay_apart(record: Record) -> None:
     other = deepcopy({**record, "id": "Car-Rental-35"})
     other["functions"][0]["description"] = "Another one."
-    first, second = _read(record, other)
+    first, second = _read_rows(record, other)
     assert first.functions[0].description != second.functions[0].description
 
 
@@ -164,7 +164,7 @@ def test_further_keys_are_left_alone(record: Record) -> None:
     record["source"] = "x"
     record["conversations"][0]["name"] = "x"
     record["functions"][0] = {**record["functions"][0], "strict": True}
-    (entry,) = _read(record)
+    (entry,) = _read_rows(record)
     assert entry.functions[0].extra == {"strict": True}
 
 
@@ -200,15 +200,15 @@ def test_an_entry_whose_golden_call_is_malformed_is_set_aside(
     record: Record, call: Record, reason: str
 ) -> None:
     record["conversations"][1]["function_call"] = [call]
-    (entry,) = _read(record)
+    (entry,) = _read_rows(record)
     assert reason in str(entry.set_aside)
-    assert _path(entry).steps[0][0].name == call["name"]
+    assert _read_path(entry).steps[0][0].name == call["name"]
 
 
 # What stops the suite
 
 
-def _at(value: Any, keys: Sequence[str | int]) -> Any:
+def _look_up(value: Any, keys: Sequence[str | int]) -> Any:
     for key in keys:
         value = value[key]
     return value
@@ -294,23 +294,23 @@ def _at(value: Any, keys: Sequence[str | int]) -> Any:
 def test_a_deviation_is_told_with_its_place(
     record: Record, keys: Sequence[str | int], value: object, says: str
 ) -> None:
-    _at(record, keys[:-1])[keys[-1]] = value
+    _look_up(record, keys[:-1])[keys[-1]] = value
     with pytest.raises(SuiteError) as caught:
-        _read({**RECORD, "id": "Hotels-1"}, record)
+        _read_rows({**RECORD, "id": "Hotels-1"}, record)
     assert str(caught.value).startswith(f"cfb.jsonl:2: {says}")
 
 
 def test_calls_without_observations_are_not_dropped(record: Record) -> None:
     record["conversations"].insert(-1, record["conversations"][3])
     with pytest.raises(SuiteError, match=r"conversations: must be a question, pairs of calls and obs"):
-        _read(record)
+        _read_rows(record)
 
 
 @pytest.mark.parametrize("key", ["id", "conversations", "functions"])
 def test_a_key_that_is_missing_is_told(record: Record, key: str) -> None:
     del record[key]
     with pytest.raises(SuiteError, match=rf"^cfb\.jsonl:1: .*has no '{key}'"):
-        _read(record)
+        _read_rows(record)
 
 
 @pytest.mark.parametrize("missing", [[-1], [2], [0], [1, 2, 3, 4]])
@@ -321,7 +321,7 @@ def test_a_turn_that_is_missing_is_told(record: Record, missing: Sequence[int]) 
         turn for i, turn in enumerate(turns) if i not in missing and i - len(turns) not in missing
     ]
     with pytest.raises(SuiteError, match=r"^cfb\.jsonl:1: Car-Rental-34\.conversations"):
-        _read(record)
+        _read_rows(record)
 
 
 @pytest.mark.parametrize(
@@ -340,18 +340,18 @@ def test_a_turn_that_is_missing_is_told(record: Record, missing: Sequence[int]) 
 )
 def test_a_line_that_is_no_record_is_told(record: Record, line: bytes) -> None:
     with pytest.raises(SuiteError, match=r"^cfb\.jsonl:2: "):
-        list(read_golden_paths(_lines(record) + line + b"\n", NOWHERE))
+        list(read_golden_paths(_write_lines(record) + line + b"\n", NOWHERE))
 
 
 def test_an_id_stands_once(record: Record) -> None:
     with pytest.raises(SuiteError) as caught:
-        _read(record, {**record, "id": "Car-Rental-35"}, record)
+        _read_rows(record, {**record, "id": "Car-Rental-35"}, record)
     assert str(caught.value) == "cfb.jsonl:3: Car-Rental-34: the id stands twice"
 
 
 def test_an_id_stands_once_within_a_record(record: Record) -> None:
     """Else a line could be another category's than the one that it begins with."""
-    line = _lines(record).replace(b"{", b'{"id": "Cross-1", ', 1)
+    line = _write_lines(record).replace(b"{", b'{"id": "Cross-1", ', 1)
     with pytest.raises(SuiteError, match="the id stands twice"):
         list(read_golden_paths(line, NOWHERE))
 
@@ -369,14 +369,14 @@ _JSON = st.recursive(
 )
 
 
-def _places(value: object, keys: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    """The way to every part of a value but the whole."""
+def _list_places(value: object, keys: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """List the way to every part of a value but the whole."""
     inside: Sequence[tuple[str | int, object]] = ()
     if isinstance(value, Mapping):
         inside = list(value.items())
     elif isinstance(value, list):
         inside = list(enumerate(value))
-    return [place for key, part in inside for place in ((*keys, key), *_places(part, (*keys, key)))]
+    return [place for key, part in inside for place in ((*keys, key), *_list_places(part, (*keys, key)))]
 
 
 @given(st.data())
@@ -384,18 +384,18 @@ def test_a_mutated_record_is_read_or_told(data: st.DataObject) -> None:
     """Whatever stands where, there is an entry or an error with its place."""
     mutated = deepcopy(RECORD)
     for _ in range(data.draw(st.integers(1, 3))):
-        places = _places(mutated)
+        places = _list_places(mutated)
         *keys, last = places[data.draw(st.integers(0, len(places) - 1))]
         if data.draw(st.booleans()):
-            _at(mutated, keys)[last] = data.draw(_JSON)
+            _look_up(mutated, keys)[last] = data.draw(_JSON)
         else:
-            del _at(mutated, keys)[last]
+            del _look_up(mutated, keys)[last]
     try:
-        entries, said = _read(mutated), ""
+        entries, said = _read_rows(mutated), ""
     except SuiteError as error:
         entries, said = [], str(error)
     assert entries or said.startswith("cfb.jsonl:1: ")
-    assert all(step for entry in entries for step in _path(entry).steps)
+    assert all(step for entry in entries for step in _read_path(entry).steps)
 
 
 @given(st.binary(max_size=200))
@@ -409,7 +409,9 @@ def test_any_content_is_read_or_told(content: bytes) -> None:
 
 def test_a_category_is_read_alone(record: Record) -> None:
     """The broken line is another category's, as its first id says."""
-    content = _lines(record) + b'{"id": "Cross-1", broken\n' + _lines({**record, "id": "Hotels-1"})
+    content = (
+        _write_lines(record) + b'{"id": "Cross-1", broken\n' + _write_lines({**record, "id": "Hotels-1"})
+    )
     assert [entry.id for entry in read_golden_paths(content, NOWHERE, CATEGORIES["hotels"])] == ["Hotels-1"]
     assert [entry.id for entry in read_golden_paths(content, NOWHERE, CATEGORIES["car_rental"])] == [
         "Car-Rental-34"
@@ -421,13 +423,13 @@ def test_a_category_is_read_alone(record: Record) -> None:
 
 def test_an_id_may_stand_anywhere(record: Record) -> None:
     """Lines whose beginning does not say their category are read in full."""
-    content = _lines(dict(reversed(record.items())), {**record, "id": "Hotels-1"})
+    content = _write_lines(dict(reversed(record.items())), {**record, "id": "Hotels-1"})
     for name, ids in {"car_rental": ["Car-Rental-34"], "hotels": ["Hotels-1"], "cross": []}.items():
         assert [entry.id for entry in read_golden_paths(content, NOWHERE, CATEGORIES[name])] == ids
 
 
 def test_a_key_called_id_inside_is_not_the_id(record: Record) -> None:
-    content = _lines({"note": {"id": "Cross-1"}, **record})
+    content = _write_lines({"note": {"id": "Cross-1"}, **record})
     assert [entry.id for entry in read_golden_paths(content, NOWHERE, CATEGORIES["car_rental"])] == [
         "Car-Rental-34"
     ]
@@ -438,7 +440,7 @@ def test_a_key_called_id_inside_is_not_the_id(record: Record) -> None:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with a synthetic pack, of two paraphrases of each template."""
+    """Fill a cache with a synthetic pack, of two paraphrases of each template."""
     folder = tmp_path_factory.mktemp("complexfuncbench")
     packs.pull(SOURCE, folder / "cache", write_file(folder / "file.jsonl", paraphrases=(0, 1)))
     return folder / "cache"
@@ -479,7 +481,7 @@ def test_a_pack_that_was_changed_is_not_loaded(cache: Path, tmp_path: Path) -> N
 
 def test_a_file_with_a_broken_record_makes_no_pack(tmp_path: Path, record: Record) -> None:
     file = tmp_path / "mine.jsonl"
-    file.write_bytes(_lines(record, {**record, "id": "Car-Rental-35", "functions": 7}))
+    file.write_bytes(_write_lines(record, {**record, "id": "Car-Rental-35", "functions": 7}))
     with pytest.raises(PackError) as caught:
         packs.pull(SOURCE, tmp_path / "cache", file)
     assert str(caught.value) == (f"refused: {FILE}:2: Car-Rental-35.functions: must be a list, is int 7")
@@ -487,24 +489,28 @@ def test_a_file_with_a_broken_record_makes_no_pack(tmp_path: Path, record: Recor
 
 def test_the_synthetic_file_has_the_official_shape() -> None:
     """1,000 entries in 100 templates; steps, calls and widths as published."""
-    entries = [entry for row in make_records(items=0) for entry in _read(row)]
+    entries = [entry for row in make_records(items=0) for entry in _read_rows(row)]
     assert len(entries) == sum(COUNTS.values()) == 1000
     assert not [entry for entry in entries if entry.set_aside]
-    paths = [_path(entry) for entry in entries]
+    paths = [_read_path(entry) for entry in entries]
     assert sum(len(path.steps) for path in paths) == 3260
     assert sum(len(path.calls) for path in paths) == 5070
     first = [len(path.steps[0]) for path in paths]
     assert [first.count(width) for width in (1, 2, 3, 4)] == [490, 290, 190, 30]
     clusters: dict[str | None, set[tuple[tuple[str, ...], ...]]] = defaultdict(set)
     for entry in entries:
-        clusters[entry.cluster].add(tuple(tuple(c.name for c in step) for step in _path(entry).steps))
+        clusters[entry.cluster].add(tuple(tuple(c.name for c in step) for step in _read_path(entry).steps))
     assert len(clusters) == 100
     assert {len(names) for names in clusters.values()} == {1}
 
 
 def test_the_synthetic_file_is_the_same_for_a_seed() -> None:
-    assert _lines(*make_records(3, paraphrases=(4,))) == _lines(*make_records(3, paraphrases=(4,)))
-    assert _lines(*make_records(3, paraphrases=(4,))) != _lines(*make_records(4, paraphrases=(4,)))
+    assert _write_lines(*make_records(3, paraphrases=(4,))) == _write_lines(
+        *make_records(3, paraphrases=(4,))
+    )
+    assert _write_lines(*make_records(3, paraphrases=(4,))) != _write_lines(
+        *make_records(4, paraphrases=(4,))
+    )
 
 
 # Real records
@@ -513,18 +519,18 @@ def test_the_synthetic_file_is_the_same_for_a_seed() -> None:
 def test_a_real_record_is_read(complex_samples: Path) -> None:
     (entry,) = read_golden_paths((complex_samples / "Car-Rental-9.jsonl").read_bytes(), NOWHERE)
     assert (entry.id, entry.cluster, entry.set_aside) == ("Car-Rental-9", "Car-Rental-0", None)
-    assert [[call.name for call in step] for step in _path(entry).steps] == [
+    assert [[call.name for call in step] for step in _read_path(entry).steps] == [
         ["Search_Car_Location"],
         ["Search_Car_Rentals", "Search_Car_Rentals"],
     ]
     assert all(
-        isinstance(call.reply_value, dict) and call.reply_value["status"] for call in _path(entry).calls
+        isinstance(call.reply_value, dict) and call.reply_value["status"] for call in _read_path(entry).calls
     )
 
 
 def test_the_real_schemas_are_read_and_ours_agree_about_names(complex_samples: Path, record: Record) -> None:
     real = json.loads((complex_samples / "functions.json").read_bytes())
-    (entry,) = _read({**record, "functions": real})
+    (entry,) = _read_rows({**record, "functions": real})
     assert entry.set_aside is None
     assert {doc.name for doc in entry.functions} == set(FUNCTIONS)
     for doc in entry.functions:
@@ -545,8 +551,8 @@ def test_the_real_first_steps_make_a_hundred_templates(complex_samples: Path, re
             {"role": "assistant", "function_call": calls},
             {"role": "observation", "content": [None] * len(calls)},
         ]
-        (entry,) = _read({**record, "id": row["id"], "functions": real})
-        first[entry.cluster].add(tuple(call.name for call in _path(entry).steps[0]))
+        (entry,) = _read_rows({**record, "id": row["id"], "functions": real})
+        first[entry.cluster].add(tuple(call.name for call in _read_path(entry).steps[0]))
         entries.append(entry)
     assert {domain: sum(e.category is c for e in entries) for domain, c in DOMAINS.items()} == COUNTS
     assert len({entry.id for entry in entries}) == 1000

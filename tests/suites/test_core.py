@@ -36,8 +36,8 @@ def entries(suite: Suite) -> tuple[Entry, ...]:
     return tuple(entry for category in suite.categories for entry in suite.load(category))
 
 
-def _expected(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, ExpectedCall, FunctionDoc]]:
-    """Every expected call with its entry and its function."""
+def _iter_expected_calls(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, ExpectedCall, FunctionDoc]]:
+    """Yield every expected call with its entry and its function."""
     for entry in entries:
         if isinstance(entry.expectation, ExpectedCalls):
             for call in entry.expectation.calls:
@@ -191,11 +191,11 @@ def test_parameter_names_are_text(entries: tuple[Entry, ...]) -> None:
 def test_accepted_values_conform_to_the_declared_type(entries: tuple[Entry, ...]) -> None:
     wrong = [
         f"{entry.key} {name}: {value!r} is not {doc.properties[name].get('type')}"
-        for entry, call, doc in _expected(entries)
+        for entry, call, doc in _iter_expected_calls(entries)
         for name, accepted in call.accepted.items()
-        for value in _values(accepted)
+        for value in _as_list(accepted)
         if not (value == "" and name not in doc.required)
-        and not _conforms(value, doc.properties[name], entry.category.language)
+        and not _is_of_type(value, doc.properties[name], entry.category.language)
     ]
     assert not wrong
 
@@ -203,18 +203,18 @@ def test_accepted_values_conform_to_the_declared_type(entries: tuple[Entry, ...]
 def test_accepted_values_are_members_of_the_enum(entries: tuple[Entry, ...]) -> None:
     wrong = [
         f"{entry.key} {name}: {value!r}"
-        for entry, call, doc in _expected(entries)
+        for entry, call, doc in _iter_expected_calls(entries)
         for name, accepted in call.accepted.items()
-        for value in _values(accepted)
-        if (options := _options(doc.properties[name])) and value not in (*options, "")
+        for value in _as_list(accepted)
+        if (options := _list_options(doc.properties[name])) and value not in (*options, "")
     ]
     assert not wrong
 
 
 def test_no_accepted_value_stands_twice(entries: tuple[Entry, ...]) -> None:
-    for entry, call, _ in _expected(entries):
+    for entry, call, _ in _iter_expected_calls(entries):
         for name, accepted in call.accepted.items():
-            shown = [repr(value) for value in _values(accepted)]
+            shown = [repr(value) for value in _as_list(accepted)]
             assert len(shown) == len(set(shown)), f"{entry.key} {name}"
 
 
@@ -223,8 +223,8 @@ def test_defaults_are_of_the_declared_type_and_in_the_enum(entries: tuple[Entry,
         for doc in entry.functions:
             for name, schema in doc.properties.items():
                 if "default" in schema:
-                    default, options = schema["default"], _options(schema)
-                    assert _conforms(default, schema, entry.category.language), f"{entry.key} {name}"
+                    default, options = schema["default"], _list_options(schema)
+                    assert _is_of_type(default, schema, entry.category.language), f"{entry.key} {name}"
                     assert not options or default in options, f"{entry.key} {name}"
 
 
@@ -244,7 +244,7 @@ _WORDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def _conforms(value: object, schema: Schema, language: Language) -> bool:
+def _is_of_type(value: object, schema: Schema, language: Language) -> bool:
     """Whether an accepted value has its declared type; ``any`` is source text in Java and JavaScript."""
     kind = str(schema["type"])
     if kind == "any":
@@ -255,23 +255,23 @@ def _conforms(value: object, schema: Schema, language: Language) -> bool:
     items, members = schema.get("items"), schema.get("properties")
     if isinstance(value, list):
         assert isinstance(items, Mapping)
-        return all(_conforms(item, items, language) for item in value)
+        return all(_is_of_type(item, items, language) for item in value)
     if isinstance(value, dict) and isinstance(members, Mapping):
         return value.keys() <= members.keys() and all(
-            _conforms(option, members[key], language)
+            _is_of_type(option, members[key], language)
             for key, accepted in value.items()
-            for option in _values(accepted)
+            for option in _as_list(accepted)
             if option != ""
         )
     return True
 
 
-def _values(accepted: object) -> list[object]:
+def _as_list(accepted: object) -> list[object]:
     assert isinstance(accepted, list)
     return accepted
 
 
-def _options(schema: Schema) -> list[object]:
+def _list_options(schema: Schema) -> list[object]:
     options = schema.get("enum", [])
     assert isinstance(options, list)
     return options

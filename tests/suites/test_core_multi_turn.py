@@ -66,13 +66,13 @@ each_kind = pytest.mark.parametrize("kind", _KINDS)
 Turns = Sequence[Sequence[str]]
 
 
-def _truth(entry: Entry) -> Turns:
+def _read_truth(entry: Entry) -> Turns:
     assert isinstance(entry.expectation, Trajectory)
     return entry.expectation.turns
 
 
-def _match(entry: Entry, made: Turns, profile: Profile = Profile.CORRECTED) -> Passed | Failed:
-    """The verdict on these calls, those of a turn made in one step."""
+def _match_calls(entry: Entry, made: Turns, profile: Profile = Profile.CORRECTED) -> Passed | Failed:
+    """Judge these calls, those of a turn made in one step."""
     assert isinstance(entry.expectation, Trajectory)
     steps = [[calls] if calls else [] for calls in made]
     return state.match_calls(
@@ -80,8 +80,8 @@ def _match(entry: Entry, made: Turns, profile: Profile = Profile.CORRECTED) -> P
     )
 
 
-def _converse(entry: Entry, mode: Mode) -> tuple[Transcript, list[AskModel]]:
-    """The oracle's conversation, and what it was asked."""
+def _hold_conversation(entry: Entry, mode: Mode) -> tuple[Transcript, list[AskModel]]:
+    """Hold the oracle's conversation and return it with the requests."""
     model = OracleModel(Prompting.make_default(mode, Names.UNDERSCORED))
     manner = Manner("oracle", Prompting.make_default(mode, Names.UNDERSCORED))
     asking = carry_out_calls(
@@ -111,7 +111,7 @@ def test_every_domain_occurs_in_at_least_two_entries(kind: str) -> None:
 
 @each_entry
 def test_nothing_can_be_called_in_as_many_turns_as_the_kind_says(entry: Entry) -> None:
-    empty = [not calls for calls in _truth(entry)]
+    empty = [not calls for calls in _read_truth(entry)]
     assert sum(empty) == _EMPTY.get(entry.category.name, 0)
     assert not empty[-1]
     assert 2 <= len(empty) - empty.count(True) <= 5
@@ -120,14 +120,16 @@ def test_nothing_can_be_called_in_as_many_turns_as_the_kind_says(entry: Entry) -
 @each_entry
 def test_every_call_of_the_truth_succeeds(entry: Entry) -> None:
     environments = open_environments(entry, _SUITE.world)
-    results = [(call, environments.perform_calls([call])[0]) for calls in _truth(entry) for call in calls]
+    results = [
+        (call, environments.perform_calls([call])[0]) for calls in _read_truth(entry) for call in calls
+    ]
     assert not [(call, text) for call, text in results if is_error(text) or "false" in text]
 
 
 @pytest.mark.parametrize("mode", Mode)
 @each_entry
 def test_the_oracle_passes(entry: Entry, mode: Mode) -> None:
-    transcript, _ = _converse(entry, mode)
+    transcript, _ = _hold_conversation(entry, mode)
     verdicts = state.judge(entry, transcript, lambda entry: open_environments(entry, _SUITE.world))
     assert verdicts == Judgement(Passed(), Passed())
 
@@ -136,10 +138,10 @@ def test_the_oracle_passes(entry: Entry, mode: Mode) -> None:
 @each_entry
 def test_every_call_counts(entry: Entry, profile: Profile) -> None:
     unneeded = []
-    for turn, calls in enumerate(_truth(entry)):
+    for turn, calls in enumerate(_read_truth(entry)):
         for index, call in enumerate(calls):
-            made = _with(entry, turn, [*calls[:index], *calls[index + 1 :]])
-            if _match(entry, made, profile).passed:
+            made = _replace_turn(entry, turn, [*calls[:index], *calls[index + 1 :]])
+            if _match_calls(entry, made, profile).passed:
                 unneeded.append(call)
     assert not unneeded
 
@@ -149,11 +151,13 @@ def test_every_call_counts(entry: Entry, profile: Profile) -> None:
 def test_every_argument_counts(entry: Entry, profile: Profile) -> None:
     passed = [
         (name, changed)
-        for turn, calls in enumerate(_truth(entry))
+        for turn, calls in enumerate(_read_truth(entry))
         for index, call in enumerate(calls)
-        for name, argument, changed in _changed(call)
+        for name, argument, changed in _change_arguments(call)
         if (name, argument) not in _NOT_TOLD_APART
-        and _match(entry, _with(entry, turn, [*calls[:index], changed, *calls[index + 1 :]]), profile).passed
+        and _match_calls(
+            entry, _replace_turn(entry, turn, [*calls[:index], changed, *calls[index + 1 :]]), profile
+        ).passed
     ]
     assert not passed
 
@@ -164,10 +168,11 @@ def test_looking_around_changes_no_verdict(entry: Entry, place: int | None) -> N
     assert entry.scene is not None
     looks = [_LOOKS[domain] for domain in entry.scene.domains]
     made = [
-        ([*looks, *calls] if place == 0 else [*calls, *looks]) if calls else [] for calls in _truth(entry)
+        ([*looks, *calls] if place == 0 else [*calls, *looks]) if calls else []
+        for calls in _read_truth(entry)
     ]
-    assert _match(entry, made, Profile.OFFICIAL).passed
-    assert _match(entry, made, Profile.CORRECTED).passed
+    assert _match_calls(entry, made, Profile.OFFICIAL).passed
+    assert _match_calls(entry, made, Profile.CORRECTED).passed
 
 
 @pytest.mark.parametrize(
@@ -176,11 +181,11 @@ def test_looking_around_changes_no_verdict(entry: Entry, place: int | None) -> N
 def test_a_call_where_nothing_can_be_called_fails_in_the_corrected_profile_only(entry: Entry) -> None:
     assert entry.scene is not None
     look = _LOOKS[entry.scene.domains[0]]
-    for turn, calls in enumerate(_truth(entry)):
+    for turn, calls in enumerate(_read_truth(entry)):
         if not calls:
-            made = _with(entry, turn, [look])
-            assert _match(entry, made, Profile.OFFICIAL).passed
-            verdict = _match(entry, made, Profile.CORRECTED)
+            made = _replace_turn(entry, turn, [look])
+            assert _match_calls(entry, made, Profile.OFFICIAL).passed
+            verdict = _match_calls(entry, made, Profile.CORRECTED)
             assert isinstance(verdict, Failed)
             assert verdict.code == "multi_turn:irrelevance_error:decoder_success"
 
@@ -193,13 +198,13 @@ def test_a_call_where_nothing_can_be_called_fails_in_the_corrected_profile_only(
 def test_withheld_functions_are_offered_only_after_they_were_missed(entry: Entry) -> None:
     assert entry.scene is not None
     ((turn, late),) = entry.scene.withheld.items()
-    _, requests = _converse(entry, Mode.FC)
+    _, requests = _hold_conversation(entry, Mode.FC)
     names = {doc.name for doc in late}
     for request in requests:
         offered = {tool["function"]["name"] for tool in request.tools}  # type: ignore[index]
         assert names & offered == (names if request.turn >= turn else set())
-    assert not _truth(entry)[turn - 1]
-    assert names & {_name(call) for call in _truth(entry)[turn]}
+    assert not _read_truth(entry)[turn - 1]
+    assert names & {_read_name(call) for call in _read_truth(entry)[turn]}
 
 
 @pytest.mark.parametrize("entry", _BY_KIND["multi_turn_miss_func"], ids=lambda entry: entry.id)
@@ -207,17 +212,17 @@ def test_the_truth_fails_where_functions_are_withheld(entry: Entry) -> None:
     """The plain entry's calls, made before the functions are there, come a turn too early."""
     assert entry.scene is not None
     ((turn, _),) = entry.scene.withheld.items()
-    early = list(_truth(entry))
+    early = list(_read_truth(entry))
     early[turn - 1], early[turn] = early[turn], []
-    assert not _match(entry, early, Profile.CORRECTED).passed
-    assert not _match(entry, early, Profile.OFFICIAL).passed
+    assert not _match_calls(entry, early, Profile.CORRECTED).passed
+    assert not _match_calls(entry, early, Profile.OFFICIAL).passed
 
 
 def test_a_long_context_makes_results_longer_where_there_is_filler() -> None:
     longer: set[str] = set()
     for short, long in zip(_BY_KIND["multi_turn_base"], _BY_KIND["multi_turn_long_context"], strict=True):
-        assert _truth(short) == _truth(long)
-        sizes = [len(repr(_converse(entry, Mode.FC)[1][-1].messages)) for entry in (short, long)]
+        assert _read_truth(short) == _read_truth(long)
+        sizes = [len(repr(_hold_conversation(entry, Mode.FC)[1][-1].messages)) for entry in (short, long)]
         assert sizes[0] <= sizes[1]
         if sizes[0] + 500 < sizes[1] and short.scene:
             longer |= set(short.scene.domains)
@@ -231,27 +236,27 @@ def test_function_docs_of_a_domain_can_be_derived(domain: str) -> None:
     assert all(doc.description and doc.parameters for doc in docs)
 
 
-def _with(entry: Entry, turn: int, calls: Sequence[str]) -> Turns:
-    """The truth with other calls in one turn."""
-    return [calls if number == turn else truth for number, truth in enumerate(_truth(entry))]
+def _replace_turn(entry: Entry, turn: int, calls: Sequence[str]) -> Turns:
+    """Return the truth with other calls in one turn."""
+    return [calls if number == turn else truth for number, truth in enumerate(_read_truth(entry))]
 
 
-def _name(call: str) -> str:
+def _read_name(call: str) -> str:
     return call.partition("(")[0]
 
 
-def _changed(call: str) -> Iterator[tuple[str, str, str]]:
-    """Function, argument and call for each argument, with another value of the same type in its place."""
+def _change_arguments(call: str) -> Iterator[tuple[str, str, str]]:
+    """Yield function, argument and call for each argument, with another value of its type."""
     tree = ast.parse(call, mode="eval").body
     assert isinstance(tree, ast.Call)
     for keyword in tree.keywords:
         right = keyword.value
-        keyword.value = ast.parse(repr(_other(ast.literal_eval(right))), mode="eval").body
-        yield _name(call), str(keyword.arg), ast.unparse(tree)
+        keyword.value = ast.parse(repr(_change_value(ast.literal_eval(right))), mode="eval").body
+        yield _read_name(call), str(keyword.arg), ast.unparse(tree)
         keyword.value = right
 
 
-def _other(value: object) -> object:
+def _change_value(value: object) -> object:
     match value:
         case bool():
             return not value
@@ -260,7 +265,7 @@ def _other(value: object) -> object:
         case list():
             return value[1:] or ["other"]
         case dict():
-            return {name: _other(member) for name, member in value.items()}
+            return {name: _change_value(member) for name, member in value.items()}
         case "celsius":
             return "fahrenheit"
         case str() if value[-1:].isdigit():

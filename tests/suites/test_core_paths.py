@@ -29,27 +29,27 @@ _ENTRIES = [entry for entries in _BY_KIND.values() for entry in entries]
 each_entry = pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: entry.id)
 
 
-def _path(entry: Entry) -> GoldenPath:
+def _read_path(entry: Entry) -> GoldenPath:
     assert isinstance(entry.expectation, GoldenPath)
     return entry.expectation
 
 
-def _asked(entry: Entry) -> str:
+def _read_request(entry: Entry) -> str:
     return entry.turns[0][0].content
 
 
-def _scalars(value: object) -> Iterator[object]:
+def _iter_scalars(value: object) -> Iterator[object]:
     if isinstance(value, Mapping):
         for member in value.values():
-            yield from _scalars(member)
+            yield from _iter_scalars(member)
     elif isinstance(value, (list, tuple)):
         for element in value:
-            yield from _scalars(element)
+            yield from _iter_scalars(element)
     else:
         yield value
 
 
-def _length(call: PathCall) -> int:
+def _measure_reply(call: PathCall) -> int:
     return len(json.dumps(call.reply_value, ensure_ascii=False))
 
 
@@ -62,12 +62,12 @@ def test_there_are_enough_entries() -> None:
 
 
 def test_paths_have_one_to_six_steps_and_parallel_calls() -> None:
-    steps = [len(_path(entry).steps) for entry in _ENTRIES]
-    widths = Counter(len(step) for entry in _ENTRIES for step in _path(entry).steps)
+    steps = [len(_read_path(entry).steps) for entry in _ENTRIES]
+    widths = Counter(len(step) for entry in _ENTRIES for step in _read_path(entry).steps)
     assert set(steps) == {1, 2, 3, 4, 5, 6}
     assert sum(steps) / len(steps) > 3
     assert widths.keys() == {1, 2, 3, 4}
-    assert sum(len(_path(entry).calls) for entry in _ENTRIES) / len(_ENTRIES) > 5
+    assert sum(len(_read_path(entry).calls) for entry in _ENTRIES) / len(_ENTRIES) > 5
 
 
 def test_entries_of_a_cluster_have_the_same_functions_in_every_step() -> None:
@@ -75,7 +75,7 @@ def test_entries_of_a_cluster_have_the_same_functions_in_every_step() -> None:
     shapes: dict[str, list[list[list[str]]]] = {}
     for entry in _ENTRIES:
         if entry.cluster:
-            shape = [sorted(call.name for call in step) for step in _path(entry).steps]
+            shape = [sorted(call.name for call in step) for step in _read_path(entry).steps]
             shapes.setdefault(entry.cluster, []).append(shape)
     assert {name: len(found) for name, found in shapes.items()} == {
         "hotels-a": 3,
@@ -89,30 +89,30 @@ def test_entries_of_a_cluster_have_the_same_functions_in_every_step() -> None:
 
 
 def test_three_entries_hold_long_replies_with_what_is_needed_in_the_middle() -> None:
-    long = {entry.id for entry in _ENTRIES if sum(map(_length, _path(entry).calls)) > 100_000}
+    long = {entry.id for entry in _ENTRIES if sum(map(_measure_reply, _read_path(entry).calls)) > 100_000}
     assert long == {"hotels_5", "flights_6", "attraction_3"}
     for pick in _PICKS:
         if pick.entry in long:
             (reply,) = pick.replies
-            assert _length(_path(_entry(pick.entry)).steps[reply[0]][reply[1]]) > 100_000
-            assert 0.4 < _items(pick).index(_meant(pick)) / len(_items(pick)) < 0.6
+            assert _measure_reply(_read_path(_find_entry(pick.entry)).steps[reply[0]][reply[1]]) > 100_000
+            assert 0.4 < _list_items(pick).index(_choose_item(pick)) / len(_list_items(pick)) < 0.6
 
 
 def test_functions_of_five_domains_are_offered_and_each_is_called() -> None:
     offered = {doc.name for entry in _ENTRIES for doc in entry.functions}
-    called = {call.name for entry in _ENTRIES for call in _path(entry).calls}
+    called = {call.name for entry in _ENTRIES for call in _read_path(entry).calls}
     assert len(offered) == 27
     assert offered == called
 
 
 @each_entry
 def test_more_functions_are_offered_than_needed(entry: Entry) -> None:
-    assert {call.name for call in _path(entry).calls} < {doc.name for doc in entry.functions}
+    assert {call.name for call in _read_path(entry).calls} < {doc.name for doc in entry.functions}
 
 
 def test_lookups_of_every_domain_are_on_the_paths() -> None:
-    lookups = {lookup.name for entry in _ENTRIES for lookup in _path(entry).lookups if not lookup.where}
-    used = {call.name for entry in _ENTRIES for call in _path(entry).calls} & lookups
+    lookups = {lookup.name for entry in _ENTRIES for lookup in _read_path(entry).lookups if not lookup.where}
+    used = {call.name for entry in _ENTRIES for call in _read_path(entry).calls} & lookups
     assert used == {
         "find_place",
         "find_stay",
@@ -127,9 +127,9 @@ def test_lookups_of_every_domain_are_on_the_paths() -> None:
 def test_some_replies_are_recorded_for_calls_off_the_path() -> None:
     """The same lookup in other words mostly returns what the one on the path did."""
     same = Counter(
-        any(call.reply_value == other.reply_value for call in _path(entry).calls)
+        any(call.reply_value == other.reply_value for call in _read_path(entry).calls)
         for entry in _ENTRIES
-        for other in _path(entry).recorded
+        for other in _read_path(entry).recorded
     )
     assert same[True] >= 30
     assert same[False] >= 2
@@ -139,7 +139,7 @@ def test_defaults_are_left_out_and_tokens_are_long() -> None:
     left_out = Counter(
         name
         for entry in _ENTRIES
-        for call in _path(entry).calls
+        for call in _read_path(entry).calls
         if (doc := entry.find_function(call.name))
         for name, schema in doc.properties.items()
         if "default" in schema and name not in call.arguments
@@ -148,7 +148,7 @@ def test_defaults_are_left_out_and_tokens_are_long() -> None:
     tokens = [
         str(value)
         for entry in _ENTRIES
-        for call in _path(entry).calls
+        for call in _read_path(entry).calls
         for name, value in call.arguments.items()
         if name.endswith("_token")
     ]
@@ -169,7 +169,7 @@ def test_function_names_need_no_change_to_be_shown(entry: Entry) -> None:
 
 @each_entry
 def test_calls_conform_to_the_docs(entry: Entry) -> None:
-    for call in (*_path(entry).calls, *_path(entry).recorded):
+    for call in (*_read_path(entry).calls, *_read_path(entry).recorded):
         doc = entry.find_function(call.name)
         assert doc is not None
         assert set(doc.required) <= call.arguments.keys() <= doc.properties.keys()
@@ -180,7 +180,7 @@ def test_calls_conform_to_the_docs(entry: Entry) -> None:
 
 @each_entry
 def test_no_call_gives_a_default(entry: Entry) -> None:
-    for call in _path(entry).calls:
+    for call in _read_path(entry).calls:
         doc = entry.find_function(call.name)
         assert doc is not None
         for name, value in call.arguments.items():
@@ -189,7 +189,7 @@ def test_no_call_gives_a_default(entry: Entry) -> None:
 
 @each_entry
 def test_no_call_is_made_twice(entry: Entry) -> None:
-    calls = [json.dumps([call.name, call.arguments], sort_keys=True) for call in _path(entry).calls]
+    calls = [json.dumps([call.name, call.arguments], sort_keys=True) for call in _read_path(entry).calls]
     assert len(calls) == len(set(calls))
 
 
@@ -204,9 +204,9 @@ _CHOSEN = {
 @each_entry
 def test_calls_are_made_as_early_as_their_values_are_known(entry: Entry) -> None:
     """Else a model that makes one as soon as it can would be ahead of the path."""
-    for number, step in enumerate(_path(entry).steps[1:], 1):
+    for number, step in enumerate(_read_path(entry).steps[1:], 1):
         for call in step:
-            new = [v for v in _scalars(call.arguments) if not _source(entry, v, number - 1)]
+            new = [v for v in _iter_scalars(call.arguments) if not _find_source(entry, v, number - 1)]
             assert bool(new) is ((entry.id, number) not in _CHOSEN), call
 
 
@@ -289,41 +289,41 @@ _ABOUT_THE_USER = {"adults", "child_ages", "children", "passengers", "driver_age
 def test_every_value_comes_from_the_request_or_an_earlier_reply(entry: Entry) -> None:
     unsourced = [
         (call.name, name, value)
-        for number, step in enumerate(_path(entry).steps)
+        for number, step in enumerate(_read_path(entry).steps)
         for call in step
         for name, given in call.arguments.items()
-        for value in _scalars(given)
-        if value not in _options(entry, call, name)
-        and not _source(entry, value, 0 if name in _ABOUT_THE_USER else number)
+        for value in _iter_scalars(given)
+        if value not in _list_options(entry, call, name)
+        and not _find_source(entry, value, 0 if name in _ABOUT_THE_USER else number)
     ]
     assert not unsourced
 
 
 def test_a_value_from_nowhere_is_found() -> None:
-    entry = _entry("cross_0")
+    entry = _find_entry("cross_0")
     for value in ("st_00000000", "2027-07-10", "2027-07-09T15:51", "USD", 30.5, 777, True, "Glasgow"):
-        assert not _source(entry, value, 4), value
+        assert not _find_source(entry, value, 4), value
 
 
 def test_what_follows_from_the_request_is_said_in_it() -> None:
     for entry_id, said in _FOLLOWS.items():
-        entry = _entry(entry_id)
-        values = {str(value) for call in _path(entry).calls for value in _scalars(call.arguments)}
+        entry = _find_entry(entry_id)
+        values = {str(value) for call in _read_path(entry).calls for value in _iter_scalars(call.arguments)}
         values |= {value.split("T")[0] for value in values}
         assert said.keys() <= values, entry_id
-        assert [words for words in said.values() if words not in _asked(entry)] == []
+        assert [words for words in said.values() if words not in _read_request(entry)] == []
 
 
 @pytest.mark.parametrize("entry_id", _LATER)
 def test_times_after_an_earlier_one_are_counted_right(entry_id: str) -> None:
-    entry, (time, minutes) = _entry(entry_id), _LATER[entry_id]
-    replies = {value for call in _path(entry).calls for value in _scalars(call.reply_value)}
+    entry, (time, minutes) = _find_entry(entry_id), _LATER[entry_id]
+    replies = {value for call in _read_path(entry).calls for value in _iter_scalars(call.reply_value)}
     assert time in replies
-    assert _moved(time, minutes) in json.dumps([call.arguments for call in _path(entry).calls])
+    assert _move_time(time, minutes) in json.dumps([call.arguments for call in _read_path(entry).calls])
 
 
-def _options(entry: Entry, call: PathCall, name: str) -> Sequence[object]:
-    """What the doc of a function names as values of a parameter."""
+def _list_options(entry: Entry, call: PathCall, name: str) -> Sequence[object]:
+    """Return what the doc of a function names as values of a parameter."""
     doc = entry.find_function(call.name)
     assert doc is not None
     options = doc.properties[name].get("enum", ())
@@ -332,32 +332,32 @@ def _options(entry: Entry, call: PathCall, name: str) -> Sequence[object]:
 
 
 @cache
-def _replied(entry_id: str, before: int) -> frozenset[tuple[type, object]]:
-    """All values in the replies of the steps before one."""
-    steps = _path(_entry(entry_id)).steps[:before]
+def _collect_replied(entry_id: str, before: int) -> frozenset[tuple[type, object]]:
+    """Collect all values in the replies of the steps before one."""
+    steps = _read_path(_find_entry(entry_id)).steps[:before]
     return frozenset(
-        (type(value), value) for step in steps for call in step for value in _scalars(call.reply_value)
+        (type(value), value) for step in steps for call in step for value in _iter_scalars(call.reply_value)
     )
 
 
-def _source(entry: Entry, value: object, step: int) -> str:
-    """Where a value of a call in a step comes from, or ""."""
+def _find_source(entry: Entry, value: object, step: int) -> str:
+    """Name the place that a value of a call comes from, "" for none."""
     if str(value) in _FOLLOWS.get(entry.id, {}):
         return "conclusion"
     if isinstance(value, bool):
         return ""
-    if (type(value), value) in _replied(entry.id, step):
+    if (type(value), value) in _collect_replied(entry.id, step):
         return "reply"
     if isinstance(value, (int, float)):
-        return "request" if _says_number(_asked(entry), value) else ""
+        return "request" if _says_number(_read_request(entry), value) else ""
     return _source_of_text(entry, str(value), step)
 
 
 def _source_of_text(entry: Entry, text: str, step: int) -> str:
-    asked = _asked(entry)
+    asked = _read_request(entry)
     if re.fullmatch(f"{_DAY}T{_TIME}", text):
         day, time = text.split("T")
-        source = _source(entry, day, step)
+        source = _find_source(entry, day, step)
         return source and _source_of_time(entry, time, step)
     if re.fullmatch(_DAY, text):
         return "request" if text in asked or _says_day(asked, date.fromisoformat(text)) else ""
@@ -366,13 +366,13 @@ def _source_of_text(entry: Entry, text: str, step: int) -> str:
     if text in _CURRENCIES:
         return "request" if _CURRENCIES[text] in asked else ""
     words = re.findall(r"\w+", text)
-    if all(_says(asked, word) for word in words):
+    if all(_has_word(asked, word) for word in words):
         return "request"
-    replied = " ".join(str(value) for kind, value in _replied(entry.id, step) if kind is str)
-    return "reply" if len(words) > 1 and all(_says(f"{asked} {replied}", word) for word in words) else ""
+    replied = " ".join(str(value) for kind, value in _collect_replied(entry.id, step) if kind is str)
+    return "reply" if len(words) > 1 and all(_has_word(f"{asked} {replied}", word) for word in words) else ""
 
 
-def _says(text: str, word: str) -> bool:
+def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
@@ -380,39 +380,39 @@ def _says_number(text: str, number: float) -> bool:
     words = [str(number)]
     if number in range(len(_NUMBERS)):
         words.append(_NUMBERS[int(number)])
-    return any(_says(text, word) for word in words)
+    return any(_has_word(text, word) for word in words)
 
 
 def _says_day(text: str, day: date) -> bool:
-    """The day and the month are said, and no other year than its own."""
+    """Tell whether a text says the day and the month, and no other year than its own."""
     ordinals = [word for word, number in _ORDINALS.items() if number == day.day]
     numbered = rf"(?<!\d){day.day}(?:st|nd|rd|th)?(?!\d|:)"
-    said = re.search(numbered, text) or any(_says(text, word) for word in ordinals)
+    said = re.search(numbered, text) or any(_has_word(text, word) for word in ordinals)
     return bool(said) and f"{day:%B}" in text and str(day.year) in text
 
 
 def _source_of_time(entry: Entry, time: str, step: int) -> str:
-    if re.search(rf"(?<!\d){re.escape(time.removeprefix('0'))}(?!\d)", _asked(entry)):
+    if re.search(rf"(?<!\d){re.escape(time.removeprefix('0'))}(?!\d)", _read_request(entry)):
         return "request"
     earlier, minutes = _LATER.get(entry.id, (time, 0))
-    known = (str, earlier) in _replied(entry.id, step)
-    return "reply" if known and _moved(earlier, minutes) == time else ""
+    known = (str, earlier) in _collect_replied(entry.id, step)
+    return "reply" if known and _move_time(earlier, minutes) == time else ""
 
 
-def _moved(time: str, minutes: int) -> str:
+def _move_time(time: str, minutes: int) -> str:
     return f"{datetime.fromisoformat(f'2027-01-01T{time}') + timedelta(minutes=minutes):%H:%M}"
 
 
 @each_entry
 def test_identifiers_are_never_concluded(entry: Entry) -> None:
     """Tokens, ids, codes and coordinates stand literally in the request or in an earlier reply."""
-    for number, step in enumerate(_path(entry).steps):
+    for number, step in enumerate(_read_path(entry).steps):
         for call in step:
             for name, value in call.arguments.items():
                 if re.search(r"_(id|token|lat|lon|point|codes)$", name):
-                    for scalar in _scalars(value):
-                        replied = (type(scalar), scalar) in _replied(entry.id, number)
-                        assert replied or f'"{scalar}"' in _asked(entry), (call.name, name)
+                    for scalar in _iter_scalars(value):
+                        replied = (type(scalar), scalar) in _collect_replied(entry.id, number)
+                        assert replied or f'"{scalar}"' in _read_request(entry), (call.name, name)
 
 
 # Days
@@ -427,7 +427,7 @@ _ORDERED = [
 
 @each_entry
 def test_days_are_in_order(entry: Entry) -> None:
-    for call in _path(entry).calls:
+    for call in _read_path(entry).calls:
         for first, last in _ORDERED:
             if {first, last} <= call.arguments.keys():
                 begins, ends = str(call.arguments[first]), str(call.arguments[last])
@@ -441,7 +441,7 @@ def test_days_are_in_order(entry: Entry) -> None:
 
 @each_entry
 def test_days_of_the_week_are_right(entry: Entry) -> None:
-    asked = _asked(entry)
+    asked = _read_request(entry)
     years = set(re.findall(r"\b20\d\d\b", asked))
     pattern = (
         r"(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\d+)(?: to \w+, \d+)? (January|February|March|April|May"
@@ -455,8 +455,8 @@ def test_days_of_the_week_are_right(entry: Entry) -> None:
 
 @each_entry
 def test_today_is_said_where_days_are_counted_from_it(entry: Entry) -> None:
-    if re.search(r"tomorrow|from today|this week", _asked(entry)):
-        assert re.search(r"^(Today|It) is |^Tomorrow, on ", _asked(entry))
+    if re.search(r"tomorrow|from today|this week", _read_request(entry)):
+        assert re.search(r"^(Today|It) is |^Tomorrow, on ", _read_request(entry))
 
 
 # What a constraint picks
@@ -478,175 +478,203 @@ class Pick(NamedTuple):
     member: str
 
 
-def _is(name: str, value: object) -> Callable[[Any], bool]:
+def _has_value(name: str, value: object) -> Callable[[Any], bool]:
     return lambda item: bool(item[name] == value)
 
 
-def _not(name: str, value: object) -> Callable[[Any], bool]:
+def _lacks_value(name: str, value: object) -> Callable[[Any], bool]:
     return lambda item: bool(item[name] != value)
 
 
-def _from(name: str, least: float | str) -> Callable[[Any], bool]:
+def _is_at_least(name: str, least: float | str) -> Callable[[Any], bool]:
     return lambda item: bool(item[name] >= least)
 
 
-def _to(name: str, most: float | str) -> Callable[[Any], bool]:
+def _is_at_most(name: str, most: float | str) -> Callable[[Any], bool]:
     return lambda item: bool(item[name] <= most)
 
 
-_FREE, _BREAKFAST = _is("free_cancellation", True), _is("breakfast_included", True)
-_NONSTOP, _AUTOMATIC, _FAR = _is("stops", 0), _is("gearbox", "automatic"), _is("unlimited_mileage", True)
-_ENGLISH = _is("guide_language", "en")
+_FREE, _BREAKFAST = _has_value("free_cancellation", True), _has_value("breakfast_included", True)
+_NONSTOP, _AUTOMATIC, _FAR = (
+    _has_value("stops", 0),
+    _has_value("gearbox", "automatic"),
+    _has_value("unlimited_mileage", True),
+)
+_ENGLISH = _has_value("guide_language", "en")
 
 
-def _stay(
+def _pick_stay(
     entry: str, at: tuple[int, int], keep: Sequence[Callable[[Any], bool]], best: str, used: tuple[int, int]
 ) -> Pick:
     return Pick(entry, [at], "stays", keep, best, (*used, "stay_id"), "stay_id")
 
 
-def _room(
+def _pick_room(
     entry: str, at: tuple[int, int], keep: Sequence[Callable[[Any], bool]], used: tuple[int, int]
 ) -> Pick:
     return Pick(entry, [at], "rooms", keep, "price_total", (*used, "offer_token"), "offer_token")
 
 
-def _flight(
+def _pick_flight(
     entry: str, at: Sequence[tuple[int, int]], keep: Sequence[Callable[[Any], bool]], used: tuple[int, int]
 ) -> Pick:
     return Pick(entry, at, "offers", keep, "price_total", (*used, "offer_token"), "offer_token")
 
 
-def _car(
+def _pick_car(
     entry: str, at: Sequence[tuple[int, int]], keep: Sequence[Callable[[Any], bool]], used: tuple[int, int]
 ) -> Pick:
     return Pick(entry, at, "cars", keep, "price_total", (*used, "car_token"), "car_token")
 
 
-def _sight(
+def _pick_sight(
     entry: str, at: tuple[int, int], keep: Sequence[Callable[[Any], bool]], used: tuple[int, int]
 ) -> Pick:
     return Pick(entry, [at], "sights", keep, "+rating", (*used, "sight_id"), "sight_id")
 
 
-def _slot(
+def _pick_slot(
     entry: str, at: tuple[int, int], keep: Sequence[Callable[[Any], bool]], best: str, used: tuple[int, int]
 ) -> Pick:
     return Pick(entry, [at], "times", keep, best, (*used, "slot_token"), "slot_token")
 
 
 _PICKS = [
-    _stay("hotels_0", (1, 0), [_from("rating", 8.5), _FREE], "price_total", (2, 0)),
-    _room("hotels_0", (2, 0), [_BREAKFAST], (3, 0)),
-    _stay("hotels_1", (1, 0), [_from("rating", 8), _FREE], "price_total", (2, 0)),
-    _room("hotels_1", (2, 0), [_BREAKFAST], (3, 0)),
-    _stay("hotels_2", (1, 0), [_from("rating", 9), _FREE], "price_total", (2, 0)),
-    _room("hotels_2", (2, 0), [_BREAKFAST], (3, 0)),
+    _pick_stay("hotels_0", (1, 0), [_is_at_least("rating", 8.5), _FREE], "price_total", (2, 0)),
+    _pick_room("hotels_0", (2, 0), [_BREAKFAST], (3, 0)),
+    _pick_stay("hotels_1", (1, 0), [_is_at_least("rating", 8), _FREE], "price_total", (2, 0)),
+    _pick_room("hotels_1", (2, 0), [_BREAKFAST], (3, 0)),
+    _pick_stay("hotels_2", (1, 0), [_is_at_least("rating", 9), _FREE], "price_total", (2, 0)),
+    _pick_room("hotels_2", (2, 0), [_BREAKFAST], (3, 0)),
     Pick("hotels_3", [(1, 0), (1, 1), (1, 2)], "stays", [], "price_total", (2, 0, "subject_id"), "stay_id"),
-    _stay("hotels_4", (2, 0), [_BREAKFAST], "+rating", (3, 0)),
-    _stay(
-        "hotels_5", (1, 0), [_from("rating", 9.3), _BREAKFAST, _to("distance_km", 1.5)], "price_total", (2, 0)
-    ),
-    _room("hotels_7", (1, 0), [_is("beds", "2 single beds"), _FREE], (2, 0)),
-    _flight(
-        "flights_0", [(1, 0)], [_NONSTOP, _to("arrives_at", "11:59"), _not("airline", "Cormorant")], (2, 0)
-    ),
-    _flight(
-        "flights_1", [(1, 0)], [_NONSTOP, _to("arrives_at", "14:59"), _not("airline", "Solano Jet")], (2, 1)
-    ),
-    _flight(
-        "flights_2", [(1, 0)], [_NONSTOP, _to("arrives_at", "15:59"), _not("airline", "Meridian Air")], (2, 1)
-    ),
-    Pick("flights_3", [(1, 0)], "fares", [], "lowest", (2, 0, "depart_on"), "day"),
-    _flight("flights_3", [(2, 0)], [_from("checked_bags", 1)], (3, 0)),
-    _flight("flights_4", [(1, 0)], [_not("airline", "Blue Heron Air")], (2, 0)),
-    Pick("flights_4", [(2, 0)], "segments", [], "+duration_min", (3, 0, "segment"), "segment"),
-    _flight("flights_5", [(1, 0), (1, 1)], [_NONSTOP, _from("checked_bags", 2)], (2, 0)),
-    _flight(
-        "flights_6",
-        [(1, 0)],
-        [_from("departs_at", "18:01"), _to("stops", 1), _from("checked_bags", 2)],
+    _pick_stay("hotels_4", (2, 0), [_BREAKFAST], "+rating", (3, 0)),
+    _pick_stay(
+        "hotels_5",
+        (1, 0),
+        [_is_at_least("rating", 9.3), _BREAKFAST, _is_at_most("distance_km", 1.5)],
+        "price_total",
         (2, 0),
     ),
-    _car("car_rental_0", [(1, 0)], [_AUTOMATIC, _FAR], (2, 0)),
-    _car("car_rental_1", [(1, 0)], [_AUTOMATIC, _FAR], (2, 0)),
-    _car("car_rental_2", [(1, 0)], [_AUTOMATIC, _FAR], (2, 0)),
+    _pick_room("hotels_7", (1, 0), [_has_value("beds", "2 single beds"), _FREE], (2, 0)),
+    _pick_flight(
+        "flights_0",
+        [(1, 0)],
+        [_NONSTOP, _is_at_most("arrives_at", "11:59"), _lacks_value("airline", "Cormorant")],
+        (2, 0),
+    ),
+    _pick_flight(
+        "flights_1",
+        [(1, 0)],
+        [_NONSTOP, _is_at_most("arrives_at", "14:59"), _lacks_value("airline", "Solano Jet")],
+        (2, 1),
+    ),
+    _pick_flight(
+        "flights_2",
+        [(1, 0)],
+        [_NONSTOP, _is_at_most("arrives_at", "15:59"), _lacks_value("airline", "Meridian Air")],
+        (2, 1),
+    ),
+    Pick("flights_3", [(1, 0)], "fares", [], "lowest", (2, 0, "depart_on"), "day"),
+    _pick_flight("flights_3", [(2, 0)], [_is_at_least("checked_bags", 1)], (3, 0)),
+    _pick_flight("flights_4", [(1, 0)], [_lacks_value("airline", "Blue Heron Air")], (2, 0)),
+    Pick("flights_4", [(2, 0)], "segments", [], "+duration_min", (3, 0, "segment"), "segment"),
+    _pick_flight("flights_5", [(1, 0), (1, 1)], [_NONSTOP, _is_at_least("checked_bags", 2)], (2, 0)),
+    _pick_flight(
+        "flights_6",
+        [(1, 0)],
+        [_is_at_least("departs_at", "18:01"), _is_at_most("stops", 1), _is_at_least("checked_bags", 2)],
+        (2, 0),
+    ),
+    _pick_car("car_rental_0", [(1, 0)], [_AUTOMATIC, _FAR], (2, 0)),
+    _pick_car("car_rental_1", [(1, 0)], [_AUTOMATIC, _FAR], (2, 0)),
+    _pick_car("car_rental_2", [(1, 0)], [_AUTOMATIC, _FAR], (2, 0)),
     Pick(
         "car_rental_3",
         [(1, 0)],
         "cars",
-        [_from("seats", 7), _FREE],
+        [_is_at_least("seats", 7), _FREE],
         "+supplier_rating",
         (2, 1, "car_token"),
         "car_token",
     ),
-    _car("car_rental_4", [(1, 0)], [_is("group", "electric compact")], (2, 0)),
-    _car("car_rental_5", [(1, 0), (1, 1)], [_is("group", "estate")], (2, 0)),
+    _pick_car("car_rental_4", [(1, 0)], [_has_value("group", "electric compact")], (2, 0)),
+    _pick_car("car_rental_5", [(1, 0), (1, 1)], [_has_value("group", "estate")], (2, 0)),
     Pick(
-        "car_rental_5", [(2, 0)], "extras", [_is("code", "snow_chains")], "price", (3, 0, "amount"), "price"
+        "car_rental_5",
+        [(2, 0)],
+        "extras",
+        [_has_value("code", "snow_chains")],
+        "price",
+        (3, 0, "amount"),
+        "price",
     ),
-    _sight("attraction_0", (1, 0), [_FREE], (2, 0)),
-    _slot("attraction_0", (2, 0), [_ENGLISH, _from("tickets_left", 5)], "price_adult", (3, 0)),
-    _sight("attraction_1", (1, 0), [_FREE], (2, 0)),
-    _slot(
+    _pick_sight("attraction_0", (1, 0), [_FREE], (2, 0)),
+    _pick_slot("attraction_0", (2, 0), [_ENGLISH, _is_at_least("tickets_left", 5)], "price_adult", (3, 0)),
+    _pick_sight("attraction_1", (1, 0), [_FREE], (2, 0)),
+    _pick_slot(
         "attraction_1",
         (2, 0),
-        [_is("guide_language", "es"), _from("tickets_left", 3)],
+        [_has_value("guide_language", "es"), _is_at_least("tickets_left", 3)],
         "price_adult",
         (3, 0),
     ),
-    _sight("attraction_3", (1, 0), [_to("duration_min", 59), _to("price_from", 7.99), _FREE], (2, 0)),
-    _slot("attraction_4", (3, 0), [], "starts_at", (4, 0)),
-    _flight("cross_0", [(1, 0)], [_NONSTOP], (2, 0)),
-    _car("cross_0", [(2, 1)], [_AUTOMATIC], (3, 0)),
-    _flight("cross_1", [(1, 0)], [_NONSTOP], (2, 0)),
-    _car("cross_1", [(2, 1)], [_AUTOMATIC], (3, 0)),
-    _flight("cross_2", [(1, 0)], [_not("airline", "Northway")], (2, 0)),
-    _stay("cross_2", (1, 1), [_to("price_total", 4999)], "+rating", (2, 1)),
-    _room("cross_2", (2, 1), [_FREE], (3, 0)),
+    _pick_sight(
+        "attraction_3",
+        (1, 0),
+        [_is_at_most("duration_min", 59), _is_at_most("price_from", 7.99), _FREE],
+        (2, 0),
+    ),
+    _pick_slot("attraction_4", (3, 0), [], "starts_at", (4, 0)),
+    _pick_flight("cross_0", [(1, 0)], [_NONSTOP], (2, 0)),
+    _pick_car("cross_0", [(2, 1)], [_AUTOMATIC], (3, 0)),
+    _pick_flight("cross_1", [(1, 0)], [_NONSTOP], (2, 0)),
+    _pick_car("cross_1", [(2, 1)], [_AUTOMATIC], (3, 0)),
+    _pick_flight("cross_2", [(1, 0)], [_lacks_value("airline", "Northway")], (2, 0)),
+    _pick_stay("cross_2", (1, 1), [_is_at_most("price_total", 4999)], "+rating", (2, 1)),
+    _pick_room("cross_2", (2, 1), [_FREE], (3, 0)),
     Pick("cross_3", [(1, 0)], "stays", [], "+rating", "Scarlet Oak House", "name"),
-    _sight("cross_3", (1, 1), [_to("price_from", 39.99)], (2, 0)),
-    _slot("cross_3", (2, 0), [_ENGLISH], "price_adult", (3, 0)),
+    _pick_sight("cross_3", (1, 1), [_is_at_most("price_from", 39.99)], (2, 0)),
+    _pick_slot("cross_3", (2, 0), [_ENGLISH], "price_adult", (3, 0)),
     Pick("cross_3", [(3, 1)], "rides", [], "price_total", (4, 0, "amount"), "price_total"),
     Pick(
         "cross_4",
         [(1, 0)],
         "offers",
-        [_NONSTOP, _from("arrives_at", "14:01")],
+        [_NONSTOP, _is_at_least("arrives_at", "14:01")],
         "price_total",
         "17:45",
         "arrives_at",
     ),
-    _sight("cross_5", (1, 0), [_to("duration_min", 120)], (2, 1)),
-    _car("cross_5", [(1, 1)], [_is("group", "sport utility")], (2, 0)),
+    _pick_sight("cross_5", (1, 0), [_is_at_most("duration_min", 120)], (2, 1)),
+    _pick_car("cross_5", [(1, 1)], [_has_value("group", "sport utility")], (2, 0)),
     Pick("cross_6", [(1, 0)], "fares", [], "lowest", (2, 0, "depart_on"), "day"),
     Pick("cross_6", [(2, 0)], "offers", [_NONSTOP], "price_total", "14:10", "arrives_at"),
-    _stay("cross_6", (2, 1), [_from("rating", 9)], "price_total", (3, 1)),
-    _car("cross_6", [(3, 0)], [_FREE], (4, 0)),
-    _room("cross_6", (3, 1), [_BREAKFAST], (4, 1)),
-    _room("cross_7", (1, 0), [_BREAKFAST], (2, 0)),
-    _slot("cross_7", (1, 1), [_from("tickets_left", 2)], "price_adult", (2, 1)),
-    _room("cross_8", (1, 0), [_BREAKFAST], (2, 0)),
-    _slot("cross_8", (1, 1), [_from("tickets_left", 5)], "price_adult", (2, 1)),
+    _pick_stay("cross_6", (2, 1), [_is_at_least("rating", 9)], "price_total", (3, 1)),
+    _pick_car("cross_6", [(3, 0)], [_FREE], (4, 0)),
+    _pick_room("cross_6", (3, 1), [_BREAKFAST], (4, 1)),
+    _pick_room("cross_7", (1, 0), [_BREAKFAST], (2, 0)),
+    _pick_slot("cross_7", (1, 1), [_is_at_least("tickets_left", 2)], "price_adult", (2, 1)),
+    _pick_room("cross_8", (1, 0), [_BREAKFAST], (2, 0)),
+    _pick_slot("cross_8", (1, 1), [_is_at_least("tickets_left", 5)], "price_adult", (2, 1)),
 ]
 
 each_pick = pytest.mark.parametrize("pick", _PICKS, ids=lambda pick: f"{pick.entry}-{pick.items}")
 
 
-def _entry(entry_id: str) -> Entry:
+def _find_entry(entry_id: str) -> Entry:
     return next(entry for entry in _ENTRIES if entry.id == entry_id)
 
 
-def _items(pick: Pick) -> list[dict[str, Any]]:
+def _list_items(pick: Pick) -> list[dict[str, Any]]:
     replies: list[Any] = [
-        _path(_entry(pick.entry)).steps[step][call].reply_value for step, call in pick.replies
+        _read_path(_find_entry(pick.entry)).steps[step][call].reply_value for step, call in pick.replies
     ]
     return [item for reply in replies for item in reply[pick.items]]
 
 
-def _meant(pick: Pick) -> dict[str, Any]:
-    """The only item that is best of those that meet every demand."""
-    fit = [item for item in _items(pick) if all(keep(item) for keep in pick.keep)]
+def _choose_item(pick: Pick) -> dict[str, Any]:
+    """Return the only item that is best of those that meet every demand."""
+    fit = [item for item in _list_items(pick) if all(keep(item) for keep in pick.keep)]
     name, best = pick.best.removeprefix("+"), max if pick.best.startswith("+") else min
     value = best(item[name] for item in fit)
     (found,) = (item for item in fit if item[name] == value)
@@ -655,12 +683,12 @@ def _meant(pick: Pick) -> dict[str, Any]:
 
 @each_pick
 def test_the_item_that_the_constraints_pick_is_used(pick: Pick) -> None:
-    value = _meant(pick)[pick.member]
+    value = _choose_item(pick)[pick.member]
     if isinstance(pick.used, str):
         assert value == pick.used
     else:
         step, call, parameter = pick.used
-        assert _path(_entry(pick.entry)).steps[step][call].arguments[parameter] == value
+        assert _read_path(_find_entry(pick.entry)).steps[step][call].arguments[parameter] == value
 
 
 @each_pick
@@ -669,23 +697,25 @@ def test_every_constraint_counts(pick: Pick) -> None:
     name, best = pick.best.removeprefix("+"), max if pick.best.startswith("+") else min
     for left_out in pick.keep:
         rest = [keep for keep in pick.keep if keep is not left_out]
-        others = [i[name] for i in _items(pick) if all(keep(i) for keep in rest) and not left_out(i)]
-        assert best(others) == best([*others, _meant(pick)[name]])
+        others = [i[name] for i in _list_items(pick) if all(keep(i) for keep in rest) and not left_out(i)]
+        assert best(others) == best([*others, _choose_item(pick)[name]])
 
 
 def test_the_museum_without_steps_is_one_of_the_two_best_rated() -> None:
-    searched, *details = [call for step in _path(_entry("attraction_4")).steps[1:3] for call in step]
+    searched, *details = [
+        call for step in _read_path(_find_entry("attraction_4")).steps[1:3] for call in step
+    ]
     sights: Any = searched.reply_value
     best = sorted(sights["sights"], key=lambda sight: sight["rating"])[-2:]
     assert {sight["sight_id"] for sight in best} == {call.arguments["sight_id"] for call in details}
     shown: list[Any] = [call.reply_value for call in details]
     (chosen,) = (reply["sight_id"] for reply in shown if reply["step_free"])
-    assert _path(_entry("attraction_4")).steps[3][0].arguments["sight_id"] == chosen
+    assert _read_path(_find_entry("attraction_4")).steps[3][0].arguments["sight_id"] == chosen
 
 
 @each_entry
 def test_what_is_converted_is_worth_what_the_rate_says(entry: Entry) -> None:
-    for call in _path(entry).calls:
+    for call in _read_path(entry).calls:
         if call.name == "convert_money":
             reply: Any = call.reply_value
             amount: Any = call.arguments["amount"]
@@ -695,7 +725,7 @@ def test_what_is_converted_is_worth_what_the_rate_says(entry: Entry) -> None:
 
 @each_entry
 def test_what_is_priced_is_in_the_currency_asked_for(entry: Entry) -> None:
-    for call in _path(entry).calls:
+    for call in _read_path(entry).calls:
         doc = entry.find_function(call.name)
         assert doc is not None
         if "currency" in doc.properties:
@@ -716,6 +746,8 @@ def test_word_overlap_passes_few() -> None:
             for call in answer.tool_calls or ()
             if not isinstance(call, str)
         ]
-        if len(_path(entry).steps) == 1 and made == [(c.name, c.arguments) for c in _path(entry).calls]:
+        if len(_read_path(entry).steps) == 1 and made == [
+            (c.name, c.arguments) for c in _read_path(entry).calls
+        ]:
             passed.append(entry.id)
     assert passed == ["hotels_6", "flights_7", "attraction_5"]

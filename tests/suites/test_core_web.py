@@ -31,29 +31,29 @@ FILE = Field(read_yaml(PATH), PATH)
 QUESTIONS = read_row(FILE, QuestionFile).entries
 
 
-def pages_read(question: QuestionRow) -> list[ReadRow]:
-    """The hops that are pages from which something has to be known."""
+def list_pages_to_read(question: QuestionRow) -> list[ReadRow]:
+    """List the hops that are pages from which something has to be known."""
     return [hop for hop in question.trail or () if isinstance(hop, ReadRow)]
 
 
-def landed(url: str) -> Page:
-    """The page behind a URL, also behind a redirect."""
+def follow_redirect(url: str) -> Page:
+    """Return the page behind a URL, also behind a redirect."""
     page = PAGES[url]
     return PAGES[page.location] if page.location else page
 
 
 def text_of(url: str) -> str:
-    page = landed(url)
+    page = follow_redirect(url)
     return render_content(Reply(page.url, 200, {"Content-Type": page.type}, page.body), "truncate")
 
 
 def links_of(url: str) -> Iterator[str]:
-    page = landed(url)
+    page = follow_redirect(url)
     if page.type.startswith("text/html"):
         yield from (urljoin(page.url, found) for found in re.findall(r'href="([^"]*)"', page.body.decode()))
 
 
-def says(text: str, answer: str) -> bool:
+def has_answer(text: str, answer: str) -> bool:
     return re.search(rf"(?<![\w.]){re.escape(answer)}(?!\w)", text, re.IGNORECASE) is not None
 
 
@@ -102,7 +102,7 @@ NAMED = pytest.mark.parametrize("question", QUESTIONS, ids=range(len(QUESTIONS))
 
 
 def test_there_are_enough_questions_of_two_to_four_hops() -> None:
-    hops = Counter(len(pages_read(question)) for question in QUESTIONS)
+    hops = Counter(len(list_pages_to_read(question)) for question in QUESTIONS)
     assert len(QUESTIONS) >= 20
     assert set(hops) == {2, 3, 4}
 
@@ -125,17 +125,17 @@ def test_the_question_alone_does_not_find_the_answer(question: QuestionRow) -> N
     """Neither the page that goes best with it has it, nor any snippet."""
     found = INDEX.find_pages(question.query, 10)
     shown = [text_of(found[0][0].url), *(snippet for _, snippet in found)]
-    assert not [text for text in shown for answer in question.answers if says(text, answer)]
+    assert not [text for text in shown for answer in question.answers if has_answer(text, answer)]
 
 
 @NAMED
 def test_no_hop_can_be_left_out(question: QuestionRow) -> None:
     """The answer is on the last page alone of those that are read, and in no search on the way to it."""
-    *before, last = pages_read(question)
-    assert any(says(text_of(last.read), answer) for answer in question.answers)
-    assert not [hop.read for hop in before for a in question.answers if says(text_of(hop.read), a)]
+    *before, last = list_pages_to_read(question)
+    assert any(has_answer(text_of(last.read), answer) for answer in question.answers)
+    assert not [hop.read for hop in before for a in question.answers if has_answer(text_of(hop.read), a)]
     asked = [question.query, *(hop.search for hop in question.trail or () if isinstance(hop, SearchRow))]
-    assert not [text for text in asked for answer in question.answers if says(text, answer)]
+    assert not [text for text in asked for answer in question.answers if has_answer(text, answer)]
 
 
 def test_a_trail_that_skips_a_hop_would_be_noticed() -> None:

@@ -160,7 +160,7 @@ def test_a_class_of_the_team_is_an_environment(folder: Path) -> None:
     }
 
 
-def _own(entry: Entry) -> tuple[str, ...]:
+def _read_own(entry: Entry) -> tuple[str, ...]:
     assert isinstance(entry.expectation, ExpectedResults)
     return entry.expectation.own
 
@@ -169,7 +169,7 @@ def test_a_function_of_the_team_is_carried_out_where_it_can_open_nothing(folder:
     (folder / "carried.yaml").write_text(CARRIED_OUT)
     (entry,) = open_own("mine", folder / "carried.yaml").load(CATEGORIES["exec_parallel"])
     assert [doc.name for doc in entry.functions] == ["own_shop_of_a_test.weight", "own_shop_of_a_test.read"]
-    assert _own(entry) == ("own_shop_of_a_test.weight", "own_shop_of_a_test.read")
+    assert _read_own(entry) == ("own_shop_of_a_test.weight", "own_shop_of_a_test.read")
     assert entry.functions[0].properties["boxes"]["type"] == "integer"
 
     file = folder / "simple.yaml"
@@ -180,7 +180,7 @@ def test_a_function_of_the_team_is_carried_out_where_it_can_open_nothing(folder:
                 "own_shop_of_a_test.weight(crates=2)",
                 f"own_shop_of_a_test.read(path={str(file)!r})",
             ],
-            own=_own(entry),
+            own=_read_own(entry),
         )
     assert weighed == Returned(5.0)
     assert isinstance(wrong, Raised)
@@ -194,7 +194,7 @@ def test_functions_that_are_named_later_are_known_too(folder: Path) -> None:
         assert isinstance(execute(call)[0], Raised)
         (folder / "carried.yaml").write_text(CARRIED_OUT)
         (entry,) = open_own("mine", folder / "carried.yaml").load(CATEGORIES["exec_parallel"])
-        assert execute(call, own=_own(entry)) == (Returned(5.0),)
+        assert execute(call, own=_read_own(entry)) == (Returned(5.0),)
         assert execute(call) == (Returned(5.0),), "a child is replaced only to learn more"
 
 
@@ -203,7 +203,7 @@ def test_a_module_that_cannot_be_loaded_again_is_told(folder: Path) -> None:
     (entry,) = open_own("mine", folder / "carried.yaml").load(CATEGORIES["exec_parallel"])
     (folder / "own_shop_of_a_test.py").write_text("raise ValueError('not twice')")
     with closing(Pool(1)) as execute, pytest.raises(RuntimeError, match="ValueError: not twice"):
-        execute(["own_shop_of_a_test.weight(boxes=2)"], own=_own(entry))
+        execute(["own_shop_of_a_test.weight(boxes=2)"], own=_read_own(entry))
 
 
 def test_two_modules_of_one_name_are_told(folder: Path) -> None:
@@ -360,13 +360,13 @@ def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
 def test_what_is_wrong_is_told_with_its_place(folder: Path, name: str, text: str, rule: str) -> None:
     (folder / name).write_text(text)
 
-    def read() -> None:
+    def load_all() -> None:
         suite = open_own("mine", folder)
         for category in suite.categories:
             suite.load(category)
 
     with pytest.raises(SuiteError, match=rule):
-        read()
+        load_all()
 
 
 def test_a_place_without_entries_is_told(tmp_path: Path) -> None:

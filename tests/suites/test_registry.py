@@ -22,7 +22,7 @@ GROUP = "fcbench.suites"
 
 
 def open_garden(cache: Path) -> Suite:
-    """What an entry point names."""
+    """Open the suite that an entry point names."""
     return replace(core.open_suite(cache), name="garden", version="3", categories=())
 
 

@@ -39,11 +39,11 @@ class Network:
             raise ConnectionRefusedError("nobody there")
         return open_connection("127.0.0.1", self._port, timeout_s)
 
-    def client(self, bounds: Bounds | None = None) -> Client:
+    def make_client(self, bounds: Bounds | None = None) -> Client:
         return Client(bounds or Bounds(), resolve=self.resolve, connect=self.connect, pause=lambda _: None)
 
 
-def client(port: int, pause: Callable[[float], None] = lambda _: None, **bounds: object) -> Client:
+def make_client(port: int, pause: Callable[[float], None] = lambda _: None, **bounds: object) -> Client:
     return Client(Bounds(**bounds), {HOST: port}, pause=pause)  # type: ignore[arg-type]
 
 
@@ -51,7 +51,9 @@ def test_a_reply() -> None:
     with serve_locally(
         always_send(make_reply(b'{"a": 1}', Content_Type="Application/JSON; charset=utf-8"))
     ) as hosted:
-        got = client(hosted.port).get(URL, {"q": "a b&c", "é": "1"}, {"X-Key": "secret", "accept": "text/x"})
+        got = make_client(hosted.port).get(
+            URL, {"q": "a b&c", "é": "1"}, {"X-Key": "secret", "accept": "text/x"}
+        )
     assert (got.url, got.status, got.body, got.type) == (
         f"{URL}?q=a+b%26c&%C3%A9=1",
         200,
@@ -68,7 +70,7 @@ def test_a_reply() -> None:
 
 def test_what_stands_in_the_url_is_encoded_and_kept() -> None:
     with serve_locally(always_send(make_reply())) as hosted:
-        client(hosted.port).get(f"http://{HOST}/ä b?x=ü", [("a", "1"), ("a", "2")])
+        make_client(hosted.port).get(f"http://{HOST}/ä b?x=ü", [("a", "1"), ("a", "2")])
     assert hosted.seen[0].path == "/%C3%A4%20b?x=%C3%BC&a=1&a=2"
 
 
@@ -76,13 +78,13 @@ def test_the_environment_plays_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serve_locally(always_send(make_reply())) as hosted:
-        assert client(hosted.port).get(URL).status == 200
+        assert make_client(hosted.port).get(URL).status == 200
 
 
 @pytest.mark.parametrize("status", [301, 404, 418])
 def test_any_status_is_a_reply(status: int) -> None:
     with serve_locally(always_send(make_reply(b"no", status))) as hosted:
-        assert client(hosted.port).get(URL).status == status
+        assert make_client(hosted.port).get(URL).status == status
     assert len(hosted.seen) == 1
 
 
@@ -102,7 +104,7 @@ def test_only_the_hosts_of_the_list() -> None:
         "http://8.8.8.8/",
     ):
         with pytest.raises(Refused, match="not among the hosts"):
-            network.client(bounds).get(url)
+            network.make_client(bounds).get(url)
     assert not network.resolved
     assert not network.connected
 
@@ -124,7 +126,7 @@ def test_only_the_hosts_of_the_list() -> None:
 def test_a_name_with_a_private_address(answers: list[str]) -> None:
     network = Network({"a.example.org": answers})
     with pytest.raises(Refused, match="no public address"):
-        network.client().get("https://a.example.org/")
+        network.make_client().get("https://a.example.org/")
     assert network.resolved == ["a.example.org"]
     assert network.connected == []
 
@@ -133,7 +135,7 @@ def test_a_connection_goes_to_the_address_that_was_checked() -> None:
     """The name service is asked once; a second, private answer would not even be seen."""
     with serve_locally(always_send(make_reply())) as hosted:
         network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
-        assert network.client().get("http://a.example.org/").status == 200
+        assert network.make_client().get("http://a.example.org/").status == 200
     assert network.resolved == ["a.example.org"]
     assert network.connected == [("8.8.8.8", 80)]
     assert hosted.seen[0].headers["host"] == "a.example.org"
@@ -142,37 +144,37 @@ def test_a_connection_goes_to_the_address_that_was_checked() -> None:
 def test_a_name_that_moves_into_a_private_network() -> None:
     """Each request asks anew and checks anew, also that of a redirect to the same host."""
 
-    def move(seen: Seen, out: BufferedIOBase) -> None:
+    def move_name(seen: Seen, out: BufferedIOBase) -> None:
         network._names["a.example.org"] = ["127.0.0.1"]
         out.write(make_reply(b"", 302, Location="/again"))
 
-    with serve_locally(move) as hosted:
+    with serve_locally(move_name) as hosted:
         network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
         with pytest.raises(Refused, match=r"127\.0\.0\.1"):
-            network.client().get("http://a.example.org/")
+            network.make_client().get("http://a.example.org/")
     assert network.connected == [("8.8.8.8", 80)]
 
 
 def test_the_second_address_where_the_first_takes_no_connection() -> None:
     network = Network({"a.example.org": ["8.8.8.8", "8.8.4.4"]})
     with pytest.raises(Unreachable):
-        network.client(Bounds(retries=0)).get("https://a.example.org/")
+        network.make_client(Bounds(retries=0)).get("https://a.example.org/")
     assert network.connected == [("8.8.8.8", 443), ("8.8.4.4", 443)]
 
 
 def test_no_such_name() -> None:
     network = Network({})
     with pytest.raises(Unreachable, match=r"a\.example\.org has no address"):
-        network.client(Bounds(retries=1)).get("https://a.example.org/")
+        network.make_client(Bounds(retries=1)).get("https://a.example.org/")
     assert network.resolved == ["a.example.org"] * 2
 
 
 def test_an_endless_name_service() -> None:
-    def resolve(host: str) -> Sequence[Address]:
+    def resolve_slowly(host: str) -> Sequence[Address]:
         time.sleep(5)
         return []
 
-    waiting = Client(Bounds(timeout_s=0.05, retries=0), resolve=resolve)
+    waiting = Client(Bounds(timeout_s=0.05, retries=0), resolve=resolve_slowly)
     with pytest.raises(Unreachable, match="has no address"):
         waiting.get("https://a.example.org/")
 
@@ -181,7 +183,7 @@ def test_loopback_only_under_the_name_of_a_server_of_this_run() -> None:
     with serve_locally(always_send(make_reply())) as hosted:
         for url in (f"http://127.0.0.1:{hosted.port}/", "http://127.0.0.1/", "http://localhost/"):
             with pytest.raises(Refused):
-                client(hosted.port).get(url)
+                make_client(hosted.port).get(url)
     assert hosted.seen == []
 
 
@@ -210,14 +212,14 @@ def test_loopback_only_under_the_name_of_a_server_of_this_run() -> None:
 )
 def test_headers_that_are_not_sent(headers: dict[str, str]) -> None:
     with serve_locally(always_send(make_reply())) as hosted, pytest.raises(Refused):
-        client(hosted.port).get(URL, headers=headers)
+        make_client(hosted.port).get(URL, headers=headers)
     assert hosted.seen == []
 
 
 @pytest.mark.parametrize("params", [{"a": "b\r\nc"}, {"a\0": "b"}, {"a": "\ud800"}, {"a": "b" * 20_000}])
 def test_params_that_are_not_sent(params: dict[str, str]) -> None:
     with serve_locally(always_send(make_reply())) as hosted, pytest.raises(Refused):
-        client(hosted.port).get(URL, params)
+        make_client(hosted.port).get(URL, params)
     assert hosted.seen == []
 
 
@@ -242,24 +244,24 @@ def test_params_that_are_not_sent(params: dict[str, str]) -> None:
 )
 def test_a_redirect_is_checked_like_a_request(place: str) -> None:
     with serve_locally(always_send(make_reply(b"", 302, Location=place))) as hosted, pytest.raises(Refused):
-        client(hosted.port, hosts=frozenset({HOST})).get(URL)
+        make_client(hosted.port, hosts=frozenset({HOST})).get(URL)
     assert len(hosted.seen) == 1
 
 
 def test_redirects_end() -> None:
     with serve_locally(always_send(make_reply(b"", 302, Location="/things"))) as hosted:
         with pytest.raises(Unreachable, match="more than 3 redirects"):
-            client(hosted.port).get(URL)
+            make_client(hosted.port).get(URL)
         assert len(hosted.seen) == 4
-        assert client(hosted.port, redirects=0).get(URL).status == 302
+        assert make_client(hosted.port, redirects=0).get(URL).status == 302
 
 
 def test_another_host_is_told_no_secret() -> None:
-    def answer(seen: Seen, out: BufferedIOBase) -> None:
+    def redirect_away(seen: Seen, out: BufferedIOBase) -> None:
         there = {"/a": "/b", "/b": "https://other.example/c?d=é"}.get(seen.path)
         out.write(make_reply(b"", 307, Location=there) if there else make_reply())
 
-    with serve_locally(answer) as hosted:
+    with serve_locally(redirect_away) as hosted:
         two = Client(Bounds(), {HOST: hosted.port, "other.example": hosted.port})
         got = two.get(f"https://{HOST}/a", headers={"X-Key": "s", "Authorization": "t", "Accept": "text/x"})
     assert got.url == "https://other.example/c?d=é"
@@ -277,19 +279,19 @@ def test_what_may_pass_is_tried_again() -> None:
     pauses: list[float] = []
     replies = [make_reply(b"", 503), make_reply(b"", 429, Retry_After="3"), make_reply(b"done")]
     with serve_locally(lambda seen, out: discard(out.write(replies.pop(0)))) as hosted:
-        assert client(hosted.port, pauses.append).get(URL).body == b"done"
+        assert make_client(hosted.port, pauses.append).get(URL).body == b"done"
     assert pauses == [0.5, 3.0]
 
 
 def test_tries_end() -> None:
     with serve_locally(always_send(make_reply(b"", 500))) as hosted:
-        assert client(hosted.port, retries=1).get(URL).status == 500
+        assert make_client(hosted.port, retries=1).get(URL).status == 500
     assert len(hosted.seen) == 2
 
 
 def test_no_wait_beyond_the_time() -> None:
     with serve_locally(always_send(make_reply(b"", 429, Retry_After="999999"))) as hosted:
-        assert client(hosted.port, timeout_s=1).get(URL).status == 429
+        assert make_client(hosted.port, timeout_s=1).get(URL).status == 429
     assert len(hosted.seen) == 1
 
 
@@ -298,30 +300,30 @@ def test_no_wait_beyond_the_time() -> None:
 
 def test_a_body_that_is_too_large() -> None:
     with serve_locally(always_send(make_reply(b"x" * 1001))) as hosted:
-        assert len(client(hosted.port, max_bytes=1001).get(URL).body) == 1001
+        assert len(make_client(hosted.port, max_bytes=1001).get(URL).body) == 1001
         with pytest.raises(Unreachable, match="more than 1,000 bytes"):
-            client(hosted.port, max_bytes=1000).get(URL)
+            make_client(hosted.port, max_bytes=1000).get(URL)
 
 
 def test_a_body_without_end() -> None:
-    def forever(seen: Seen, out: BufferedIOBase) -> None:
+    def send_forever(seen: Seen, out: BufferedIOBase) -> None:
         out.write(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
             out.write(b"x" * 65536)
 
-    with serve_locally(forever) as hosted, pytest.raises(Unreachable, match="bytes"):
-        client(hosted.port, max_bytes=100_000).get(URL)
+    with serve_locally(send_forever) as hosted, pytest.raises(Unreachable, match="bytes"):
+        make_client(hosted.port, max_bytes=100_000).get(URL)
 
 
 @pytest.mark.parametrize(("pack", "coding"), [(gzip.compress, "gzip"), (zlib.compress, "deflate")])
 def test_a_compressed_body(pack: Callable[[bytes], bytes], coding: str) -> None:
     with serve_locally(always_send(make_reply(pack(b"plain"), Content_Encoding=coding))) as hosted:
-        assert client(hosted.port).get(URL).body == b"plain"
+        assert make_client(hosted.port).get(URL).body == b"plain"
     with (
         serve_locally(always_send(make_reply(pack(b"\0" * 10**7), Content_Encoding=coding))) as hosted,
         pytest.raises(Unreachable, match="more than 100,000 bytes"),
     ):
-        client(hosted.port, max_bytes=100_000).get(URL)
+        make_client(hosted.port, max_bytes=100_000).get(URL)
 
 
 @pytest.mark.parametrize(
@@ -339,26 +341,26 @@ def test_a_body_that_cannot_be_unpacked(body: bytes, coding: str, reason: str) -
         serve_locally(always_send(make_reply(body, Content_Encoding=coding))) as hosted,
         pytest.raises(Unreachable, match=reason),
     ):
-        client(hosted.port, retries=0).get(URL)
+        make_client(hosted.port, retries=0).get(URL)
 
 
-def drip(first: bytes) -> Callable[[Seen, BufferedIOBase], None]:
-    def answer(seen: Seen, out: BufferedIOBase) -> None:
+def drip_after(first: bytes) -> Callable[[Seen, BufferedIOBase], None]:
+    def send_slowly(seen: Seen, out: BufferedIOBase) -> None:
         out.write(first)
         for _ in range(1000):
             out.write(b"x")
             out.flush()
             time.sleep(0.01)
 
-    return answer
+    return send_slowly
 
 
 @pytest.mark.parametrize(
     "first", [b"", b"HTTP/1.1 200 OK\r\nX-", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["status", "headers", "body"]
 )
 def test_a_slow_drip_ends(first: bytes) -> None:
-    with serve_locally(drip(first)) as hosted, pytest.raises(Unreachable, match=r"within 0\.2 s"):
-        client(hosted.port, timeout_s=0.2).get(URL)
+    with serve_locally(drip_after(first)) as hosted, pytest.raises(Unreachable, match=r"within 0\.2 s"):
+        make_client(hosted.port, timeout_s=0.2).get(URL)
 
 
 @pytest.mark.parametrize(
@@ -375,16 +377,16 @@ def test_a_slow_drip_ends(first: bytes) -> None:
 )
 def test_a_broken_reply(written: bytes) -> None:
     with serve_locally(always_send(written)) as hosted, pytest.raises(Unreachable):
-        client(hosted.port, retries=0).get(URL)
+        make_client(hosted.port, retries=0).get(URL)
 
 
 def test_types() -> None:
     with serve_locally(always_send(make_reply(b"{}"))) as hosted:
-        assert client(hosted.port, types=frozenset({"application/json"})).get(URL).status == 200
+        assert make_client(hosted.port, types=frozenset({"application/json"})).get(URL).status == 200
         with pytest.raises(Unreachable, match="application/json"):
-            client(hosted.port, types=frozenset({"text/html"})).get(URL)
+            make_client(hosted.port, types=frozenset({"text/html"})).get(URL)
     with serve_locally(always_send(make_reply(b"{}", 404))) as hosted:
-        assert client(hosted.port, types=frozenset({"text/html"})).get(URL).status == 404
+        assert make_client(hosted.port, types=frozenset({"text/html"})).get(URL).status == 404
 
 
 def test_https_is_spoken_to_what_is_not_local() -> None:
@@ -392,7 +394,7 @@ def test_https_is_spoken_to_what_is_not_local() -> None:
     with serve_locally(always_send(make_reply())) as hosted:
         network = Network({"a.example.org": ["8.8.8.8"]}, hosted.port)
         with pytest.raises(Unreachable, match="SSL"):
-            network.client(Bounds(retries=0)).get("https://a.example.org/")
+            network.make_client(Bounds(retries=0)).get("https://a.example.org/")
     assert hosted.seen == []
 
 
@@ -400,4 +402,4 @@ def test_nobody_there() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(Unreachable):
-            client(taken.getsockname()[1], retries=0).get(URL)
+            make_client(taken.getsockname()[1], retries=0).get(URL)

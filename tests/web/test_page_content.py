@@ -15,7 +15,7 @@ from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable, render_
 HTML = "text/html; charset=utf-8"
 
 
-def shown(body: str | bytes, mode: str = "raw", kind: str = HTML, status: int = 200) -> str:
+def render_body(body: str | bytes, mode: str = "raw", kind: str = HTML, status: int = 200) -> str:
     raw = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
     return render_content(Reply("http://a.example/b/c", status, {"Content-Type": kind}, raw), mode)
 
@@ -26,16 +26,16 @@ PAGE = """<html><head><title>T</title><style>p {}</style><script>alert(1)</scrip
 
 
 def test_raw_is_the_page_itself() -> None:
-    assert shown(PAGE) == PAGE
+    assert render_body(PAGE) == PAGE
 
 
 def test_text_has_a_line_for_each_block() -> None:
     lines = ["T", "Head", "One bold link.", "Two", "x", "y", "1 2", "a", "b"]
-    assert shown(PAGE, "truncate").splitlines() == lines
+    assert render_body(PAGE, "truncate").splitlines() == lines
 
 
 def test_markdown_has_links_that_can_be_followed() -> None:
-    text = shown(PAGE, "markdown")
+    text = render_body(PAGE, "markdown")
     assert "# Head" in text
     assert "One **bold** [link](http://a.example/d)." in text
     assert "alert" not in text
@@ -48,7 +48,7 @@ def test_markdown_has_links_that_can_be_followed() -> None:
     [("application/json", '{"a": "<p>"}'), ("text/plain", "a <b> c"), ("application/rss+xml", "<a/>")],
 )
 def test_what_is_not_html_stays_as_it_is(kind: str, body: str, mode: str) -> None:
-    assert shown(body, mode, kind) == body
+    assert render_body(body, mode, kind) == body
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_what_is_not_html_stays_as_it_is(kind: str, body: str, mode: str) -> Non
 )
 def test_what_cannot_be_shown(kind: str, body: bytes, told: str) -> None:
     with pytest.raises(Unreadable, match=told):
-        shown(body, "raw", kind)
+        render_body(body, "raw", kind)
 
 
 @pytest.mark.parametrize("status", [400, 404, 500])
 def test_a_bad_status_is_told(status: int) -> None:
     with pytest.raises(Unreadable, match=f"HTTP status {status}"):
-        shown("x", status=status)
+        render_body("x", status=status)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_a_bad_status_is_told(status: int) -> None:
     ],
 )
 def test_encodings(body: bytes, kind: str) -> None:
-    assert "grün" in shown(body, kind=kind) or kind.endswith("utf-16")
+    assert "grün" in render_body(body, kind=kind) or kind.endswith("utf-16")
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_long_page_is_cut_and_says_so(mode: str) -> None:
-    text = shown("<p>" + "word " * 60_000, mode)
+    text = render_body("<p>" + "word " * 60_000, mode)
     assert len(text) < LONGEST_CONTENT + 100
     assert "[cut: 100,000 of " in text
 
@@ -116,7 +116,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_are_shown_somehow(name: str, mode: str) -> None:
     """The parser of the standard library takes minutes for some of these."""
-    assert len(shown(HOSTILE[name], mode)) < LONGEST_CONTENT + 100
+    assert len(render_body(HOSTILE[name], mode)) < LONGEST_CONTENT + 100
 
 
 @pytest.mark.filterwarnings("error")
@@ -133,10 +133,10 @@ def test_hostile_pages_are_shown_somehow(name: str, mode: str) -> None:
 def test_a_page_that_looks_like_something_else_is_no_reason_to_warn(
     body: bytes, text: str, mode: str
 ) -> None:
-    assert shown(body, mode) == text
+    assert render_body(body, mode) == text
 
 
 @given(st.binary(max_size=300), st.sampled_from(MODES), st.sampled_from([HTML, "text/html; charset=gbk", ""]))
 def test_any_bytes_are_shown_or_refused(body: bytes, mode: str, kind: str) -> None:
     with suppress(Unreadable):
-        shown(body, mode, kind).encode()
+        render_body(body, mode, kind).encode()

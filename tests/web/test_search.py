@@ -22,24 +22,27 @@ KEY = "k3y-0123456789abcdef"
 
 
 @contextmanager
-def engine(written: bytes) -> Iterator[tuple[SerpApi, Hosted]]:
-    """SerpAPI, whose place a server on loopback takes."""
+def serve_engine(written: bytes) -> Iterator[tuple[SerpApi, Hosted]]:
+    """Replace SerpAPI by a server on loopback until the block ends."""
     with serve_locally(always_send(written)) as hosted:
         bounds = Bounds(frozenset(("serpapi.com",)), redirects=0, retries=0)
         yield SerpApi(Client(bounds, {"serpapi.com": hosted.port})), hosted
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+def _set_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_ENV, KEY)
 
 
-def found(*results: object, **more: object) -> bytes:
+def make_results_reply(*results: object, **more: object) -> bytes:
     return make_reply(json.dumps({"organic_results": results, **more}).encode())
 
 
 def test_serpapi_is_asked_as_officially() -> None:
-    with engine(found({"title": "T", "link": "http://a.example", "snippet": "S"})) as (serpapi, hosted):
+    with serve_engine(make_results_reply({"title": "T", "link": "http://a.example", "snippet": "S"})) as (
+        serpapi,
+        hosted,
+    ):
         assert serpapi.search("two words", 5, "us-en") == [Hit("T", "http://a.example", "S")]
     (seen,) = hosted.seen
     query = parse_qs(urlsplit(seen.path).query)
@@ -47,12 +50,18 @@ def test_serpapi_is_asked_as_officially() -> None:
 
 
 def test_a_result_without_a_snippet_has_none() -> None:
-    with engine(found({"title": "T", "link": "L"}, "no result", {"title": 5})) as (serpapi, _):
+    with serve_engine(make_results_reply({"title": "T", "link": "L"}, "no result", {"title": 5})) as (
+        serpapi,
+        _,
+    ):
         assert serpapi.search("x", 5, "wt-wt") == [Hit("T", "L", None), Hit("5", "", None)]
 
 
 def test_no_more_than_asked_for_and_nothing_endless() -> None:
-    with engine(found(*({"title": "T" * 9_999, "link": "L"} for _ in range(9)))) as (serpapi, _):
+    with serve_engine(make_results_reply(*({"title": "T" * 9_999, "link": "L"} for _ in range(9)))) as (
+        serpapi,
+        _,
+    ):
         hits = serpapi.search("x", 3, "wt-wt")
     assert len(hits) == 3
     assert {len(hit.title) for hit in hits} == {2_000}
@@ -60,7 +69,7 @@ def test_no_more_than_asked_for_and_nothing_endless() -> None:
 
 def test_nothing_found_is_an_empty_list() -> None:
     said = {"error": "DuckDuckGo hasn't returned any results for this query."}
-    with engine(make_reply(json.dumps(said).encode())) as (serpapi, _):
+    with serve_engine(make_reply(json.dumps(said).encode())) as (serpapi, _):
         assert serpapi.search("x", 3, "wt-wt") == []
 
 
@@ -77,7 +86,7 @@ def test_nothing_found_is_an_empty_list() -> None:
     ],
 )
 def test_what_goes_wrong(written: bytes, cause: str, transient: bool, wait_s: float | None) -> None:
-    with engine(written) as (serpapi, hosted), pytest.raises(CallError) as told:
+    with serve_engine(written) as (serpapi, hosted), pytest.raises(CallError) as told:
         serpapi.search("x", 3, "wt-wt")
     assert (told.value.cause, told.value.transient, told.value.retry_after_s) == (cause, transient, wait_s)
     assert KEY not in told.value.reason
@@ -85,7 +94,7 @@ def test_what_goes_wrong(written: bytes, cause: str, transient: bool, wait_s: fl
 
 
 def test_nobody_there() -> None:
-    with engine(b"") as (serpapi, _):
+    with serve_engine(b"") as (serpapi, _):
         pass
     with pytest.raises(CallError, match=r"serpapi\.com") as told:
         serpapi.search("x", 3, "wt-wt")
@@ -95,7 +104,7 @@ def test_nobody_there() -> None:
 
 @pytest.mark.parametrize("words", ["\ud800", "a\nb\x00c", "é" * 500])
 def test_any_words_can_be_sent(words: str) -> None:
-    with engine(found()) as (serpapi, hosted):
+    with serve_engine(make_results_reply()) as (serpapi, hosted):
         assert serpapi.search(words, 3, "wt-wt") == []
     assert len(hosted.seen) == 1
 
@@ -127,7 +136,7 @@ class Answering:
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """A module in the place of ``ddgs``."""
+    """Replace ``ddgs`` by a module of ours."""
     module, errors = ModuleType("ddgs"), ModuleType("ddgs.exceptions")
     module.__spec__ = ModuleSpec("ddgs", None)
     base = type("DDGSException", (Exception,), {})

@@ -36,7 +36,7 @@ def read_value(reader: Callable[[str], tuple[Call, ...]], source: str) -> object
         return NO
 
 
-def distinguish(value: object) -> tuple[str, object]:
+def pair_with_repr(value: object) -> tuple[str, object]:
     """Return a value that compares unequal to its look-alikes, ``True`` to 1 and ``(1,)`` to ``[1]``."""
     return repr(value), value
 
@@ -195,8 +195,8 @@ VALUES = {
 
 @pytest.mark.parametrize(("source", "official", "corrected"), VALUES.values(), ids=VALUES)
 def test_value(source: str, official: object, corrected: object) -> None:
-    assert distinguish(read_value(python.parse_official, source)) == distinguish(official)
-    assert distinguish(read_value(python.parse_corrected, source)) == distinguish(corrected)
+    assert pair_with_repr(read_value(python.parse_official, source)) == pair_with_repr(official)
+    assert pair_with_repr(read_value(python.parse_corrected, source)) == pair_with_repr(corrected)
 
 
 def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_corrected_one() -> None:

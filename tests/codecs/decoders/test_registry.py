@@ -355,23 +355,23 @@ def test_the_longest_name_is_recognised() -> None:
 def test_a_hostile_answer_is_read_at_once(text: str) -> None:
     shown = (Completion(text=text), tool_calls(("f", text)), Completion(tool_calls=(text,)))
 
-    def read() -> None:
+    def read_all() -> None:
         for completion in shown:
             for syntax in ("python", "tool_calls", "hermes", "xlam", "glm"):
                 decode_official(completion, syntax)
                 decode_corrected(completion, syntax)
 
-    must_end(read)
+    must_end(read_all)
 
 
 @pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_answer_in_another_language_is_read_at_once(text: str, language: Language) -> None:
-    def read() -> None:
+    def read_both() -> None:
         decode_official(text, "python", language)
         decode_corrected(text, "python", language)
 
-    must_end(read)
+    must_end(read_both)
 
 
 @given(
@@ -485,12 +485,12 @@ def test_the_syntax_of_a_family_is_found_by_the_name_of_a_model(model: str, synt
     assert find_family_syntax(model) == syntax
 
 
-def shout(text: str) -> tuple[Call, ...]:
-    """The readers of another distribution's syntax: names in capitals, no arguments."""
+def read_capitals(text: str) -> tuple[Call, ...]:
+    """Read calls from words in capitals, without arguments, as another distribution's syntax."""
     return tuple(Call(word.lower(), {}) for word in text.split() if word.isupper())
 
 
-SHOUTED = read_every_language(Mode.FC, shout, shout)
+SHOUTED = read_every_language(Mode.FC, read_capitals, read_capitals)
 
 
 def test_another_distribution_adds_a_syntax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ class Note(TypedDict):
     text: str
 
 
-def water(bed: str, litres: float, at: Literal["dawn", "dusk"] = "dawn") -> str:
+def water_bed(bed: str, litres: float, at: Literal["dawn", "dusk"] = "dawn") -> str:
     """Water a bed.
 
     Not in the rain.
@@ -63,7 +63,7 @@ def sphinx_style(bed: Bed) -> None:
     """
 
 
-def hinted(  # type: ignore[no-untyped-def]
+def plan_visit(  # type: ignore[no-untyped-def]
     soil: Soil | None,
     day: date,
     notes: list[Note],
@@ -92,21 +92,21 @@ class Shed:
 def any_number(*values: int) -> None: ...
 
 
-def named_freely(**values: int) -> None: ...
+def take_any_names(**values: int) -> None: ...
 
 
 class Handle:
     """Nothing that JSON could hold."""
 
 
-def odd(value: Handle) -> None: ...
+def take_handle(value: Handle) -> None: ...
 
 
-def nowhere(value: "Missing") -> None: ...  # type: ignore[name-defined]  # noqa: F821, UP037
+def take_missing(value: "Missing") -> None: ...  # type: ignore[name-defined]  # noqa: F821, UP037
 
 
 def test_types_come_from_the_signature_and_words_from_the_docstring() -> None:
-    doc = python_code.document_function(water)
+    doc = python_code.document_function(water_bed)
 
     assert (doc.name, doc.description) == ("water", "Water a bed. Not in the rain.")
     assert doc.parameters == {
@@ -132,7 +132,7 @@ def test_other_styles_of_docstrings_are_read(function: python_code.Function) -> 
 
 
 def test_hints_of_every_kind_are_read() -> None:
-    doc = python_code.document_function(hinted)
+    doc = python_code.document_function(plan_visit)
 
     assert [schema["type"] for schema in doc.properties.values()] == [
         "string",
@@ -153,9 +153,9 @@ def test_hints_of_every_kind_are_read() -> None:
     ("function", "rule"),
     [
         (any_number, r"any_number: parameter \*values.* cannot be given by name"),
-        (named_freely, r"parameter \*\*values.* cannot be given by name"),
-        (odd, "odd: value: .*Handle.* cannot be represented in JSON"),
-        (nowhere, "a type hint cannot be resolved"),
+        (take_any_names, r"parameter \*\*values.* cannot be given by name"),
+        (take_handle, "odd: value: .*Handle.* cannot be represented in JSON"),
+        (take_missing, "a type hint cannot be resolved"),
     ],
 )
 def test_what_no_call_could_give_is_refused(function: python_code.Function, rule: str) -> None:

@@ -83,11 +83,11 @@ def test_only_texts_are_kept(memory: MemoryVector, call: str) -> None:
 def test_the_world_says_what_makes_the_vectors() -> None:
     asked: list[str] = []
 
-    def embed(texts: Sequence[str]) -> Sequence[Vector]:
+    def embed_texts(texts: Sequence[str]) -> Sequence[Vector]:
         asked.extend(texts)
         return [(1.0, 0.0) if "a" in text else (0.0, 1.0) for text in texts]
 
-    memory = MemoryVector({}, World(embed=embed))
+    memory = MemoryVector({}, World(embed=embed_texts))
     for text in ("b", "a", "aa"):
         memory.core_memory_add(text)
     assert asked == [], "not before something is looked for"

@@ -171,7 +171,7 @@ CASES: tuple[tuple[str, Mapping[str, object], str, object, object], ...] = (
 
 
 @pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def set_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in KEYS:
         monkeypatch.setenv(name, "sesame")
 
@@ -256,7 +256,7 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_pool_asks_only_what_was_not_recorded() -> None:
-    def answer(seen: Seen, out: BufferedIOBase) -> None:
+    def answer_title(seen: Seen, out: BufferedIOBase) -> None:
         title = dict(parse_qsl(urlsplit(seen.path).query))["t"]
         out.write(
             make_reply(json.dumps({"Rated": title} if title == "Up" else {"Response": "False"}).encode())
@@ -264,7 +264,7 @@ def test_the_pool_asks_only_what_was_not_recorded() -> None:
 
     recorded = [PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
     calls = [f"get_movie_rating(movie_name='{name}')" for name in ("Avatar", "Up", "Nothing")]
-    with serve_locally(answer) as hosted:
+    with serve_locally(answer_title) as hosted:
         keep = Kept()
         with closing(Pool(1, live=Live(keep, dict.fromkeys(HOSTS, hosted.port)))) as pool:
             first, second, third = pool(calls, recorded)

@@ -23,7 +23,7 @@ RATES = "v6.exchangerate-api.com"
 COVID = "covid-193.p.rapidapi.com"
 
 
-def same(one: ApiRequest, other: ApiRequest) -> bool:
+def is_same_request(one: ApiRequest, other: ApiRequest) -> bool:
     api = APIS.get(one.host, NO_API)
     return identify_request(one, api) == identify_request(other, api)
 
@@ -59,7 +59,7 @@ def same(one: ApiRequest, other: ApiRequest) -> bool:
     ],
 )
 def test_the_same(one: ApiRequest, other: ApiRequest) -> None:
-    assert same(one, other)
+    assert is_same_request(one, other)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_the_same(one: ApiRequest, other: ApiRequest) -> None:
     ],
 )
 def test_not_the_same(one: ApiRequest, other: ApiRequest) -> None:
-    assert not same(one, other)
+    assert not is_same_request(one, other)
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)), max_size=5), st.randoms())
@@ -88,7 +88,9 @@ def test_order_does_not_matter_among_different_names(params: list[tuple[str, str
     unique = list(dict(params).items())
     shuffled = unique[:]
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert same(make_api_request(OMDB, "/", tuple(unique)), make_api_request(OMDB, "/", tuple(shuffled)))
+    assert is_same_request(
+        make_api_request(OMDB, "/", tuple(unique)), make_api_request(OMDB, "/", tuple(shuffled))
+    )
 
 
 @pytest.mark.parametrize(

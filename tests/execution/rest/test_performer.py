@@ -90,17 +90,17 @@ def test_recordings_are_found_by_what_is_asked() -> None:
 # Live
 
 
-def live(hosted: Hosted, keep: Kept | None = None) -> Performer:
+def make_live_performer(hosted: Hosted, keep: Kept | None = None) -> Performer:
     return Performer(live=True, instead=dict.fromkeys(APIS, hosted.port), keep=keep)
 
 
 def test_a_live_request_gets_the_key_late_and_shows_it_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAPID_API_KEY", "sesame")
 
-    def echo(seen: Seen, out: BufferedIOBase) -> None:
+    def echo_key(seen: Seen, out: BufferedIOBase) -> None:
         out.write(make_reply(json.dumps({"key": seen.headers["x-rapidapi-key"]}).encode()))
 
-    with serve_locally(echo) as hosted, closing(live(hosted)) as perform:
+    with serve_locally(echo_key) as hosted, closing(make_live_performer(hosted)) as perform:
         found = perform(COVID + HEADERS)
     assert hosted.seen[0].headers["x-rapidapi-key"] == "sesame"
     assert hosted.seen[0].path == "/statistics?country=Uganda"
@@ -125,16 +125,22 @@ def test_a_live_request_gets_the_key_late_and_shows_it_nowhere(monkeypatch: pyte
 )
 def test_keys_in_urls(monkeypatch: pytest.MonkeyPatch, variable: str, call: str, path: str) -> None:
     monkeypatch.setenv(variable, "se/same")
-    with serve_locally(always_send(make_reply(b"{}"))) as hosted, closing(live(hosted)) as perform:
+    with (
+        serve_locally(always_send(make_reply(b"{}"))) as hosted,
+        closing(make_live_performer(hosted)) as perform,
+    ):
         assert status_of(perform(call)) == 200
     assert hosted.seen[0].path == path
-    with serve_locally(always_send(b"")) as hosted, closing(live(hosted)) as perform:
+    with serve_locally(always_send(b"")) as hosted, closing(make_live_performer(hosted)) as perform:
         assert "same" not in str(perform(call))
 
 
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
-    with serve_locally(always_send(make_reply(status=401))) as hosted, closing(live(hosted)) as perform:
+    with (
+        serve_locally(always_send(make_reply(status=401))) as hosted,
+        closing(make_live_performer(hosted)) as perform,
+    ):
         found = perform(COVID + HEADERS)
         assert isinstance(found, Unanswered)
         assert "RAPID_API_KEY" in found.reason
@@ -145,7 +151,10 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_key_goes_to_no_other_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAPID_API_KEY", "sesame")
     call = "requests.get(url='http://ip-api.com/json', headers={'X-RapidAPI-Key': 'YOUR-RAPID-API-KEY'})"
-    with serve_locally(always_send(make_reply(b"{}"))) as hosted, closing(live(hosted)) as perform:
+    with (
+        serve_locally(always_send(make_reply(b"{}"))) as hosted,
+        closing(make_live_performer(hosted)) as perform,
+    ):
         perform(call)
     assert hosted.seen[0].headers["x-rapidapi-key"] == "YOUR-RAPID-API-KEY"
 
@@ -157,7 +166,7 @@ def test_a_key_goes_over_tls_but_where_officially_it_does_not(
     """Whatever scheme a model writes."""
     reached: list[int] = []
 
-    def connected(address: str, to: int, timeout_s: float) -> socket.socket:
+    def refuse_connection(address: str, to: int, timeout_s: float) -> socket.socket:
         reached.append(to)
         raise ConnectionRefusedError
 
@@ -166,7 +175,7 @@ def test_a_key_goes_over_tls_but_where_officially_it_does_not(
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr(
         "pytest_fcbench.execution.rest.sender.Client",
-        partial(Client, resolve=lambda _: [ip_address("8.8.8.8")], connect=connected),
+        partial(Client, resolve=lambda _: [ip_address("8.8.8.8")], connect=refuse_connection),
     )
     with closing(Performer(live=True)) as perform:
         headers = "headers={'X-RapidAPI-Key': 'YOUR'}, params={'apikey': 'YOUR'}"
@@ -180,14 +189,14 @@ def test_answers_are_kept_without_the_key(monkeypatch: pytest.MonkeyPatch) -> No
     keep = Kept()
     with (
         serve_locally(always_send(make_reply(b'{"key": "sesame"}'))) as hosted,
-        closing(live(hosted, keep)) as perform,
+        closing(make_live_performer(hosted, keep)) as perform,
     ):
         first = perform(call)
         assert perform(call.replace("YOUR", "MINE")) == first
     assert len(hosted.seen) == 1
     assert "sesame" not in str(keep.texts)
     keep.offline = True
-    with closing(live(Hosted(9), keep)) as perform:
+    with closing(make_live_performer(Hosted(9), keep)) as perform:
         assert perform(call) == first
         assert isinstance(perform(call.replace("'x'", "'y'")), Unanswered)
 
@@ -197,11 +206,11 @@ def test_failures_are_not_kept(written: bytes) -> None:
     keep = Kept()
     with serve_locally(always_send(written)) as hosted:
         sender = Sender(APIS, instead={"ip-api.com": hosted.port}, keep=keep, pause=lambda _: None)
-        assert not isinstance(sender.send(wanted("ip-api.com")), Unanswered)
+        assert not isinstance(sender.send(make_request("ip-api.com")), Unanswered)
     assert keep.texts == {}
 
 
-def wanted(host: str) -> ApiRequest:
+def make_request(host: str) -> ApiRequest:
     return make_api_request(host, "/json")
 
 
@@ -211,7 +220,7 @@ def test_an_api_that_wants_to_be_left_alone() -> None:
         instead = dict.fromkeys(APIS, hosted.port)
         sender = Sender(APIS, instead=instead, pause=pauses.append)
         for host in ("geocode.maps.co", "ip-api.com", "geocode.maps.co", "ip-api.com"):
-            sender.send(wanted(host))
+            sender.send(make_request(host))
     assert len(pauses) == 1
     assert 1 < pauses[0] <= 2
 
@@ -222,7 +231,7 @@ def test_an_api_that_wants_to_be_left_alone() -> None:
 def test_a_redirect_out_of_the_table(place: str) -> None:
     with (
         serve_locally(always_send(make_reply(b"", 302, Location=place))) as hosted,
-        closing(live(hosted)) as perform,
+        closing(make_live_performer(hosted)) as perform,
     ):
         assert isinstance(perform(IP), Raised)
         assert status_of(perform(IP.replace("json'", "json', allow_redirects=False"))) == 302
@@ -241,4 +250,4 @@ def test_no_whole_answer(answer: Callable[[Seen, BufferedIOBase], None]) -> None
     with serve_locally(answer) as hosted:
         instead = {"ip-api.com": hosted.port}
         sender = Sender(APIS, instead=instead, pause=lambda _: None)
-        assert isinstance(sender.send(wanted("ip-api.com")), Unreached)
+        assert isinstance(sender.send(make_request("ip-api.com")), Unreached)

@@ -17,7 +17,7 @@ PATHS = (
 NAMES = ("stop", "line", "limit", "zone", "step_free", "unit", "q", "from_year", "max_minutes", "detail")
 
 
-def answer(host: str, path: str, **params: str) -> tuple[int, object]:
+def ask_service(host: str, path: str, **params: str) -> tuple[int, object]:
     return SERVICES[host].answer(path, params)
 
 
@@ -32,7 +32,7 @@ def test_anything_is_answered(host: str, path: str, params: dict[str, str]) -> N
 
 def test_trams() -> None:
     host = "trams.varnholm.example"
-    status, reply = answer(host, "/v1/departures", stop="Rope Walk", line="4", limit="2")
+    status, reply = ask_service(host, "/v1/departures", stop="Rope Walk", line="4", limit="2")
     assert status == 200
     assert reply == {
         "stop": "Rope Walk",
@@ -41,31 +41,31 @@ def test_trams() -> None:
             {"line": "4", "towards": "Observatory", "minutes": 13},
         ],
     }
-    assert answer(host, "/v1/departures", stop="Nowhere")[0] == 404
-    assert answer(host, "/v1/departures", stop="Harbour", limit="-1")[0] == 400
-    assert answer(host, "/v1/departures", stop="Harbour", limit="many")[0] == 400
-    assert answer(host, "/v1/lines/9")[0] == 404
+    assert ask_service(host, "/v1/departures", stop="Nowhere")[0] == 404
+    assert ask_service(host, "/v1/departures", stop="Harbour", limit="-1")[0] == 400
+    assert ask_service(host, "/v1/departures", stop="Harbour", limit="many")[0] == 400
+    assert ask_service(host, "/v1/lines/9")[0] == 404
 
 
 def test_tides() -> None:
     host = "tides.saltmark.example"
-    status, metres = answer(host, "/tables/brandel/2026-01-02")
+    status, metres = ask_service(host, "/tables/brandel/2026-01-02")
     assert status == 200
-    assert metres != answer(host, "/tables/brandel/2026-01-02", unit="ft")[1]
-    assert metres != answer(host, "/tables/brandel/2026-01-03")[1]
-    assert metres == answer(host, "/tables/brandel/2026-01-02", unit="m")[1]
-    assert answer(host, "/tables/brandel/2026-02-30")[0] == 400
-    assert answer(host, "/tables/brandel/2026-01-02", unit="yd")[0] == 400
-    assert answer(host, "/tables/elsewhere/2026-01-02")[0] == 404
+    assert metres != ask_service(host, "/tables/brandel/2026-01-02", unit="ft")[1]
+    assert metres != ask_service(host, "/tables/brandel/2026-01-03")[1]
+    assert metres == ask_service(host, "/tables/brandel/2026-01-02", unit="m")[1]
+    assert ask_service(host, "/tables/brandel/2026-02-30")[0] == 400
+    assert ask_service(host, "/tables/brandel/2026-01-02", unit="yd")[0] == 400
+    assert ask_service(host, "/tables/elsewhere/2026-01-02")[0] == 404
 
 
 def test_museum_and_recipes() -> None:
-    assert answer("museum.greyfen.example", "/api/objects", material="oak", to_year="1770") == (
+    assert ask_service("museum.greyfen.example", "/api/objects", material="oak", to_year="1770") == (
         200,
         {"total": 1, "objects": [{"number": "GF-0305", "title": "Painted sea chest"}]},
     )
-    assert answer("museum.greyfen.example", "/api/objects/GF-1")[0] == 404
-    assert answer("recipes.hearth.example", "/recipes/pan-bread") == (
+    assert ask_service("museum.greyfen.example", "/api/objects/GF-1")[0] == 404
+    assert ask_service("recipes.hearth.example", "/recipes/pan-bread") == (
         200,
         {"id": "pan-bread", "title": "Pan bread", "minutes": 25},
     )

@@ -22,12 +22,12 @@ SHORT = Limits(cpu_s=0.3, wall_s=5, memory=2**29)
 
 
 @pytest.fixture(scope="module")
-def short() -> Iterator[Pool]:
+def short_pool() -> Iterator[Pool]:
     with closing(Pool(limits=SHORT)) as made:
         yield made
 
 
-def children() -> list[psutil.Process]:
+def list_children() -> list[psutil.Process]:
     return [p for p in psutil.Process().children() if "pytest_fcbench.execution.sandbox.child" in p.cmdline()]
 
 
@@ -42,8 +42,8 @@ def children() -> list[psutil.Process]:
         ("caesar_shift(text='ä\\ud800', shift=1)", "ä\ud800"),
     ],
 )
-def test_what_calls_return(short: Pool, call: str, value: object) -> None:
-    assert short([call]) == (Returned(value),)
+def test_what_calls_return(short_pool: Pool, call: str, value: object) -> None:
+    assert short_pool([call]) == (Returned(value),)
 
 
 ATTACKS = [
@@ -106,10 +106,10 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("call", ATTACKS, ids=lambda call: f"{call[:40]!r}")
-def test_what_is_refused(short: Pool, call: str) -> None:
-    (outcome,) = short([call])
+def test_what_is_refused(short_pool: Pool, call: str) -> None:
+    (outcome,) = short_pool([call])
     assert isinstance(outcome, Raised), outcome
-    assert short(["math_gcd(a=12, b=18)"]) == (Returned(6),)
+    assert short_pool(["math_gcd(a=12, b=18)"]) == (Returned(6),)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_what_is_refused(short: Pool, call: str) -> None:
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
-def test_what_is_ended(short: Pool, call: str, limits: set[Limit]) -> None:
-    outcomes = short(["math_gcd(a=4, b=6)", call, "math_gcd(a=12, b=18)"])
+def test_what_is_ended(short_pool: Pool, call: str, limits: set[Limit]) -> None:
+    outcomes = short_pool(["math_gcd(a=4, b=6)", call, "math_gcd(a=12, b=18)"])
     assert outcomes[0] == Returned(2)
     assert isinstance(outcomes[1], Stopped), outcomes[1]
     assert outcomes[1].limit in limits
@@ -142,12 +142,12 @@ def test_a_child_that_sleeps_is_ended_by_the_clock() -> None:
 def test_a_child_that_is_killed_costs_one_call() -> None:
     with closing(Pool(1, Limits(cpu_s=60))) as pool:
         assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
-        (child,) = [p for p in children() if p.cmdline()[-2] == "60"]
+        (child,) = [p for p in list_children() if p.cmdline()[-2] == "60"]
         threading.Timer(0.3, child.send_signal, [signal.SIGKILL]).start()
         (outcome,) = pool(["math_factorial(n=10**9)"])
         assert outcome == Raised("the process that carried it out died (signal 9)")
         assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
-        (child,) = [p for p in children() if p.cmdline()[-2] == "60"]
+        (child,) = [p for p in list_children() if p.cmdline()[-2] == "60"]
         child.kill()
         psutil.wait_procs([child], timeout=20)
         assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
@@ -164,19 +164,19 @@ def test_others_go_on_meanwhile() -> None:
         assert isinstance(slow[0], Stopped)
 
 
-def test_the_parent_answers_for_web_apis(short: Pool) -> None:
+def test_the_parent_answers_for_web_apis(short_pool: Pool) -> None:
     recorded = [PathCall.with_reply("get_movie_rating", {"movie_name": "Avatar"}, "PG-13")]
     calls = [
         "get_movie_rating('Avatar')",
         "sort_array(array=get_movie_rating('Avatar'))",
         "get_movie_rating('x')",
     ]
-    assert short(calls, recorded) == (
+    assert short_pool(calls, recorded) == (
         Returned("PG-13"),
         Returned(sorted("PG-13")),
         Unanswered("get_movie_rating"),
     )
-    assert short(["get_movie_rating()"], recorded) == (
+    assert short_pool(["get_movie_rating()"], recorded) == (
         Raised("TypeError: missing a required argument: 'movie_name'"),
     )
 
@@ -192,7 +192,7 @@ def test_a_child_can_open_nothing_and_knows_no_key(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     with closing(Pool(1, Limits(cpu_s=7))) as pool:
         pool(["math_gcd(a=4, b=6)"])
-        (child,) = [p for p in children() if p.cmdline()[-2] == "7"]
+        (child,) = [p for p in list_children() if p.cmdline()[-2] == "7"]
         assert "OPENAI_API_KEY" not in child.environ()
         assert child.rlimit(psutil.RLIMIT_NOFILE) == (4, 4)
         assert child.num_fds() == 4
@@ -204,9 +204,9 @@ def test_a_child_can_open_nothing_and_knows_no_key(monkeypatch: pytest.MonkeyPat
 
 def test_children_are_used_again() -> None:
     with closing(Pool(2)) as pool:
-        before = {p.pid for p in children()}
+        before = {p.pid for p in list_children()}
         pool(["math_gcd(a=4, b=6)"] * 50)
-        assert len({p.pid for p in children()} - before) == 1
+        assert len({p.pid for p in list_children()} - before) == 1
 
 
 def test_children_end_when_the_parent_is_killed() -> None:

@@ -20,36 +20,40 @@ from tests.factories import make_doc, make_entry
 SIMPLE = "simple_function_checker"
 
 
-def judged(entry: Entry, *calls: Call) -> Verdict:
-    """The verdict on an answer of these calls."""
+def judge_calls(entry: Entry, *calls: Call) -> Verdict:
+    """Judge an answer of these calls."""
     assert isinstance(entry.expectation, ExpectedCalls)
     return corrected.match_calls(entry, entry.expectation, Calls(calls))
 
 
-def code(verdict: Verdict) -> str | None:
-    """The code of a failure, None for a pass."""
+def read_code(verdict: Verdict) -> str | None:
+    """Return the code of a failure, None for a pass."""
     assert isinstance(verdict, Passed | Failed)
     return verdict.code if isinstance(verdict, Failed) else None
 
 
-def judged_value(
+def judge_value(
     schema: Mapping[str, object], accepted: object, value: object, category: str = "simple_python"
 ) -> Verdict:
-    """The verdict on one call of ``f`` with one argument ``x``."""
+    """Judge one call of ``f`` with one argument ``x``."""
     entry = make_entry(category, functions=[make_doc("f", {"x": schema})], expect=[{"f": {"x": accepted}}])
-    return judged(entry, Call("f", {"x": value}))
+    return judge_calls(entry, Call("f", {"x": value}))
 
 
-def of(kind: str, element: str | None = None) -> Mapping[str, object]:
-    """A schema of a type, with elements of a type."""
+def make_schema(kind: str, element: str | None = None) -> Mapping[str, object]:
+    """Make a schema of a type, with elements of a type."""
     return {"type": kind} if element is None else {"type": kind, "items": {"type": element}}
 
 
 # Values of Python calls
 
-STRING, INTEGER, FLOAT, BOOLEAN, DICT = map(of, ("string", "integer", "float", "boolean", "dict"))
-INTEGERS, FLOATS, STRINGS = of("array", "integer"), of("array", "float"), of("array", "string")
-LISTS, DICTS = of("array", "array"), of("array", "dict")
+STRING, INTEGER, FLOAT, BOOLEAN, DICT = map(make_schema, ("string", "integer", "float", "boolean", "dict"))
+INTEGERS, FLOATS, STRINGS = (
+    make_schema("array", "integer"),
+    make_schema("array", "float"),
+    make_schema("array", "string"),
+)
+LISTS, DICTS = make_schema("array", "array"), make_schema("array", "dict")
 
 VALUES = {
     # id: (schema, accepted, value, code or None)
@@ -99,8 +103,8 @@ VALUES = {
     "list of lists, integers for floats": (LISTS, [[[1.0]]], [[1]], None),
     "list of lists, texts": (LISTS, [[["New York"]]], [("new york",)], None),
     "list of lists, True for 1": (LISTS, [[[1]]], [[True]], "value_error:list"),
-    "tuple": (of("tuple", "integer"), [[1, 2]], (1, 2), None),
-    "tuple, accepted as tuple": (of("tuple", "integer"), [(1, 2)], [1, 2], None),
+    "tuple": (make_schema("tuple", "integer"), [[1, 2]], (1, 2), None),
+    "tuple, accepted as tuple": (make_schema("tuple", "integer"), [(1, 2)], [1, 2], None),
     "dict": (DICT, [{"a": [1, 2], "b": ["x y"]}], {"a": 2.0, "b": "X-Y"}, None),
     "dict, wrong value": (DICT, [{"a": ["x"]}], {"a": "y"}, "value_error:dict"),
     "dict, further key": (DICT, [{"a": ["x"]}], {"a": "x", "b": 1}, "value_error:dict"),
@@ -135,22 +139,22 @@ VALUES = {
 
 @pytest.mark.parametrize(("schema", "accepted", "value", "expected"), VALUES.values(), ids=VALUES)
 def test_value(schema: Mapping[str, object], accepted: object, value: object, expected: str | None) -> None:
-    assert code(judged_value(schema, accepted, value)) == expected
+    assert read_code(judge_value(schema, accepted, value)) == expected
 
 
 @pytest.mark.parametrize("value", ["", " ."])
 def test_an_empty_text_does_not_pass_for_an_optional_key(value: str) -> None:
     """As for an optional parameter: a key that may be left out still wants a value when it is there."""
-    assert code(judged_value(DICT, [{"a": ["x", ""]}], {"a": value})) == "value_error:dict"
+    assert read_code(judge_value(DICT, [{"a": ["x", ""]}], {"a": value})) == "value_error:dict"
 
 
 @pytest.mark.parametrize("schema", [INTEGER, STRING], ids=["integer", "string"])
 def test_a_value_that_cannot_be_written_is_just_wrong(schema: Mapping[str, object]) -> None:
-    assert code(judged_value(schema, [5], 10**5_000)) is not None
+    assert read_code(judge_value(schema, [5], 10**5_000)) is not None
 
 
 def test_the_reason_names_function_parameter_and_values() -> None:
-    verdict = judged_value(INTEGER, [5, 6, ""], 7)
+    verdict = judge_value(INTEGER, [5, 6, ""], 7)
     assert isinstance(verdict, Failed)
     assert verdict.reason == "f: x is 7, accepted: [5, 6]"
     assert verdict.details == {"function": "f", "parameter": "x", "found": "7", "accepted": "[5, 6]"}
@@ -164,39 +168,69 @@ SOURCES = {
     "java integer, number": ("simple_java", INTEGER, [5], 5, "type_error:java"),
     "java integer, another": ("simple_java", INTEGER, [5], "6", "value_error:number"),
     "java integer, quoted": ("simple_java", INTEGER, [5], '"5"', None),
-    "java long without suffix": ("simple_java", of("long"), [5], "5", None),
-    "java float without suffix": ("simple_java", of("float"), [2.5], "2.5", None),
-    "java String": ("simple_java", of("String"), ["a b"], "A-B", None),
-    "java String, quoted": ("simple_java", of("String"), ["a b"], '"a b"', None),
-    "java String, wrong": ("simple_java", of("String"), ["a b"], '"c"', "value_error:string"),
-    "java String like a number": ("simple_java", of("String"), ["5"], "5", None),
-    "java char": ("simple_java", of("char"), ["c"], "'c'", None),
+    "java long without suffix": ("simple_java", make_schema("long"), [5], "5", None),
+    "java float without suffix": ("simple_java", make_schema("float"), [2.5], "2.5", None),
+    "java String": ("simple_java", make_schema("String"), ["a b"], "A-B", None),
+    "java String, quoted": ("simple_java", make_schema("String"), ["a b"], '"a b"', None),
+    "java String, wrong": ("simple_java", make_schema("String"), ["a b"], '"c"', "value_error:string"),
+    "java String like a number": ("simple_java", make_schema("String"), ["5"], "5", None),
+    "java char": ("simple_java", make_schema("char"), ["c"], "'c'", None),
     "java variable": ("simple_java", INTEGER, ["limit"], "limit", None),
-    "java constant": ("simple_java", of("any"), ["Color.RED"], "Color.RED", None),
-    "java array": ("simple_java", of("Array", "integer"), [[1, 2]], "{1, 2}", None),
-    "java array of texts": ("simple_java", of("Array", "String"), [["a,b"]], 'new String[]{"a,b"}', None),
-    "java array of bare texts": ("simple_java", of("Array", "String"), [["a b"]], "new String[]{a b}", None),
-    "java array, wrong": ("simple_java", of("Array", "integer"), [[1]], "new int[]{2}", "value_error:list"),
-    "java list by factory": ("simple_java", of("ArrayList", "String"), [["a"]], 'List.of("a")', None),
-    "java list in a text": ("simple_java", of("ArrayList", "integer"), [[1]], '"List.of(1)"', None),
+    "java constant": ("simple_java", make_schema("any"), ["Color.RED"], "Color.RED", None),
+    "java array": ("simple_java", make_schema("Array", "integer"), [[1, 2]], "{1, 2}", None),
+    "java array of texts": (
+        "simple_java",
+        make_schema("Array", "String"),
+        [["a,b"]],
+        'new String[]{"a,b"}',
+        None,
+    ),
+    "java array of bare texts": (
+        "simple_java",
+        make_schema("Array", "String"),
+        [["a b"]],
+        "new String[]{a b}",
+        None,
+    ),
+    "java array, wrong": (
+        "simple_java",
+        make_schema("Array", "integer"),
+        [[1]],
+        "new int[]{2}",
+        "value_error:list",
+    ),
+    "java list by factory": (
+        "simple_java",
+        make_schema("ArrayList", "String"),
+        [["a"]],
+        'List.of("a")',
+        None,
+    ),
+    "java list in a text": ("simple_java", make_schema("ArrayList", "integer"), [[1]], '"List.of(1)"', None),
     "java map": (
         "simple_java",
-        of("HashMap"),
+        make_schema("HashMap"),
         [{"a": ["x"]}],
         'new HashMap<String, String>() {{ put("a", "x"); }}',
         None,
     ),
-    "java map by factory": ("simple_java", of("HashMap"), [{"a": [1]}], 'Map.of("a", 1)', None),
-    "java map, wrong": ("simple_java", of("HashMap"), [{"a": [1]}], 'Map.of("a", 2)', "value_error:dict"),
+    "java map by factory": ("simple_java", make_schema("HashMap"), [{"a": [1]}], 'Map.of("a", 1)', None),
+    "java map, wrong": (
+        "simple_java",
+        make_schema("HashMap"),
+        [{"a": [1]}],
+        'Map.of("a", 2)',
+        "value_error:dict",
+    ),
     "javascript integer, number": ("simple_javascript", INTEGER, [5], 5, "type_error:js"),
     "javascript float, exponent": ("simple_javascript", FLOAT, [1000.0], "1e3", None),
-    "javascript String, quoted": ("simple_javascript", of("String"), ["a b"], "'A b'", None),
-    "javascript String, template": ("simple_javascript", of("String"), ["a b"], "`a b`", None),
-    "javascript Bigint without suffix": ("simple_javascript", of("Bigint"), [5], "5", None),
-    "javascript array": ("simple_javascript", of("array", "String"), [["a,b"]], "['a,b']", None),
+    "javascript String, quoted": ("simple_javascript", make_schema("String"), ["a b"], "'A b'", None),
+    "javascript String, template": ("simple_javascript", make_schema("String"), ["a b"], "`a b`", None),
+    "javascript Bigint without suffix": ("simple_javascript", make_schema("Bigint"), [5], "5", None),
+    "javascript array": ("simple_javascript", make_schema("array", "String"), [["a,b"]], "['a,b']", None),
     "javascript array of objects": (
         "simple_javascript",
-        of("array", "dict"),
+        make_schema("array", "dict"),
         [[{"a": [1], "b": [2]}]],
         "[{a: 1, b: 2}]",
         None,
@@ -205,10 +239,10 @@ SOURCES = {
     "javascript dict, nested": ("simple_javascript", DICT, [{"a": [{"b": 1}]}], "{a: {b: 1}}", None),
     "javascript dict, two lines": ("simple_javascript", DICT, [{"a": [1]}], "{\n  a: 1\n}", None),
     "javascript dict, wrong": ("simple_javascript", DICT, [{"a": [1]}], "{a: 2}", "value_error:dict"),
-    "javascript function": ("simple_javascript", of("any"), ["x => x"], "x => x", None),
+    "javascript function": ("simple_javascript", make_schema("any"), ["x => x"], "x => x", None),
     "javascript text where a list is expected": (
         "simple_javascript",
-        of("array", "integer"),
+        make_schema("array", "integer"),
         [[1]],
         "none",
         "type_error:simple",
@@ -222,7 +256,7 @@ SOURCES = {
 def test_value_of_another_language(
     category: str, schema: Mapping[str, object], accepted: object, source: object, expected: str | None
 ) -> None:
-    assert code(judged_value(schema, accepted, source, category)) == expected
+    assert read_code(judge_value(schema, accepted, source, category)) == expected
 
 
 # One call
@@ -252,24 +286,24 @@ def test_call(category: str, call: Call, expected: str | None) -> None:
         functions=[make_doc("f.g", NUMBERED, ["a"])],
         expect=[{"f.g": {"a": [1], "b": [2, ""]}}],
     )
-    assert code(judged(entry, call)) == expected
+    assert read_code(judge_calls(entry, call)) == expected
 
 
 def test_a_fixed_optional_must_be_given() -> None:
     entry = make_entry(functions=[make_doc("f", NUMBERED)], expect=[{"f": {"b": [2]}}])
-    assert code(judged(entry, Call("f", {}))) == f"{SIMPLE}:missing_optional"
-    assert code(judged(entry, Call("f", {"b": 2}))) is None
+    assert read_code(judge_calls(entry, Call("f", {}))) == f"{SIMPLE}:missing_optional"
+    assert read_code(judge_calls(entry, Call("f", {"b": 2}))) is None
 
 
 def test_the_expected_function_is_looked_up_by_name_in_every_category() -> None:
     entry = make_entry(functions=[make_doc("f", NUMBERED), make_doc("g", NUMBERED)], expect=[{"g": {}}])
-    assert code(judged(entry, Call("g", {}))) is None
-    assert code(judged(entry, Call("f", {}))) == f"{SIMPLE}:wrong_func_name"
+    assert read_code(judge_calls(entry, Call("g", {}))) is None
+    assert read_code(judge_calls(entry, Call("f", {}))) == f"{SIMPLE}:wrong_func_name"
 
 
 def test_an_expected_function_that_is_not_offered_cannot_be_matched() -> None:
     entry = make_entry(functions=[make_doc("f", NUMBERED)], expect=[{"g": {}}])
-    assert code(judged(entry, Call("g", {}))) == "unclear"
+    assert read_code(judge_calls(entry, Call("g", {}))) == "unclear"
 
 
 # How many calls, and which for which
@@ -279,11 +313,11 @@ def test_an_expected_function_that_is_not_offered_cannot_be_matched() -> None:
 @pytest.mark.parametrize("count", [0, 2])
 def test_count(category: str, count: int) -> None:
     entry = make_entry(category, functions=[make_doc("f", NUMBERED)], expect=[{"f": {}}])
-    assert code(judged(entry, *[Call("f", {})] * count)) == "wrong_count"
+    assert read_code(judge_calls(entry, *[Call("f", {})] * count)) == "wrong_count"
 
 
-def parallel(accepted: Sequence[Sequence[int]]) -> Entry:
-    """An entry that expects a call of ``f`` with one of these numbers each."""
+def make_parallel_entry(accepted: Sequence[Sequence[int]]) -> Entry:
+    """Make an entry that expects a call of ``f`` with one of these numbers each."""
     return make_entry(
         "parallel",
         functions=[make_doc("f", {"n": {"type": "integer"}}, ["n"])],
@@ -291,29 +325,29 @@ def parallel(accepted: Sequence[Sequence[int]]) -> Entry:
     )
 
 
-def calls(numbers: Sequence[int]) -> list[Call]:
+def make_calls(numbers: Sequence[int]) -> list[Call]:
     return [Call("f", {"n": number}) for number in numbers]
 
 
 @pytest.mark.parametrize("order", list(permutations((1, 2))), ids=str)
 def test_overlapping_calls_are_matched_whatever_their_order(order: Sequence[int]) -> None:
     """Both fit the first expected call, only 1 fits the second."""
-    assert code(judged(parallel([[1, 2], [1]]), *calls(order))) is None
-    assert code(judged(parallel([[1], [1, 2]]), *calls(order))) is None
+    assert read_code(judge_calls(make_parallel_entry([[1, 2], [1]]), *make_calls(order))) is None
+    assert read_code(judge_calls(make_parallel_entry([[1], [1, 2]]), *make_calls(order))) is None
 
 
 def test_a_chain_of_overlapping_calls_is_matched() -> None:
-    entry = parallel([[1, 2], [2, 3], [3, 4], [1]])
-    assert code(judged(entry, *calls([1, 2, 3, 4]))) is None
-    assert code(judged(entry, *calls([2, 2, 3, 4]))) == "cannot_find_match"
+    entry = make_parallel_entry([[1, 2], [2, 3], [3, 4], [1]])
+    assert read_code(judge_calls(entry, *make_calls([1, 2, 3, 4]))) is None
+    assert read_code(judge_calls(entry, *make_calls([2, 2, 3, 4]))) == "cannot_find_match"
 
 
 def test_a_call_is_used_once() -> None:
-    assert code(judged(parallel([[1], [1]]), *calls([1, 2]))) == "cannot_find_match"
+    assert read_code(judge_calls(make_parallel_entry([[1], [1]]), *make_calls([1, 2]))) == "cannot_find_match"
 
 
 def test_the_reason_for_no_match_names_the_nearest_miss() -> None:
-    verdict = judged(parallel([[1], [2]]), *calls([1, 3]))
+    verdict = judge_calls(make_parallel_entry([[1], [2]]), *make_calls([1, 3]))
     assert isinstance(verdict, Failed)
     assert verdict.reason.startswith("no call matches the expected f; nearest: f: n is ")
 
@@ -331,7 +365,7 @@ def test_parallel_calls_pass_exactly_when_some_assignment_fits(
         all(number in options for number, options in zip(order, accepted, strict=True))
         for order in permutations(numbers)
     )
-    assert isinstance(judged(parallel(accepted), *calls(numbers)), Passed) == fits
+    assert isinstance(judge_calls(make_parallel_entry(accepted), *make_calls(numbers)), Passed) == fits
 
 
 @given(accepted=expectations, data=st.data())
@@ -340,7 +374,9 @@ def test_the_order_of_the_calls_does_not_matter(accepted: list[list[int]], data:
     numbers = data.draw(st.lists(st.integers(1, 4), max_size=5))
     order = data.draw(st.permutations(numbers))
     wanted = data.draw(st.permutations(accepted))
-    assert code(judged(parallel(accepted), *calls(numbers))) == code(judged(parallel(wanted), *calls(order)))
+    assert read_code(judge_calls(make_parallel_entry(accepted), *make_calls(numbers))) == read_code(
+        judge_calls(make_parallel_entry(wanted), *make_calls(order))
+    )
 
 
 # What is no call

@@ -24,10 +24,10 @@ FAILED = "ast_decoder:decoder_failed"
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 
 
-def one_parameter(
+def make_value_entry(
     schema: Mapping[str, object], accepted: object, category: str = "simple_python", name: str = "f"
 ) -> Entry:
-    """An entry that expects one call of ``f`` with one of these as ``x``."""
+    """Make an entry that expects one call of ``f`` with one of these as ``x``."""
     return make_entry(category, functions=[make_doc(name, {"x": schema})], expect=[{name: {"x": accepted}}])
 
 
@@ -89,7 +89,7 @@ PROMPTED = {
 def test_a_prompted_answer(
     schema: Mapping[str, object], accepted: object, answer: str, official: str | None, corrected: str | None
 ) -> None:
-    judgement = judge(one_parameter(schema, accepted), make_transcript(answer))
+    judgement = judge(make_value_entry(schema, accepted), make_transcript(answer))
     assert name_outcomes(judgement) == (official, corrected)
 
 
@@ -118,7 +118,7 @@ BY_TOOLS = {
 @pytest.mark.parametrize(("completion", "official", "corrected"), BY_TOOLS.values(), ids=BY_TOOLS)
 def test_an_answer_by_tools(completion: Completion, official: str | None, corrected: str | None) -> None:
     transcript = make_transcript(completion, mode=Mode.FC)
-    assert name_outcomes(judge(one_parameter(INTEGER, [5, ""]), transcript)) == (official, corrected)
+    assert name_outcomes(judge(make_value_entry(INTEGER, [5, ""]), transcript)) == (official, corrected)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_an_answer_by_tools(completion: Completion, official: str | None, correc
 def test_names(mode: Mode, names: Names, called: str, official: str | None, corrected: str | None) -> None:
     completion = tool_calls((called, '{"x": 5}')) if mode is Mode.FC else Completion(text=f"[{called}(x=5)]")
     transcript = make_transcript(completion, mode=mode, names=names)
-    assert name_outcomes(judge(one_parameter(INTEGER, [5], name="a.b.f"), transcript)) == (
+    assert name_outcomes(judge(make_value_entry(INTEGER, [5], name="a.b.f"), transcript)) == (
         official,
         corrected,
     )
@@ -156,8 +156,8 @@ def test_names(mode: Mode, names: Names, called: str, official: str | None, corr
 # Parallel calls
 
 
-def overlapping() -> Entry:
-    """1 and 2 both fit the first expected call, only 1 fits the second."""
+def make_overlapping_entry() -> Entry:
+    """Make an entry whose first call accepts 1 and 2, its second only 1."""
     return make_entry(
         "parallel",
         functions=[make_doc("f", {"x": INTEGER})],
@@ -175,7 +175,7 @@ def overlapping() -> Entry:
     ],
 )
 def test_overlapping_parallel_calls(answer: str, official: str | None, corrected: str | None) -> None:
-    assert name_outcomes(judge(overlapping(), make_transcript(answer))) == (official, corrected)
+    assert name_outcomes(judge(make_overlapping_entry(), make_transcript(answer))) == (official, corrected)
 
 
 # Java and JavaScript
@@ -273,14 +273,14 @@ def test_another_language(
     official: str | None,
     corrected: str | None,
 ) -> None:
-    entry = one_parameter(schema, accepted, category, "Geo.find")
+    entry = make_value_entry(schema, accepted, category, "Geo.find")
     assert name_outcomes(judge(entry, make_transcript(answer))) == (official, corrected)
 
 
 @pytest.mark.parametrize(("category", "code"), [("simple_java", "java"), ("simple_javascript", "js")])
 def test_a_number_for_source_text_is_wrong_in_both_profiles(category: str, code: str) -> None:
     transcript = make_transcript(tool_calls(("f", '{"x": 5}')))
-    judgement = judge(one_parameter(INTEGER, [5], category), transcript)
+    judgement = judge(make_value_entry(INTEGER, [5], category), transcript)
     assert name_outcomes(judgement) == (f"type_error:{code}", f"type_error:{code}")
 
 
@@ -294,8 +294,8 @@ def test_a_number_for_source_text_is_wrong_in_both_profiles(category: str, code:
 )
 def test_the_answer_is_read_in_the_syntax_of_the_transcript(syntax: str, answer: str) -> None:
     transcript = make_transcript(answer, mode=Mode.FC, syntax=syntax)
-    assert name_outcomes(judge(one_parameter(INTEGER, [5]), transcript)) == (None, None)
-    assert name_outcomes(judge(one_parameter(INTEGER, [6]), transcript)) == (
+    assert name_outcomes(judge(make_value_entry(INTEGER, [5]), transcript)) == (None, None)
+    assert name_outcomes(judge(make_value_entry(INTEGER, [6]), transcript)) == (
         "value_error:others",
         "value_error:number",
     )
@@ -342,14 +342,14 @@ def test_an_entry_without_expected_calls_is_a_mistake_of_the_caller(category: st
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_answer_gets_a_verdict_at_once(text: str) -> None:
-    entry = one_parameter({"type": "array", "items": {"type": "integer"}}, [[1]])
+    entry = make_value_entry({"type": "array", "items": {"type": "integer"}}, [[1]])
     completions = (Completion(text=text), tool_calls(("f", text)), tool_calls(("f", {"x": text})))
 
-    def work() -> None:
+    def judge_all() -> None:
         for completion in completions:
             judge(entry, make_transcript(completion))
 
-    must_end(work)
+    must_end(judge_all)
 
 
 TYPES = ("string", "integer", "float", "boolean", "array", "tuple", "dict", "any")
@@ -367,7 +367,7 @@ ACCEPTED = ("a", 1, 1.5, True, None, [1], ["a"], [{"a": [1]}], {"a": [1]}, "")
 def test_any_answer_gets_a_verdict(
     text: str, kind: str, accepted: list[object], category: str, syntax: str
 ) -> None:
-    entry = one_parameter({"type": kind, "items": {"type": "integer"}}, accepted, category)
+    entry = make_value_entry({"type": kind, "items": {"type": "integer"}}, accepted, category)
     for completion in (
         Completion(text=text),
         Completion(text=f"f(x={text})"),
@@ -395,7 +395,7 @@ json_values = st.recursive(
 def test_any_value_gets_a_verdict_against_any_expectation(
     value: object, kind: str, element: str, accepted: list[object]
 ) -> None:
-    entry = one_parameter({"type": kind, "items": {"type": element}}, accepted)
+    entry = make_value_entry({"type": kind, "items": {"type": element}}, accepted)
     judgement = judge(entry, make_transcript(tool_calls(("f", {"x": value}))))
     assert isinstance(judgement.official, Passed | Failed)
     assert isinstance(judgement.corrected, Passed | Failed)
@@ -403,11 +403,11 @@ def test_any_value_gets_a_verdict_against_any_expectation(
 
 @pytest.mark.parametrize("value", ["9**5000", f"0x{'f' * 5_000}"], ids=["power", "hexadecimal"])
 def test_a_huge_integer_gets_a_verdict(value: str) -> None:
-    judgement = judge(one_parameter(INTEGER, [5]), make_transcript(f"[f(x={value})]"))
+    judgement = judge(make_value_entry(INTEGER, [5]), make_transcript(f"[f(x={value})]"))
     assert isinstance(judgement.official, Failed)
     assert isinstance(judgement.corrected, Failed)
 
 
 def test_repetition_inside_repetition_gets_a_verdict_at_once() -> None:
     transcript = make_transcript("[f(x=[[0]*1600]*1600)]")
-    must_end(lambda: judge(one_parameter(INTEGER, [5]), transcript))
+    must_end(lambda: judge(make_value_entry(INTEGER, [5]), transcript))

@@ -21,36 +21,42 @@ MULTIPLE = "multiple_function_checker"
 PARALLEL = "parallel_function_checker_no_order"
 
 
-def judged(entry: Entry, *calls: Call, names: Names = Names.DOTTED) -> Verdict:
-    """The verdict on an answer of these calls."""
+def judge_calls(entry: Entry, *calls: Call, names: Names = Names.DOTTED) -> Verdict:
+    """Judge an answer of these calls."""
     assert isinstance(entry.expectation, ExpectedCalls)
     return official.match_calls(entry, entry.expectation, Calls(calls), names)
 
 
-def code(verdict: Verdict) -> str | None:
-    """The code of a failure, None for a pass."""
+def read_code(verdict: Verdict) -> str | None:
+    """Return the code of a failure, None for a pass."""
     assert isinstance(verdict, Passed | Failed)
     return verdict.code if isinstance(verdict, Failed) else None
 
 
-def judged_value(
+def judge_value(
     schema: Mapping[str, object], accepted: object, value: object, category: str = "simple_python"
 ) -> Verdict:
-    """The verdict on one call of ``f`` with one argument ``x``."""
+    """Judge one call of ``f`` with one argument ``x``."""
     entry = make_entry(category, functions=[make_doc("f", {"x": schema})], expect=[{"f": {"x": accepted}}])
-    return judged(entry, Call("f", {"x": value}))
+    return judge_calls(entry, Call("f", {"x": value}))
 
 
-def of(kind: str, element: str | None = None) -> Mapping[str, object]:
-    """A schema of a type, with elements of a type."""
+def make_schema(kind: str, element: str | None = None) -> Mapping[str, object]:
+    """Make a schema of a type, with elements of a type."""
     return {"type": kind} if element is None else {"type": kind, "items": {"type": element}}
 
 
 # Values of Python calls
 
-STRING, INTEGER, FLOAT, BOOLEAN, ANY, DICT = map(of, ("string", "integer", "float", "boolean", "any", "dict"))
-INTEGERS, FLOATS, STRINGS = of("array", "integer"), of("array", "float"), of("array", "string")
-LISTS, DICTS, ANYTHING = of("array", "array"), of("array", "dict"), of("array")
+STRING, INTEGER, FLOAT, BOOLEAN, ANY, DICT = map(
+    make_schema, ("string", "integer", "float", "boolean", "any", "dict")
+)
+INTEGERS, FLOATS, STRINGS = (
+    make_schema("array", "integer"),
+    make_schema("array", "float"),
+    make_schema("array", "string"),
+)
+LISTS, DICTS, ANYTHING = make_schema("array", "array"), make_schema("array", "dict"), make_schema("array")
 
 VALUES = {
     # id: (schema, accepted, value, code or None)
@@ -124,9 +130,9 @@ VALUES = {
     "list of lists, texts are exact": (LISTS, [[["a"]]], [["A"]], "value_error:list/tuple"),
     "list of lists, numbers are equal": (LISTS, [[[1]]], [[True]], None),
     "list of lists, one text": (LISTS, [[[1]]], ["[1]"], "type_error:nested"),
-    "tuple": (of("tuple", "integer"), [[1, 2]], (1, 2), None),
-    "tuple, list": (of("tuple", "integer"), [[1, 2]], [1, 2], None),
-    "tuple, another": (of("tuple", "integer"), [[1, 2]], (1, 3), "value_error:list/tuple"),
+    "tuple": (make_schema("tuple", "integer"), [[1, 2]], (1, 2), None),
+    "tuple, list": (make_schema("tuple", "integer"), [[1, 2]], [1, 2], None),
+    "tuple, another": (make_schema("tuple", "integer"), [[1, 2]], (1, 3), "value_error:list/tuple"),
     "dict": (DICT, [{"a": [1, 2], "b": ["x y"]}], {"a": 2, "b": "X-Y"}, None),
     "dict, wrong value": (DICT, [{"a": ["x"]}], {"a": "y"}, "value_error:dict_value"),
     "dict, further key": (DICT, [{"a": ["x"]}], {"a": "x", "b": 1}, "value_error:dict_key"),
@@ -175,9 +181,14 @@ VALUES = {
         ["a"],
         "value_error:list_dict_count",
     ),
-    "type beside the official table": (of("number"), [5.0], 5, None),
-    "type beside the official table, wrong": (of("object"), [{"a": [1]}], {"a": 2}, "value_error:dict_value"),
-    "unknown type is a string": (of("date"), ["2024-01-02"], "2024 01 02", None),
+    "type beside the official table": (make_schema("number"), [5.0], 5, None),
+    "type beside the official table, wrong": (
+        make_schema("object"),
+        [{"a": [1]}],
+        {"a": 2},
+        "value_error:dict_value",
+    ),
+    "unknown type is a string": (make_schema("date"), ["2024-01-02"], "2024 01 02", None),
     "no type is a string": ({}, ["a"], "A", None),
     "value outside a list": (INTEGER, 5, 5, None),
     "value outside a list, wrong": (INTEGER, 5, 6, "value_error:others"),
@@ -188,7 +199,7 @@ VALUES = {
 
 @pytest.mark.parametrize(("schema", "accepted", "value", "expected"), VALUES.values(), ids=VALUES)
 def test_value(schema: Mapping[str, object], accepted: object, value: object, expected: str | None) -> None:
-    assert code(judged_value(schema, accepted, value)) == expected
+    assert read_code(judge_value(schema, accepted, value)) == expected
 
 
 @pytest.mark.parametrize(
@@ -196,12 +207,12 @@ def test_value(schema: Mapping[str, object], accepted: object, value: object, ex
 )
 def test_a_text_outside_a_list_does_not_match_a_number(schema: Mapping[str, object], value: object) -> None:
     """The official code crashes here; then "the answer does not match" (module docstring)."""
-    assert code(judged_value(schema, "abc", value)) == "value_error:others"
+    assert read_code(judge_value(schema, "abc", value)) == "value_error:others"
 
 
 @pytest.mark.parametrize("schema", [INTEGER, STRING], ids=["integer", "string"])
 def test_a_value_that_cannot_be_written_is_just_wrong(schema: Mapping[str, object]) -> None:
-    assert code(judged_value(schema, [5], 10**5_000)) is not None
+    assert read_code(judge_value(schema, [5], 10**5_000)) is not None
 
 
 # Values of Java and JavaScript calls
@@ -212,92 +223,98 @@ SOURCES = {
     "java integer, number": ("simple_java", INTEGER, [5], 5, "type_error:java"),
     "java integer, fraction": ("simple_java", INTEGER, [5], "5.0", "type_error:simple"),
     "java integer, another": ("simple_java", INTEGER, [5], "6", "value_error:others"),
-    "java long": ("simple_java", of("long"), [5], "5L", None),
-    "java long without suffix": ("simple_java", of("long"), [5], "5", "type_error:simple"),
-    "java float": ("simple_java", of("float"), [2.5], "2.5f", None),
-    "java float without suffix": ("simple_java", of("float"), [2.5], "2.5", "type_error:simple"),
-    "java double, whole": ("simple_java", of("double"), [2.0], "2", None),
-    "java boolean": ("simple_java", of("boolean"), [True], "true", None),
-    "java boolean, Python's": ("simple_java", of("boolean"), [True], "True", "type_error:simple"),
-    "java String": ("simple_java", of("String"), ["a b"], "A-B", None),
-    "java String, wrong": ("simple_java", of("String"), ["a b"], "c", "value_error:string"),
-    "java char keeps its quotes": ("simple_java", of("char"), ["c"], "'c'", "value_error:string"),
+    "java long": ("simple_java", make_schema("long"), [5], "5L", None),
+    "java long without suffix": ("simple_java", make_schema("long"), [5], "5", "type_error:simple"),
+    "java float": ("simple_java", make_schema("float"), [2.5], "2.5f", None),
+    "java float without suffix": ("simple_java", make_schema("float"), [2.5], "2.5", "type_error:simple"),
+    "java double, whole": ("simple_java", make_schema("double"), [2.0], "2", None),
+    "java boolean": ("simple_java", make_schema("boolean"), [True], "true", None),
+    "java boolean, Python's": ("simple_java", make_schema("boolean"), [True], "True", "type_error:simple"),
+    "java String": ("simple_java", make_schema("String"), ["a b"], "A-B", None),
+    "java String, wrong": ("simple_java", make_schema("String"), ["a b"], "c", "value_error:string"),
+    "java char keeps its quotes": ("simple_java", make_schema("char"), ["c"], "'c'", "value_error:string"),
     "java variable": ("simple_java", INTEGER, ["limit"], "limit", None),
-    "java array": ("simple_java", of("Array", "integer"), [[1, 2]], "new int[]{1, 2}", None),
+    "java array": ("simple_java", make_schema("Array", "integer"), [[1, 2]], "new int[]{1, 2}", None),
     "java array, wrong": (
         "simple_java",
-        of("Array", "integer"),
+        make_schema("Array", "integer"),
         [[1, 2]],
         "new int[]{1}",
         "value_error:list/tuple",
     ),
     "java array of texts keeps quotes": (
         "simple_java",
-        of("Array", "String"),
+        make_schema("Array", "String"),
         [["a"]],
         'new String[]{"a"}',
         "value_error:list/tuple",
     ),
-    "java array, not as asked": ("simple_java", of("Array", "integer"), [[1]], "{1}", "type_error:simple"),
+    "java array, not as asked": (
+        "simple_java",
+        make_schema("Array", "integer"),
+        [[1]],
+        "{1}",
+        "type_error:simple",
+    ),
     "java array, element": (
         "simple_java",
-        of("Array", "integer"),
+        make_schema("Array", "integer"),
         [[1]],
         "new int[]{x}",
         "type_error:nested",
     ),
     "java list": (
         "simple_java",
-        of("ArrayList", "String"),
+        make_schema("ArrayList", "String"),
         [["a", "b"]],
         'new ArrayList<>(Arrays.asList("a", "b"))',
         None,
     ),
     "java list by factory": (
         "simple_java",
-        of("ArrayList", "String"),
+        make_schema("ArrayList", "String"),
         [["a"]],
         'List.of("a")',
         "type_error:simple",
     ),
     "java map": (
         "simple_java",
-        of("HashMap"),
+        make_schema("HashMap"),
         [{"a": ["x"]}],
         'new HashMap<>() {{ put("a", "x"); }}',
         None,
     ),
     "java map, dropped body": (
         "simple_java",
-        of("HashMap"),
+        make_schema("HashMap"),
         [{"a": ["x"]}],
         "new HashMap<>()",
         "value_error:dict_key",
     ),
-    "javascript String": ("simple_javascript", of("String"), ["a b"], "'A b'", None),
+    "javascript String": ("simple_javascript", make_schema("String"), ["a b"], "'A b'", None),
     "javascript integer": ("simple_javascript", INTEGER, [5], "5", None),
     "javascript integer, number": ("simple_javascript", INTEGER, [5], 5, "type_error:js"),
     "javascript dict, object": ("simple_javascript", DICT, [{"a": [1]}], {"a": 1}, "type_error:js"),
     "javascript float, exponent": ("simple_javascript", FLOAT, [1000.0], "1e3", "type_error:simple"),
-    "javascript Bigint": ("simple_javascript", of("Bigint"), [5], "5n", None),
+    "javascript Bigint": ("simple_javascript", make_schema("Bigint"), [5], "5n", None),
     "javascript Bigint without suffix": (
         "simple_javascript",
-        of("Bigint"),
+        make_schema("Bigint"),
         [5],
         "5",
         "type_error:simple",
     ),
-    "javascript Boolean": ("simple_javascript", of("Boolean"), [True], "true", None),
+    "javascript Boolean": ("simple_javascript", make_schema("Boolean"), [True], "true", None),
     "javascript array": (
         "simple_javascript",
-        of("array", "String"),
+        make_schema("array", "String"),
         [["a", "b"]],
         "['a', 'b']",
         None,
     ),
     "javascript array, comma in a text": (
         "simple_javascript",
-        of("array", "String"),
+        make_schema("array", "String"),
         [["a,b"]],
         "['a,b']",
         "value_error:list/tuple",
@@ -326,7 +343,7 @@ SOURCES = {
 def test_value_of_another_language(
     category: str, schema: Mapping[str, object], accepted: object, source: object, expected: str | None
 ) -> None:
-    assert code(judged_value(schema, accepted, source, category)) == expected
+    assert read_code(judge_value(schema, accepted, source, category)) == expected
 
 
 # One call
@@ -334,8 +351,8 @@ def test_value_of_another_language(
 NUMBERED = {"a": {"type": "integer"}, "b": {"type": "integer"}, "c": {"type": "integer"}}
 
 
-def numbered(category: str = "simple_python") -> Entry:
-    """An entry whose function asks for ``a``, takes ``b`` and knows of ``c``; ``b`` may be left out."""
+def make_numbered_entry(category: str = "simple_python") -> Entry:
+    """Make an entry whose function requires ``a``, takes ``b``, which may be left out, and knows ``c``."""
     return make_entry(
         category,
         functions=[make_doc("f.g", NUMBERED, ["a"])],
@@ -369,33 +386,36 @@ CALLS = {
 @pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("category", ["simple_python", "multiple", "live_simple", "live_multiple"])
 def test_call(category: str, call: Call, expected: str | None) -> None:
-    assert code(judged(numbered(category), call)) == expected
+    assert read_code(judge_calls(make_numbered_entry(category), call)) == expected
 
 
 def test_a_fixed_optional_must_be_given() -> None:
     entry = make_entry(functions=[make_doc("f", NUMBERED, ["a"])], expect=[{"f": {"a": [1], "b": [2]}}])
-    assert code(judged(entry, Call("f", {"a": 1}))) == f"{SIMPLE}:missing_optional"
-    assert code(judged(entry, Call("f", {"a": 5}))) == "value_error:others"
-    assert code(judged(entry, Call("f", {"a": 1, "b": 2}))) is None
+    assert read_code(judge_calls(entry, Call("f", {"a": 1}))) == f"{SIMPLE}:missing_optional"
+    assert read_code(judge_calls(entry, Call("f", {"a": 5}))) == "value_error:others"
+    assert read_code(judge_calls(entry, Call("f", {"a": 1, "b": 2}))) is None
 
 
 @pytest.mark.parametrize(
     ("names", "shown", "hidden"), [(Names.DOTTED, "f.g", "f_g"), (Names.UNDERSCORED, "f_g", "f.g")]
 )
 def test_a_name_must_come_as_it_was_shown(names: Names, shown: str, hidden: str) -> None:
-    assert code(judged(numbered(), Call(shown, {"a": 1}), names=names)) is None
-    assert code(judged(numbered(), Call(hidden, {"a": 1}), names=names)) == f"{SIMPLE}:wrong_func_name"
+    assert read_code(judge_calls(make_numbered_entry(), Call(shown, {"a": 1}), names=names)) is None
+    assert (
+        read_code(judge_calls(make_numbered_entry(), Call(hidden, {"a": 1}), names=names))
+        == f"{SIMPLE}:wrong_func_name"
+    )
 
 
 def test_the_function_of_a_simple_entry_is_its_first() -> None:
     entry = make_entry(functions=[make_doc("f", NUMBERED), make_doc("g", NUMBERED)], expect=[{"g": {}}])
-    assert code(judged(entry, Call("f", {}))) is None
-    assert code(judged(entry, Call("g", {}))) == f"{SIMPLE}:wrong_func_name"
+    assert read_code(judge_calls(entry, Call("f", {}))) is None
+    assert read_code(judge_calls(entry, Call("g", {}))) == f"{SIMPLE}:wrong_func_name"
 
 
 def test_an_expected_function_that_is_not_offered_cannot_be_matched() -> None:
     entry = make_entry("multiple", functions=[make_doc("f", NUMBERED)], expect=[{"g": {}}])
-    assert code(judged(entry, Call("g", {}))) == f"{SIMPLE}:unclear"
+    assert read_code(judge_calls(entry, Call("g", {}))) == f"{SIMPLE}:unclear"
 
 
 REASONS = {
@@ -432,7 +452,7 @@ REASONS = {
 def test_a_reason_names_function_parameter_and_values(
     call: Call, reason: str, details: Mapping[str, object]
 ) -> None:
-    verdict = judged(numbered(), call)
+    verdict = judge_calls(make_numbered_entry(), call)
     assert isinstance(verdict, Failed)
     assert verdict.reason == reason
     assert verdict.details == details
@@ -440,11 +460,14 @@ def test_a_reason_names_function_parameter_and_values(
 
 def test_a_reason_for_a_missing_optional_names_what_was_expected() -> None:
     entry = make_entry(functions=[make_doc("f", NUMBERED)], expect=[{"f": {"b": [2, 3]}}])
-    assert str(judged(entry, Call("f", {}))) == f"{SIMPLE}:missing_optional: f: b is missing, expected [2, 3]"
+    assert (
+        str(judge_calls(entry, Call("f", {})))
+        == f"{SIMPLE}:missing_optional: f: b is missing, expected [2, 3]"
+    )
 
 
 def test_a_long_value_is_shortened_in_the_reason() -> None:
-    verdict = judged_value(STRING, ["a"], "b" * 1_000)
+    verdict = judge_value(STRING, ["a"], "b" * 1_000)
     assert isinstance(verdict, Failed)
     assert len(verdict.reason) < 250
     assert "bbb…, accepted: ['a']" in verdict.reason
@@ -459,13 +482,13 @@ def test_a_long_value_is_shortened_in_the_reason() -> None:
     ],
 )
 def test_everything_a_model_wrote_is_shortened_in_the_reason(call: Call) -> None:
-    verdict = judged(numbered(), call)
+    verdict = judge_calls(make_numbered_entry(), call)
     assert isinstance(verdict, Failed)
     assert len(verdict.reason) < 1_000
 
 
 def test_a_reason_can_be_printed() -> None:
-    verdict = judged(numbered(), Call("\x1b[31mg\ud800", {}))
+    verdict = judge_calls(make_numbered_entry(), Call("\x1b[31mg\ud800", {}))
     assert isinstance(verdict, Failed)
     assert verdict.reason == r"\x1b[31mg\ud800 was called, f.g expected"
 
@@ -498,21 +521,21 @@ def test_shortened(value: object, shown: str) -> None:
 )
 @pytest.mark.parametrize("count", [0, 2])
 def test_count(category: str, expected: str, count: int) -> None:
-    assert code(judged(numbered(category), *[Call("f.g", {"a": 1})] * count)) == expected
+    assert read_code(judge_calls(make_numbered_entry(category), *[Call("f.g", {"a": 1})] * count)) == expected
 
 
 def test_the_reason_for_a_wrong_count_names_the_calls() -> None:
-    verdict = judged(numbered(), Call("f.g", {}), Call("h", {}))
+    verdict = judge_calls(make_numbered_entry(), Call("f.g", {}), Call("h", {}))
     assert isinstance(verdict, Failed)
     assert verdict.reason == "2 calls came, 1 expected"
     assert verdict.details == {"found": ["f.g", "h"], "expected": ["f.g"]}
-    alone = judged(make_entry("parallel", expect=[{"f": {}}, {"f": {}}]), Call("f", {}))
+    alone = judge_calls(make_entry("parallel", expect=[{"f": {}}, {"f": {}}]), Call("f", {}))
     assert isinstance(alone, Failed)
     assert alone.reason == "1 call came, 2 expected"
 
 
 def test_thousands_of_calls_are_not_listed() -> None:
-    verdict = judged(numbered(), *[Call("f.g", {})] * 5_000)
+    verdict = judge_calls(make_numbered_entry(), *[Call("f.g", {})] * 5_000)
     assert isinstance(verdict, Failed)
     assert len(str(verdict.details)) < 500
 
@@ -523,17 +546,17 @@ def test_thousands_of_calls_are_not_listed() -> None:
 @pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
 def test_other_offered_functions_do_not_matter(position: int, call: Call, expected: str | None) -> None:
-    entry = numbered("multiple")
+    entry = make_numbered_entry("multiple")
     others = [make_doc("g", {"z": {"type": "integer"}}, ["z"]), make_doc("f", NUMBERED, ["a", "b", "c"])]
     offered = (*others[:position], *entry.functions, *others[position:])
-    assert code(judged(replace(entry, functions=offered), call)) == expected
+    assert read_code(judge_calls(replace(entry, functions=offered), call)) == expected
 
 
 # Calls in parallel
 
 
-def parallel(*accepted: Sequence[int], category: str = "parallel") -> Entry:
-    """An entry that expects a call of ``f`` with one of these numbers each."""
+def make_parallel_entry(*accepted: Sequence[int], category: str = "parallel") -> Entry:
+    """Make an entry that expects a call of ``f`` with one of these numbers each."""
     return make_entry(
         category,
         functions=[make_doc("f", {"n": {"type": "integer"}}, ["n"])],
@@ -541,29 +564,32 @@ def parallel(*accepted: Sequence[int], category: str = "parallel") -> Entry:
     )
 
 
-def numbers(*values: int) -> list[Call]:
+def make_number_calls(*values: int) -> list[Call]:
     return [Call("f", {"n": value}) for value in values]
 
 
 @pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
 def test_parallel_calls_may_come_in_any_order(order: Sequence[int]) -> None:
-    assert code(judged(parallel([1], [2], [3]), *numbers(*order))) is None
+    assert read_code(judge_calls(make_parallel_entry([1], [2], [3]), *make_number_calls(*order))) is None
 
 
 def test_a_parallel_call_is_used_once() -> None:
-    assert code(judged(parallel([1], [1]), *numbers(1, 1))) is None
-    assert code(judged(parallel([1], [1]), *numbers(1, 2))) == f"{PARALLEL}:cannot_find_match"
+    assert read_code(judge_calls(make_parallel_entry([1], [1]), *make_number_calls(1, 1))) is None
+    assert (
+        read_code(judge_calls(make_parallel_entry([1], [1]), *make_number_calls(1, 2)))
+        == f"{PARALLEL}:cannot_find_match"
+    )
 
 
 def test_overlapping_calls_are_matched_greedily() -> None:
     """The first expected call takes the first that fits, though only that one fits the second."""
-    entry = parallel([1, 2], [1])
-    assert code(judged(entry, *numbers(2, 1))) is None
-    assert code(judged(entry, *numbers(1, 2))) == f"{PARALLEL}:cannot_find_match"
+    entry = make_parallel_entry([1, 2], [1])
+    assert read_code(judge_calls(entry, *make_number_calls(2, 1))) is None
+    assert read_code(judge_calls(entry, *make_number_calls(1, 2))) == f"{PARALLEL}:cannot_find_match"
 
 
 def test_the_reason_for_no_match_names_the_nearest_miss() -> None:
-    verdict = judged(parallel([1], [2]), Call("f", {"n": 1}), Call("f", {"n": 3}))
+    verdict = judge_calls(make_parallel_entry([1], [2]), Call("f", {"n": 1}), Call("f", {"n": 3}))
     assert isinstance(verdict, Failed)
     assert verdict.reason == "no call matches the expected f; nearest: f: n is 3, accepted: [2]"
     assert verdict.details == {
@@ -574,7 +600,7 @@ def test_the_reason_for_no_match_names_the_nearest_miss() -> None:
 
 
 def test_the_reason_for_no_match_says_when_no_call_of_the_function_is_left() -> None:
-    verdict = judged(parallel([1], [2]), Call("f", {"n": 1}), Call("g", {"n": 2}))
+    verdict = judge_calls(make_parallel_entry([1], [2]), Call("f", {"n": 1}), Call("g", {"n": 2}))
     assert isinstance(verdict, Failed)
     assert verdict.reason == "no call matches the expected f; no call of that function is left"
 
@@ -586,9 +612,9 @@ def test_parallel_calls_of_several_functions() -> None:
         expect=[{"g.b": {"b": [2]}}, {"f.a": {"a": [1]}}],
     )
     right = [Call("f_a", {"a": 1}), Call("g_b", {"b": 2})]
-    assert code(judged(entry, *right, names=Names.UNDERSCORED)) is None
+    assert read_code(judge_calls(entry, *right, names=Names.UNDERSCORED)) is None
     wrong = [Call("f_a", {"a": 1}), Call("g_b", {"b": 1})]
-    assert code(judged(entry, *wrong, names=Names.UNDERSCORED)) == f"{PARALLEL}:cannot_find_match"
+    assert read_code(judge_calls(entry, *wrong, names=Names.UNDERSCORED)) == f"{PARALLEL}:cannot_find_match"
 
 
 # What cannot be read
@@ -597,7 +623,7 @@ def test_parallel_calls_of_several_functions() -> None:
 @pytest.mark.parametrize("category", ["simple_python", "multiple", "parallel"])
 @pytest.mark.parametrize("kind", ["ast_decoder:decoder_failed", WRONG_FORMAT])
 def test_an_unreadable_answer_fails_with_the_decoders_code(category: str, kind: str) -> None:
-    entry = numbered(category)
+    entry = make_numbered_entry(category)
     assert isinstance(entry.expectation, ExpectedCalls)
     verdict = official.match_calls(entry, entry.expectation, Unreadable("not JSON", kind), Names.DOTTED)
     assert verdict == Failed(kind, "cannot be read as calls: not JSON")

@@ -108,11 +108,11 @@ DIFFERENT: list[tuple[Mapping[str, object], Mapping[str, object]]] = [
 ]
 
 
-def name(arguments: Mapping[str, object]) -> str:
+def name_arguments(arguments: Mapping[str, object]) -> str:
     return json.dumps(arguments)[:40]
 
 
-@pytest.mark.parametrize(("made", "expected"), SAME, ids=name)
+@pytest.mark.parametrize(("made", "expected"), SAME, ids=name_arguments)
 def test_the_same(made: Mapping[str, object], expected: Mapping[str, object]) -> None:
     for one, other in ((made, expected), (expected, made)):
         found = compare_arguments(DOC, one, other)
@@ -120,7 +120,7 @@ def test_the_same(made: Mapping[str, object], expected: Mapping[str, object]) ->
         assert found.differences == ()
 
 
-@pytest.mark.parametrize(("made", "expected"), DIFFERENT, ids=name)
+@pytest.mark.parametrize(("made", "expected"), DIFFERENT, ids=name_arguments)
 def test_not_the_same(made: Mapping[str, object], expected: Mapping[str, object]) -> None:
     for one, other in ((made, expected), (expected, made)):
         found = compare_arguments(DOC, one, other)
@@ -223,16 +223,16 @@ def test_everything_is_itself(arguments: Mapping[str, object]) -> None:
 
 @given(ARGUMENTS, ARGUMENTS)
 def test_the_order_of_keys_means_nothing(one: Mapping[str, object], other: Mapping[str, object]) -> None:
-    assert compare_arguments(DOC, turned(one), other).same is compare_arguments(DOC, one, other).same
+    assert compare_arguments(DOC, reverse_members(one), other).same is compare_arguments(DOC, one, other).same
 
 
-def turned(value: object) -> Mapping[str, object]:
-    def inner(value: object) -> object:
+def reverse_members(value: object) -> Mapping[str, object]:
+    def reverse_value(value: object) -> object:
         if isinstance(value, Mapping):
-            return {key: inner(value[key]) for key in reversed(value)}
-        return [*map(inner, value)] if isinstance(value, list) else value
+            return {key: reverse_value(value[key]) for key in reversed(value)}
+        return [*map(reverse_value, value)] if isinstance(value, list) else value
 
-    found = inner(value)
+    found = reverse_value(value)
     assert isinstance(found, dict)
     return found
 
@@ -250,7 +250,7 @@ def test_one_other_value_is_never_overlooked(
 # Whatever a model writes
 
 
-def deep(levels: int, kind: str) -> object:
+def nest_value(levels: int, kind: str) -> object:
     value: object = 1
     for _ in range(levels):
         value = [value] if kind == "list" else {"a": value}
@@ -258,8 +258,8 @@ def deep(levels: int, kind: str) -> object:
 
 
 LARGE: Mapping[str, tuple[object, object]] = {
-    "deep lists": (deep(50_000, "list"), deep(50_000, "list")),
-    "deep objects": (deep(50_000, "object"), deep(50_000, "object")),
+    "deep lists": (nest_value(50_000, "list"), nest_value(50_000, "list")),
+    "deep objects": (nest_value(50_000, "object"), nest_value(50_000, "object")),
     "a long text": ("ab " * 700_000, "ab " * 700_000),
     "brackets": ("(" * 1_000_000, "(" * 1_000_000),
     "digits": ("1" * 1_000_000, "1" * 1_000_000),

@@ -27,7 +27,7 @@ HOTEL = [Call("stays", {"town": town, "guests": n}) for town, n in (("Bergen", 2
 OTHER = Call("flights", {"from": "Bergen", "to": "Oslo"})
 
 
-def _paired(made: list[Call], expected: list[Call], measure: str) -> list[tuple[int, int]]:
+def _pair_calls(made: list[Call], expected: list[Call], measure: str) -> list[tuple[int, int]]:
     asking = pair_calls(made, expected, measure)
     with pytest.raises(StopIteration) as done:
         next(asking)
@@ -40,7 +40,7 @@ def test_each_goes_to_its_like(measure: str) -> None:
     changed = [Call(call.name, {**call.arguments, "guests": 3}) for call in HOTEL]
     made = [OTHER, *changed]
     expected = [*reversed(HOTEL), Call("flights", {"from": "Bergen", "to": "Paris"})]
-    assert sorted(_paired(made, expected, measure)) == [(0, 3), (1, 2), (2, 1), (3, 0)]
+    assert sorted(_pair_calls(made, expected, measure)) == [(0, 3), (1, 2), (2, 1), (3, 0)]
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -48,20 +48,20 @@ def test_the_name_decides_before_the_arguments(measure: str) -> None:
     made = [Call("find_stay", {"town": "Oslo"}), Call("find_car", {"town": "Bergen"})]
     expected = [Call("find_car", {"town": "Oslo"}), Call("find_stay", {"town": "Bergen"})]
     if measure == "structured":
-        assert _paired(made, expected, measure) == [(0, 1), (1, 0)]
-    assert len(_paired(made, expected, measure)) == 2
+        assert _pair_calls(made, expected, measure) == [(0, 1), (1, 0)]
+    assert len(_pair_calls(made, expected, measure)) == 2
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize(("made", "expected"), [(0, 2), (2, 0), (1, 1), (1, 3), (3, 1), (3, 2)])
 def test_there_are_as_many_pairs_as_on_the_smaller_side(measure: str, made: int, expected: int) -> None:
-    pairs = _paired(HOTEL[:made], HOTEL[:expected], measure)
+    pairs = _pair_calls(HOTEL[:made], HOTEL[:expected], measure)
     assert len(pairs) == min(made, expected)
     assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == len(pairs)
 
 
 def test_one_of_each_needs_nobody() -> None:
-    assert _paired([OTHER], [HOTEL[0]], "some/embedding") == [(0, 0)]
+    assert _pair_calls([OTHER], [HOTEL[0]], "some/embedding") == [(0, 0)]
 
 
 def test_an_embedding_model_is_asked_for_similarities() -> None:
@@ -108,20 +108,20 @@ def test_texts_are_as_alike_as_for_rapidfuzz(one: str, other: str) -> None:
 
 
 @st.composite
-def _matrices(draw: st.DrawFn, most: int = 4) -> Matrix:
+def _draw_matrix(draw: st.DrawFn, most: int = 4) -> Matrix:
     columns = draw(st.integers(1, most))
     row = st.lists(st.integers(0, 3), min_size=columns, max_size=columns)
     return [[value / 3 for value in values] for values in draw(st.lists(row, min_size=1, max_size=most))]
 
 
-@given(_matrices(most=12))
+@given(_draw_matrix(most=12))
 def test_an_assignment_is_as_good_as_that_of_scipy(matrix: Matrix) -> None:
     rows, columns = linear_sum_assignment(matrix, maximize=True)
     best = sum(matrix[row][column] for row, column in zip(rows.tolist(), columns.tolist(), strict=True))
     assert sum(matrix[row][column] for row, column in assign_pairs(matrix)) == pytest.approx(best, abs=1e-5)
 
 
-@given(_matrices())
+@given(_draw_matrix())
 def test_no_assignment_is_better(matrix: Matrix) -> None:
     rows, columns = range(len(matrix)), range(len(matrix[0]))
     size = min(len(rows), len(columns))

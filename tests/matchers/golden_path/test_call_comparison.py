@@ -19,17 +19,19 @@ GOLDEN = PathCall.with_reply("Search_Hotel_Destination", {"query": "Bergen"}, {"
 ENTRY = make_path_entry([[GOLDEN]])
 
 
-def _verdict(profile: Profile, replies: Mapping[str, Completion]) -> tuple[CallVerdict, list[AskModel]]:
-    """The verdict on a call with the query "a b", where the API replies so to each query."""
+def _compare_call(profile: Profile, replies: Mapping[str, Completion]) -> tuple[CallVerdict, list[AskModel]]:
+    """Judge a call with the query "a b", where the API replies so to each query."""
     asked: list[AskModel] = []
 
-    def api(request: AskModel) -> Completion:
+    def reply_as_api(request: AskModel) -> Completion:
         asked.append(request)
         made = json.loads(str(request.messages[0]["content"]))
         return replies[made["arguments"]["query"]]
 
     driven = PathSettings(profile, live=True)
-    transcript = hold_conversation(ENTRY, [[write_call(GOLDEN.name, query="a b")]], driven, aside=api)
+    transcript = hold_conversation(
+        ENTRY, [[write_call(GOLDEN.name, query="a b")]], driven, aside=reply_as_api
+    )
     score = judge(ENTRY, transcript).select_path_score(profile)
     assert score is not None
     return score.verdicts[0], asked
@@ -57,7 +59,7 @@ def test_a_call_is_right_where_the_api_replies_the_same(
         query: down if text is None else Completion(text=text)
         for query, text in (("a b", made), ("Bergen", expected))
     }
-    verdict, asked = _verdict(profile, replies)
+    verdict, asked = _compare_call(profile, replies)
     assert verdict.right is same
     assert verdict.stage == ("response" if same else "builtin")
     assert {request.party for request in asked} == {Party.PROVIDER}
@@ -66,8 +68,8 @@ def test_a_call_is_right_where_the_api_replies_the_same(
 def test_the_same_error_is_a_match_officially() -> None:
     error = Completion(text='{"status": false, "message": "no"}')
     replies = {"a b": error, "Bergen": error}
-    assert _verdict(Profile.OFFICIAL, replies)[0].right
-    assert not _verdict(Profile.CORRECTED, replies)[0].right
+    assert _compare_call(Profile.OFFICIAL, replies)[0].right
+    assert not _compare_call(Profile.CORRECTED, replies)[0].right
 
 
 @pytest.mark.parametrize("profile", Profile)

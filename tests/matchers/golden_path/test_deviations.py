@@ -32,7 +32,7 @@ class End:
     replies: str = ""
 
 
-def _path(*steps: Sequence[tuple[str, Mapping[str, object]]]) -> Entry:
+def _make_path(*steps: Sequence[tuple[str, Mapping[str, object]]]) -> Entry:
     return make_path_entry(
         [
             [
@@ -44,7 +44,7 @@ def _path(*steps: Sequence[tuple[str, Mapping[str, object]]]) -> Entry:
     )
 
 
-def _with(entry: Entry, **members: object) -> Entry:
+def _change_path(entry: Entry, **members: object) -> Entry:
     assert isinstance(entry.expectation, GoldenPath)
     return replace(entry, expectation=replace(entry.expectation, **members))  # type: ignore[arg-type]
 
@@ -68,13 +68,13 @@ COORDINATES, COORDINATES_CALL = ("Location_to_Lat_Long", _OSLO), write_call("Loc
 _FLIGHT: dict[str, object] = {"fromId": "OSL", "toId": "BGO", "departDate": "2030-05-01"}
 FLIGHTS, FLIGHTS_CALL = ("Search_Flights", _FLIGHT), write_call("Search_Flights", **_FLIGHT)
 
-TRIP = _path([PLACE], [STAYS], [DETAILS, REVIEWS])
+TRIP = _make_path([PLACE], [STAYS], [DETAILS, REVIEWS])
 """A lookup, a search, two calls at once."""
 GOLDEN: list[Answer] = [[PLACE_CALL], [STAYS_CALL], [DETAILS_CALL, REVIEWS_CALL]]
-LAST = _path([DETAILS, REVIEWS])
+LAST = _make_path([DETAILS, REVIEWS])
 
 
-def _stays(**changed: object) -> tuple[str, str]:
+def _search_stays(**changed: object) -> tuple[str, str]:
     return write_call("Search_Hotels", **{**_STAY, **changed})
 
 
@@ -125,7 +125,7 @@ DEVIATIONS = [
     ),
     Deviation(
         "a call after everything was done",
-        [*GOLDEN, [_stays(dest_id="22")]],
+        [*GOLDEN, [_search_stays(dest_id="22")]],
         End("func_hallucination", 4, 3, "r|r|rr"),
         End("func_hallucination", 4, 4, "r|r|rr"),
     ),
@@ -168,13 +168,13 @@ DEVIATIONS = [
     ),
     Deviation(
         "a wrong call is made good",
-        [*GOLDEN[:1], [_stays(dest_id="22")], *GOLDEN[1:]],
+        [*GOLDEN[:1], [_search_stays(dest_id="22")], *GOLDEN[1:]],
         End("value_error", 1, 2, "r"),
         End("passed", 4, 4, "r|g|r|rr"),
     ),
     Deviation(
         "a wrong call is not made good",
-        [*GOLDEN[:1], [_stays(dest_id="22")]],
+        [*GOLDEN[:1], [_search_stays(dest_id="22")]],
         End("value_error", 1, 2, "r"),
         End("value_error", 1, 2, "r|g"),
     ),
@@ -185,7 +185,7 @@ DEVIATIONS = [
     ),
     Deviation(
         "a call that nothing is left for",
-        [[PLACE_CALL], [STAYS_CALL, _stays(adults=3)], *GOLDEN[2:]],
+        [[PLACE_CALL], [STAYS_CALL, _search_stays(adults=3)], *GOLDEN[2:]],
         End("passed", 4, 3, "r|rg|rr"),
     ),
     Deviation(
@@ -193,31 +193,31 @@ DEVIATIONS = [
         [[DETAILS_CALL, REVIEWS_CALL, write_call("Search_Flight_Location", query="Rome")]],
         End("value_error", 2, 1, "rrg"),
         End("passed", 2, 1, "rrg"),
-        _path([DETAILS, REVIEWS, FLIGHT_PLACE]),
+        _make_path([DETAILS, REVIEWS, FLIGHT_PLACE]),
     ),
     Deviation(
         "two steps at once",
         [[STAYS_CALL, DETAILS_CALL, REVIEWS_CALL], *GOLDEN[2:]],
         End("passed", 3, 2, "rgg|rr"),
         End("passed", 3, 2, "rrr|rr"),
-        _path([STAYS], [DETAILS, REVIEWS]),
+        _make_path([STAYS], [DETAILS, REVIEWS]),
     ),
     Deviation(
         "two right calls open one step",
         [[DETAILS_CALL, REVIEWS_CALL], [FLIGHTS_CALL], [STAYS_CALL], [FLIGHTS_CALL]],
         End("func_error", 2, 2, "rr"),
         End("passed", 4, 4, "rr|g|r|r"),
-        _path([DETAILS, REVIEWS], [STAYS], [FLIGHTS]),
+        _make_path([DETAILS, REVIEWS], [STAYS], [FLIGHTS]),
     ),
     Deviation(
         "a step is opened before the last one is finished",
         [[DETAILS_CALL], [STAYS_CALL], [REVIEWS_CALL]],
         End("passed", 3, 3, "r|r|r"),
-        entry=_path([DETAILS, REVIEWS], [STAYS]),
+        entry=_make_path([DETAILS, REVIEWS], [STAYS]),
     ),
     Deviation(
         "a call too many beside the last that are right",
-        [*GOLDEN[:2], [DETAILS_CALL, REVIEWS_CALL, _stays(dest_id="22")]],
+        [*GOLDEN[:2], [DETAILS_CALL, REVIEWS_CALL, _search_stays(dest_id="22")]],
         End("passed", 4, 3, "r|r|rrg"),
     ),
     Deviation(
@@ -231,20 +231,20 @@ DEVIATIONS = [
         "a lookup ahead of its step",
         [[FLIGHT_PLACE_CALL], [STAYS_CALL], [REVIEWS_CALL]],
         End("passed", 3, 3, "r|r|r"),
-        entry=_path([STAYS], [FLIGHT_PLACE, REVIEWS]),
+        entry=_make_path([STAYS], [FLIGHT_PLACE, REVIEWS]),
     ),
     Deviation(
         "two lookups ahead of a step that opens with one of lookups",
         [[FLIGHT_PLACE_CALL, COORDINATES_CALL, STAYS_CALL], [REVIEWS_CALL]],
         End("passed", 4, 2, "rrr|r"),
-        entry=_path([STAYS], [PLACE], [FLIGHT_PLACE, COORDINATES, REVIEWS]),
+        entry=_make_path([STAYS], [PLACE], [FLIGHT_PLACE, COORDINATES, REVIEWS]),
     ),
     Deviation(
         "a lookup ahead of its step, behind the last call that is expected",
         [[DETAILS_CALL, FLIGHT_PLACE_CALL], [FLIGHT_PLACE_CALL, REVIEWS_CALL]],
         End("passed", 3, 2, "rg|rr"),
         End("passed", 3, 2, "rr|rr"),
-        _path([DETAILS], [FLIGHT_PLACE, REVIEWS]),
+        _make_path([DETAILS], [FLIGHT_PLACE, REVIEWS]),
     ),
     Deviation(
         "a lookup made three times",
@@ -261,49 +261,49 @@ DEVIATIONS = [
         ],
         End("func_error", 0, 1),
         End("passed", 3, 3, "r|r|r"),
-        _path([STAYS], [("Taxi_Search_Location", {"query": "Bergen", "languagecode": "no"}), REVIEWS]),
+        _make_path([STAYS], [("Taxi_Search_Location", {"query": "Bergen", "languagecode": "no"}), REVIEWS]),
     ),
     Deviation(
         "two lookups beside each other are left out",
         [[DETAILS_CALL]],
         End("stop_early", 1, 1, "r"),
         End("passed", 1, 1, "r"),
-        _path([DETAILS, PLACE, FLIGHT_PLACE]),
+        _make_path([DETAILS, PLACE, FLIGHT_PLACE]),
     ),
     Deviation(
         "the lookup that is not forgiven is left out",
         [[DETAILS_CALL]],
         End("stop_early", 1, 1, "r"),
         End("passed", 1, 1, "r"),
-        _path([DETAILS, COORDINATES]),
+        _make_path([DETAILS, COORDINATES]),
     ),
     Deviation(
         "a step in which one call of two is a special lookup",
-        [[REVIEWS_CALL], [DETAILS_CALL, _stays(search_type="hotel")]],
+        [[REVIEWS_CALL], [DETAILS_CALL, _search_stays(search_type="hotel")]],
         End("passed", 3, 2, "r|rr"),
         End("stop_early", 2, 2, "g|rr"),
-        _path([("Search_Hotels", {**_STAY, "search_type": "hotel"}), DETAILS], [REVIEWS]),
+        _make_path([("Search_Hotels", {**_STAY, "search_type": "hotel"}), DETAILS], [REVIEWS]),
     ),
     Deviation(
         "two steps of lookups are left out",
         [[REVIEWS_CALL], [PLACE_CALL], [REVIEWS_CALL]],
         End("func_error", 0, 1),
         End("passed", 2, 3, "r|r|r"),
-        _path([PLACE], [FLIGHT_PLACE], [REVIEWS]),
+        _make_path([PLACE], [FLIGHT_PLACE], [REVIEWS]),
     ),
     Deviation(
         "nothing but lookups, and none is made",
         [],
         End("passed", 0),
         End("stop_early", 0),
-        _path([PLACE]),
+        _make_path([PLACE]),
     ),
     Deviation(
         "nothing but lookups, and one is made",
         [[PLACE_CALL]],
         End("passed", 1, 1, "r"),
         End("stop_early", 1, 1, "r"),
-        _path([PLACE], [FLIGHT_PLACE]),
+        _make_path([PLACE], [FLIGHT_PLACE]),
     ),
     # Section 3: the form
     Deviation(
@@ -318,26 +318,26 @@ DEVIATIONS = [
     ),
     Deviation(
         "an argument of another type",
-        [[PLACE_CALL], [_stays(dest_id=11)], *GOLDEN[1:]],
+        [[PLACE_CALL], [_search_stays(dest_id=11)], *GOLDEN[1:]],
         End("passed", 4, 4, "r|f|r|rr"),
     ),
     Deviation(
         "null for a number",
-        [[PLACE_CALL], [_stays(adults=None)], *GOLDEN[1:]],
+        [[PLACE_CALL], [_search_stays(adults=None)], *GOLDEN[1:]],
         End("passed", 4, 4, "r|f|r|rr"),
     ),
     Deviation(
         "true for a number",
-        [[PLACE_CALL], [_stays(adults=True)], *GOLDEN[1:]],
+        [[PLACE_CALL], [_search_stays(adults=True)], *GOLDEN[1:]],
         End("value_error", 1, 2, "r"),
         End("passed", 4, 4, "r|f|r|rr"),
     ),
     Deviation(
         "a malformed call takes a right one's place",
-        [[write_call("Search_Hotels", **{**_STAY, "adults": "2"}), _stays(adults=2.0, dest_id="11 ")]],
+        [[write_call("Search_Hotels", **{**_STAY, "adults": "2"}), _search_stays(adults=2.0, dest_id="11 ")]],
         End("stop_early", 0, 1, "fg"),
         End("value_error", 0, 1, "fg"),
-        _path([STAYS]),
+        _make_path([STAYS]),
     ),
     # Section 3: stages
     Deviation(
@@ -352,14 +352,14 @@ DEVIATIONS = [
         [[write_call("Get_Hotel_Reviews-Tips-", hotel_id="101")]],
         End("param_missing", 0, 1),
         End("param_missing", 0, 1, "g"),
-        _path([(_REVIEWS, {"hotel_id": "101", "sort_option_id": "NEW"})]),
+        _make_path([(_REVIEWS, {"hotel_id": "101", "sort_option_id": "NEW"})]),
     ),
     Deviation(
         "an argument that nobody asked for",
         [[write_call("Get_Hotel_Reviews-Tips-", hotel_id="101", sort_option_id="NEW")]],
         End("param_hallucination", 0, 1),
         End("param_hallucination", 0, 1, "g"),
-        _path([REVIEWS]),
+        _make_path([REVIEWS]),
     ),
     Deviation(
         "a judged value in another form",
@@ -368,29 +368,29 @@ DEVIATIONS = [
     ),
     Deviation(
         "a judged value that is another",
-        [*GOLDEN[:1], [_stays(adults=5)]],
+        [*GOLDEN[:1], [_search_stays(adults=5)]],
         End("value_error", 1, 2, "r"),
         End("value_error", 1, 2, "r|g"),
     ),
     Deviation(
         "codes in another order",
-        [[_stays(categories_filter="b::2, a::1")]],
+        [[_search_stays(categories_filter="b::2, a::1")]],
         End("passed", 1, 1, "r"),
-        entry=_path([("Search_Hotels", {**_STAY, "categories_filter": "a::1,b::2"})]),
+        entry=_make_path([("Search_Hotels", {**_STAY, "categories_filter": "a::1,b::2"})]),
     ),
     Deviation(
         "a value that the official code overlooks",
-        [[_stays(arrival_date="2030-05-09")]],
+        [[_search_stays(arrival_date="2030-05-09")]],
         End("value_error", 0, 1),
-        entry=_path([STAYS]),
+        entry=_make_path([STAYS]),
         corrected=End("value_error", 0, 1, "g"),
     ),
     Deviation(
         "a call with the same recorded reply",
         [[write_call("Search_Hotel_Destination", query="The town of seven mountains")]],
         End("passed", 1, 1, "r"),
-        entry=_with(
-            _path([PLACE]),
+        entry=_change_path(
+            _make_path([PLACE]),
             recorded=(
                 PathCall.with_reply(
                     PLACE[0], {"query": "The town of seven mountains"}, {"data": f"{PLACE[0]} 0"}
@@ -403,7 +403,7 @@ DEVIATIONS = [
         [[write_call("Search_Hotels", **{**_STAY, "adults": 9})]],
         End("passed", 1, 1, "r"),
         End("value_error", 0, 1, "g"),
-        _with(
+        _change_path(
             make_path_entry([[PathCall.with_reply("Search_Hotels", _STAY, {"status": False})]]),
             recorded=(PathCall.with_reply("Search_Hotels", {**_STAY, "adults": 9}, {"status": False}),),
         ),
@@ -436,7 +436,7 @@ def test_it_ends_as_the_rules_say(deviation: Deviation, driven: object) -> None:
     )
     judgement = judge(deviation.entry, transcript)
     verdict, score = judgement.select_profile(profile), judgement.select_path_score(profile)
-    assert _code(verdict) == expected.code, verdict
+    assert _name_verdict(verdict) == expected.code, verdict
     if expected.right is None:
         assert score is None
         return
@@ -476,7 +476,7 @@ def test_it_says_nothing_of_what_was_answered_to_something_else() -> None:
         assert "after answer 1" in verdict.reason
 
 
-def _code(verdict: Verdict) -> str:
+def _name_verdict(verdict: Verdict) -> str:
     match verdict:
         case Passed():
             return "passed"

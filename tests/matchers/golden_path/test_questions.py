@@ -31,8 +31,8 @@ MADE = {"name": "weather.forecast", "arguments": {"city": "Bergen"}}
 EXPECTED = {"name": "map.find", "arguments": {"city": "Bergen, Norway"}}
 
 
-def dialogue(*steps: Sequence[tuple[str, object]]) -> list[Mapping[str, object]]:
-    """A request and steps of calls with replies, in the form of a record."""
+def make_dialogue(*steps: Sequence[tuple[str, object]]) -> list[Mapping[str, object]]:
+    """Make a request and steps of calls with replies, in the form of a record."""
     turns: list[Mapping[str, object]] = [{"role": "user", "content": "Find Bergen."}]
     for step in steps:
         calls = [{"name": name, "arguments": {}} for name, _ in step]
@@ -41,10 +41,10 @@ def dialogue(*steps: Sequence[tuple[str, object]]) -> list[Mapping[str, object]]
     return turns
 
 
-HISTORY = dialogue([("map.find", {"id": 7}), ("map.find", [])], [("weather.forecast", "rain")])
+HISTORY = make_dialogue([("map.find", {"id": 7}), ("map.find", [])], [("weather.forecast", "rain")])
 
 
-def said(question: Question[Any], reply: object) -> object:
+def answer_question(question: Question[Any], reply: object) -> object:
     return question.answer(Completion(json.dumps(reply)))
 
 
@@ -65,7 +65,7 @@ def test_what_is_asked_about_two_calls() -> None:
         {"step": 1, "call": '{"name": "map.find", "arguments": {}}', "reply": "[]"},
         {"step": 2, "call": '{"name": "weather.forecast", "arguments": {}}', "reply": '"rain"'},
     ]
-    assert said(question, {"same": True, "reason": " a city and its country "}) == Equivalence(
+    assert answer_question(question, {"same": True, "reason": " a city and its country "}) == Equivalence(
         True, "a city and its country"
     )
 
@@ -76,7 +76,7 @@ def test_what_is_asked_about_an_answer() -> None:
     assert list(correct.material) == ["request", "calls and replies", "answer"]
     assert len(correct.material["calls and replies"]) == 3  # type: ignore[arg-type]
     for question in (complete, correct):
-        assert said(question, {"score": 2, "reason": "all"}) == JudgeRating(2, "all")
+        assert answer_question(question, {"score": 2, "reason": "all"}) == JudgeRating(2, "all")
     assert complete.task != correct.task
 
 
@@ -109,7 +109,7 @@ def test_what_is_asked_about_an_answer() -> None:
 )
 def test_what_is_no_answer(question: Question[Any], reply: object, says: str) -> None:
     with pytest.raises(Unfit, match=says):
-        said(question, reply)
+        answer_question(question, reply)
 
 
 def test_the_judge_is_asked_as_the_party_that_it_is() -> None:
@@ -132,7 +132,7 @@ def test_the_judge_is_asked_as_the_party_that_it_is() -> None:
 
 
 def test_long_replies_share_the_room() -> None:
-    long = dialogue([("map.find", "x" * 500_000), ("map.find", "y")], [("map.find", "z" * 100_000)] * 3)
+    long = make_dialogue([("map.find", "x" * 500_000), ("map.find", "y")], [("map.find", "z" * 100_000)] * 3)
     for question, key, most in (
         (ask_equivalence(ENTRY, MADE, EXPECTED, long), "earlier steps", CONTEXT),
         (ask_correctness(ENTRY, long, "x"), "calls and replies", EVIDENCE),
@@ -146,7 +146,7 @@ def test_long_replies_share_the_room() -> None:
 
 
 def test_many_calls_do_not_make_a_question_endless() -> None:
-    many = dialogue(*[[("x" * 10_000, "y" * 10_000)]] * 2_000)
+    many = make_dialogue(*[[("x" * 10_000, "y" * 10_000)]] * 2_000)
     assert len(fence_material(ask_equivalence(ENTRY, MADE, EXPECTED, many).material)) < 10 * CONTEXT
 
 

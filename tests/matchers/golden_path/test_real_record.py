@@ -36,17 +36,17 @@ def entry(complex_samples: Path) -> Entry:
     return found
 
 
-def _oracle(entry: Entry, driven: PathSettings, manner: Manner) -> Transcript:
+def _hold_oracle_conversation(entry: Entry, driven: PathSettings, manner: Manner) -> Transcript:
     talk = converse(entry, Setting(manner, CORE, driven))
     model = OracleModel(manner.prompting)
 
-    def answer(request: AskModel) -> Completion:
+    def answer_as_oracle(request: AskModel) -> Completion:
         return run_through(model.complete(entry, request))
 
     request = next(talk)
     while True:
         try:
-            request = talk.send(answer(request))
+            request = talk.send(answer_as_oracle(request))
         except StopIteration as done:
             transcript: Transcript = done.value
             return transcript
@@ -57,7 +57,7 @@ def _oracle(entry: Entry, driven: PathSettings, manner: Manner) -> Transcript:
 def test_its_golden_path_succeeds_with_every_call_right(
     entry: Entry, driven: PathSettings, manner: Manner
 ) -> None:
-    judgement = judge(entry, _oracle(entry, driven, manner))
+    judgement = judge(entry, _hold_oracle_conversation(entry, driven, manner))
     assert judgement.official == judgement.corrected == Passed()
     for score in (judgement.official_path, judgement.corrected_path):
         assert score is not None

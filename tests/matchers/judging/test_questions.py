@@ -26,18 +26,18 @@ from pytest_fcbench.matchers.judging.questions import (
 from tests.factories import make_entry
 
 
-def colour(reply: Mapping[str, object]) -> str:
+def read_colour(reply: Mapping[str, object]) -> str:
     (value,) = read_members(reply, "colour")
     if value not in ("red", "blue"):
         raise Unfit("must have as colour red or blue")
     return str(value)
 
 
-QUESTION = Question(make_entry(), "Name the colour.", {"sky": "blue"}, colour)
+QUESTION = Question(make_entry(), "Name the colour.", {"sky": "blue"}, read_colour)
 
 
-def held(*replies: Completion | str) -> tuple[list[AskModel], Transcript]:
-    """What the judge is asked when it replies so."""
+def ask_judge(*replies: Completion | str) -> tuple[list[AskModel], Transcript]:
+    """Return the requests to a judge who replies so, and the transcript."""
     talk = put_question(QUESTION, "judge")
     asked = [next(talk)]
     for reply in replies:
@@ -49,7 +49,7 @@ def held(*replies: Completion | str) -> tuple[list[AskModel], Transcript]:
     raise AssertionError("the judge is asked for more than it says")
 
 
-def contents(request: AskModel) -> list[tuple[object, str]]:
+def list_messages(request: AskModel) -> list[tuple[object, str]]:
     return [(message["role"], str(message["content"])) for message in request.messages]
 
 
@@ -64,15 +64,15 @@ def contents(request: AskModel) -> list[tuple[object, str]]:
     ],
 )
 def test_an_answer(reply: str) -> None:
-    asked, transcript = held(reply)
+    asked, transcript = ask_judge(reply)
     assert interpret_transcript(QUESTION, transcript) == "blue"
     assert len(asked) == 1
     assert not asked[0].tools
 
 
 def test_the_question_is_task_and_material() -> None:
-    (asked,), _ = held('{"colour": "red"}')
-    (system, user) = contents(asked)
+    (asked,), _ = ask_judge('{"colour": "red"}')
+    (system, user) = list_messages(asked)
     assert system == ("system", f"Name the colour.\n\n{RULES}")
     assert user == ("user", fence_material({"sky": "blue"}))
 
@@ -98,9 +98,9 @@ UNFIT: Sequence[tuple[Completion | str, str]] = (
 
 @pytest.mark.parametrize(("reply", "says"), UNFIT, ids=[says for _, says in UNFIT])
 def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str) -> None:
-    asked, transcript = held(reply, '{"colour": "blue"}')
+    asked, transcript = ask_judge(reply, '{"colour": "blue"}')
     assert interpret_transcript(QUESTION, transcript) == "blue"
-    first, second = map(contents, asked)
+    first, second = map(list_messages, asked)
     assert second[:2] == first
     (role, said), (asker, demand) = second[2:]
     assert (role, asker) == ("assistant", "user")
@@ -108,7 +108,7 @@ def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str
     assert said == ((text or "(empty)")[:4_000])
     assert demand.startswith(f"The reply {says}")
 
-    _, again = held(reply, reply, reply)
+    _, again = ask_judge(reply, reply, reply)
     outcome = interpret_transcript(QUESTION, again)
     assert isinstance(outcome, NotScored)
     assert outcome.cause == "judge_reply"
@@ -116,14 +116,14 @@ def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str
 
 
 def test_an_overflow_is_not_sent_back() -> None:
-    asked, transcript = held(Completion("too long", fault=Fault.OVERFLOW))
+    asked, transcript = ask_judge(Completion("too long", fault=Fault.OVERFLOW))
     assert len(asked) == 1
     assert interpret_transcript(QUESTION, transcript) == NotScored(Fault.OVERFLOW, "too long")
 
 
 def test_a_reply_that_no_request_can_hold_is_written_out() -> None:
-    asked, _ = held("\ud800 blue", '{"colour": "blue"}')
-    assert contents(asked[1])[2] == ("assistant", "\\ud800 blue")
+    asked, _ = ask_judge("\ud800 blue", '{"colour": "blue"}')
+    assert list_messages(asked[1])[2] == ("assistant", "\\ud800 blue")
 
 
 # Material
@@ -172,8 +172,8 @@ def test_a_cut_text_tells_how_much_is_left_out() -> None:
 # In another conversation
 
 
-def kept(*replies: Completion | str) -> tuple[Aside, ...]:
-    """What is kept of a judge who replies so."""
+def collect_asides(*replies: Completion | str) -> tuple[Aside, ...]:
+    """Return the asides that are kept of a judge who replies so."""
     talk = ask_aside(QUESTION, "judge")
     request = next(talk)
     for reply in replies:
@@ -196,7 +196,7 @@ def kept(*replies: Completion | str) -> tuple[Aside, ...]:
     ],
 )
 def test_what_is_kept_gives_the_same_answer_again(replies: Sequence[Completion | str], answer: str) -> None:
-    asides = kept(*replies)
+    asides = collect_asides(*replies)
     assert [aside.completion for aside in asides] == [
         reply if isinstance(reply, Completion) else Completion(reply) for reply in replies
     ]
@@ -205,8 +205,8 @@ def test_what_is_kept_gives_the_same_answer_again(replies: Sequence[Completion |
 
 
 def test_what_was_kept_of_another_question_is_no_answer() -> None:
-    other = Question(make_entry(), "Name the colour.", {"sky": "red"}, colour)
-    found = recall_answer(other, kept('{"colour": "blue"}'))
+    other = Question(make_entry(), "Name the colour.", {"sky": "red"}, read_colour)
+    found = recall_answer(other, collect_asides('{"colour": "blue"}'))
     assert isinstance(found, NotScored)
     assert found.reason == "nobody was asked this"
     nothing: str | NotScored = recall_answer(QUESTION, ())

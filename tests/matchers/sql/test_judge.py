@@ -18,8 +18,8 @@ from tests.matchers.outcomes import name_outcomes
 from tests.matchers.sql.shop import DOC, make_accepting_entry, make_arguments, make_sql_entry
 
 
-def judged(entry: Entry, arguments: Mapping[str, object]) -> Judgement:
-    """The verdicts on a call of the entry's function."""
+def judge_arguments(entry: Entry, arguments: Mapping[str, object]) -> Judgement:
+    """Judge a call of the entry's function."""
     (doc,) = entry.functions
     return sql.judge(entry, make_transcript(tool_calls((doc.name.replace(".", "_"), arguments))))
 
@@ -75,7 +75,7 @@ RIGHT = {
 @pytest.mark.parametrize("what", RIGHT)
 def test_what_does_the_same_passes_however_it_is_written(what: str) -> None:
     truth, answer = RIGHT[what]
-    official, corrected = name_outcomes(judged(make_sql_entry(truth), answer))
+    official, corrected = name_outcomes(judge_arguments(make_sql_entry(truth), answer))
     assert official is not None
     assert corrected is None
 
@@ -124,15 +124,15 @@ WRONG = {
 @pytest.mark.parametrize("what", WRONG)
 def test_what_does_something_else_fails_with_a_code(what: str) -> None:
     truth, answer, code = WRONG[what]
-    official, corrected = name_outcomes(judged(make_sql_entry(truth), answer))
+    official, corrected = name_outcomes(judge_arguments(make_sql_entry(truth), answer))
     assert official is not None
     assert corrected == f"sql:{code}"
 
 
 @pytest.mark.parametrize("truth", [SALE, MOVE, NEW, GONE, SORTED, CRATES], ids=lambda t: t["sql_keyword"])
 def test_the_truth_itself_passes_with_and_without_tables(truth: dict[str, object]) -> None:
-    assert name_outcomes(judged(make_sql_entry(truth), truth)) == (None, None)
-    assert name_outcomes(judged(make_sql_entry(truth, ()), truth)) == (None, None)
+    assert name_outcomes(judge_arguments(make_sql_entry(truth), truth)) == (None, None)
+    assert name_outcomes(judge_arguments(make_sql_entry(truth, ()), truth)) == (None, None)
 
 
 BARE = make_arguments(
@@ -158,18 +158,18 @@ BARE = make_arguments(
     ],
 )
 def test_without_tables_they_follow_from_the_truth(change: dict[str, object], code: str | None) -> None:
-    assert name_outcomes(judged(make_sql_entry(BARE, ()), {**BARE, **change}))[1] == code
+    assert name_outcomes(judge_arguments(make_sql_entry(BARE, ()), {**BARE, **change}))[1] == code
 
 
 def test_where_something_is_created_there_is_nothing_before() -> None:
     for answer in (make_arguments(table="crates", columns=["id"]), make_arguments("DELETE", "crates")):
-        assert name_outcomes(judged(make_sql_entry(CRATES, ()), answer))[1] == "sql:unknown_name"
+        assert name_outcomes(judge_arguments(make_sql_entry(CRATES, ()), answer))[1] == "sql:unknown_name"
 
 
 def test_all_columns_are_not_those_that_happen_to_be_named() -> None:
     truth = make_arguments(columns=["*"], conditions=["age > 30"])
     assert (
-        name_outcomes(judged(make_sql_entry(truth, ()), {**truth, "columns": ["age"]}))[1]
+        name_outcomes(judge_arguments(make_sql_entry(truth, ()), {**truth, "columns": ["age"]}))[1]
         == "sql:wrong_result"
     )
 
@@ -184,9 +184,10 @@ def test_each_accepted_call_is_right() -> None:
     entry = make_accepting_entry(accepted, ())
     for day in ("2026-05-01", "1 May 2026"):
         assert (
-            name_outcomes(judged(entry, make_arguments("INSERT", "days", insert_values=[[day]])))[1] is None
+            name_outcomes(judge_arguments(entry, make_arguments("INSERT", "days", insert_values=[[day]])))[1]
+            is None
         )
-    wrong = judged(entry, make_arguments("INSERT", "days", insert_values=[["2 May 2026"]])).corrected
+    wrong = judge_arguments(entry, make_arguments("INSERT", "days", insert_values=[["2 May 2026"]])).corrected
     assert isinstance(wrong, Failed)
     assert wrong.code == "sql:wrong_state"
     assert "2026-05-01" in str(wrong.details["expected"])
@@ -195,8 +196,8 @@ def test_each_accepted_call_is_right() -> None:
 
 def test_where_no_truth_can_be_carried_out_what_is_written_decides() -> None:
     broken = make_arguments(columns=["name"], conditions=["name = 'saw"])
-    assert name_outcomes(judged(make_sql_entry(broken, ()), broken)) == (None, None)
-    failed = judged(
+    assert name_outcomes(judge_arguments(make_sql_entry(broken, ()), broken)) == (None, None)
+    failed = judge_arguments(
         make_sql_entry(broken, ()), make_arguments(columns=["name"], conditions=["name = 'saw'"])
     ).corrected
     assert isinstance(failed, Failed)
@@ -266,7 +267,7 @@ ALIKE: Mapping[str, Mapping[str, object]] = {
 }
 
 
-def _truth(entry: Entry) -> dict[str, object]:
+def _read_truth(entry: Entry) -> dict[str, object]:
     assert isinstance(entry.expectation, ExpectedCalls)
     (wanted,) = entry.expectation.calls
     return {name: values[0] for name, values in wanted.accepted.items() if isinstance(values, list)}
@@ -275,7 +276,7 @@ def _truth(entry: Entry) -> dict[str, object]:
 @pytest.mark.parametrize("name", ALIKE)
 def test_core_takes_what_does_the_same(name: str) -> None:
     entry = next(entry for entry in CORE if entry.id == name)
-    official, corrected = name_outcomes(judged(entry, {**_truth(entry), **ALIKE[name]}))
+    official, corrected = name_outcomes(judge_arguments(entry, {**_read_truth(entry), **ALIKE[name]}))
     assert official is not None
     assert corrected is None
 
@@ -283,5 +284,7 @@ def test_core_takes_what_does_the_same(name: str) -> None:
 @pytest.mark.parametrize("entry", CORE, ids=lambda entry: entry.id)
 def test_core_tells_its_entries_apart(entry: Entry) -> None:
     """No truth is right for another entry."""
-    passing = [other.id for other in CORE if name_outcomes(judged(entry, _truth(other)))[1] is None]
+    passing = [
+        other.id for other in CORE if name_outcomes(judge_arguments(entry, _read_truth(other)))[1] is None
+    ]
     assert passing == [entry.id]

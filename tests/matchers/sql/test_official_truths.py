@@ -19,18 +19,18 @@ from tests.factories import make_transcript, tool_calls
 
 @pytest.fixture(scope="module")
 def truths(pack_cache: Path) -> list[tuple[Entry, dict[str, object]]]:
-    """The entries that count, each with its first accepted call."""
+    """Return the entries that count, each with its first accepted call."""
     entries = open_suite("bfcl", pack_cache).load(CATEGORIES["sql"])
-    return [(entry, _first(entry)) for entry in entries if not entry.set_aside]
+    return [(entry, _read_truth(entry)) for entry in entries if not entry.set_aside]
 
 
-def _first(entry: Entry) -> dict[str, object]:
+def _read_truth(entry: Entry) -> dict[str, object]:
     assert isinstance(entry.expectation, ExpectedCalls)
     (wanted,) = entry.expectation.calls
     return {name: values[0] for name, values in wanted.accepted.items() if isinstance(values, list)}
 
 
-def _verdict(entry: Entry, arguments: Mapping[str, object]) -> str:
+def _judge_arguments(entry: Entry, arguments: Mapping[str, object]) -> str:
     judgement = sql.judge(entry, make_transcript(tool_calls(("sql_execute", arguments))))
     assert not isinstance(judgement.corrected, Failed) or "not_carried_out" not in judgement.corrected.details
     return judgement.corrected.status
@@ -67,10 +67,10 @@ def test_other_ways_to_write_a_truth_pass(truths: list[tuple[Entry, dict[str, ob
             "sql_keyword": keyword.lower(),
             "table_name": str(arguments["table_name"]).upper(),
         }
-        assert _verdict(entry, other) == "passed", entry.id
+        assert _judge_arguments(entry, other) == "passed", entry.id
         if isinstance(conditions := arguments.get("conditions"), list):
             other["conditions"] = [[condition] for condition in reversed(conditions)]
-            assert _verdict(entry, other) == "passed", entry.id
+            assert _judge_arguments(entry, other) == "passed", entry.id
         if keyword == "INSERT":
             assert isinstance(arguments["insert_values"], list)
             (row,) = (
@@ -79,21 +79,27 @@ def test_other_ways_to_write_a_truth_pass(truths: list[tuple[Entry, dict[str, ob
                 else [arguments["insert_values"]]
             )
             other["insert_values"] = [[str(value) for value in row]]
-            assert _verdict(entry, other) == "passed", entry.id
+            assert _judge_arguments(entry, other) == "passed", entry.id
 
 
 def test_what_differs_from_a_truth_fails(truths: list[tuple[Entry, dict[str, object]]]) -> None:
     for entry, arguments in truths:
         keyword = str(arguments["sql_keyword"]).split()[0]
-        assert _verdict(entry, {**arguments, "table_name": "another"}) == "failed", entry.id
+        assert _judge_arguments(entry, {**arguments, "table_name": "another"}) == "failed", entry.id
         if "conditions" in arguments:
             without = {name: value for name, value in arguments.items() if name != "conditions"}
-            assert _verdict(entry, without) == "failed", entry.id
+            assert _judge_arguments(entry, without) == "failed", entry.id
             conditions = arguments["conditions"]
             first = conditions[0] if isinstance(conditions, list) else conditions
-            assert _verdict(entry, {**arguments, "conditions": [f"NOT {first}"]}) == "failed", entry.id
+            assert _judge_arguments(entry, {**arguments, "conditions": [f"NOT {first}"]}) == "failed", (
+                entry.id
+            )
         if keyword in ("SELECT", "CREATE"):
             assert isinstance(arguments["columns"], list | str)
-            assert _verdict(entry, {**arguments, "columns": [*arguments["columns"], "more"]}) == "failed"
+            assert (
+                _judge_arguments(entry, {**arguments, "columns": [*arguments["columns"], "more"]}) == "failed"
+            )
         if keyword == "UPDATE":
-            assert _verdict(entry, {**arguments, "update_values": ["something else"]}) == "failed", entry.id
+            assert _judge_arguments(entry, {**arguments, "update_values": ["something else"]}) == "failed", (
+                entry.id
+            )

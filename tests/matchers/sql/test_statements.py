@@ -195,7 +195,7 @@ def test_a_call_that_is_no_statement(name: str) -> None:
     assert caught.value.code == f"sql:{code}"
 
 
-def _deep(value: object, depth: int) -> object:
+def _nest_list(value: object, depth: int) -> object:
     for _ in range(depth):
         value = [value]
     return value
@@ -256,7 +256,7 @@ ATTACKS = {
     "many parts": make_arguments(conditions=["id = 1" + " OR id = 1" * 700]),
     "deep": make_arguments(conditions=["(" * 3_000 + "id" + ")" * 3_000 + " = 1"]),
     "many columns": make_arguments(columns=["id"] * 5_000),
-    "deep lists": make_arguments(conditions=_deep("id = 1", 5_000)),
+    "deep lists": make_arguments(conditions=_nest_list("id = 1", 5_000)),
 }
 
 

@@ -30,20 +30,20 @@ BLINDS = make_doc("blinds.lower", {"room": {"type": "string"}}, ["room"])
 TUNE = make_doc("music.play", {"title": {"type": "string"}}, ["title"])
 
 
-def _calls(query: str, *functions: FunctionDoc) -> list[tuple[str, object]]:
-    """Its calls, as name and arguments."""
+def _list_calls(query: str, *functions: FunctionDoc) -> list[tuple[str, object]]:
+    """Return the model's calls, as name and arguments."""
     parts = (
         ask_model(FC, make_entry("parallel", query=query, functions=functions, expect=[])).tool_calls or ()
     )
     return [(part.name, json.loads(str(part.arguments))) for part in parts if not isinstance(part, str)]
 
 
-def _arguments(
+def _choose_arguments(
     query: str, schema: Mapping[str, object], name: str = "value", *, required: bool = True
 ) -> object:
-    """The arguments of its call of ``meter.adjust``, which has one parameter."""
+    """Return the arguments of the model's call of ``meter.adjust``, which has one parameter."""
     doc = make_doc("meter.adjust", {name: schema}, [name] if required else ["other"])
-    ((called, arguments),) = _calls(f"adjust the meter {query}", doc)
+    ((called, arguments),) = _list_calls(f"adjust the meter {query}", doc)
     assert called == "meter.adjust"
     return arguments
 
@@ -60,23 +60,23 @@ def _arguments(
     ],
 )
 def test_the_function_with_shared_words_is_called(query: str, name: str) -> None:
-    assert [called for called, _ in _calls(query, LAMP, BLINDS, TUNE)] == [name]
+    assert [called for called, _ in _list_calls(query, LAMP, BLINDS, TUNE)] == [name]
 
 
 def test_its_name_counts_more_than_its_description() -> None:
     described = replace(BLINDS, name="shades.close", description="Lower the blinds.")
-    assert [name for name, _ in _calls("lower blinds", described, BLINDS)] == ["blinds.lower"]
+    assert [name for name, _ in _list_calls("lower blinds", described, BLINDS)] == ["blinds.lower"]
 
 
 def test_of_equal_functions_the_first_is_called() -> None:
-    assert [name for name, _ in _calls("lower blinds", BLINDS, replace(BLINDS, description="Twin."))] == [
-        "blinds.lower"
-    ]
+    assert [
+        name for name, _ in _list_calls("lower blinds", BLINDS, replace(BLINDS, description="Twin."))
+    ] == ["blinds.lower"]
 
 
 def test_names_in_camel_case_are_words() -> None:
     doc = make_doc("BlindMotor.lowerSlowly", {}, [])
-    assert _calls("lower it slowly", doc) == [("BlindMotor.lowerSlowly", {})]
+    assert _list_calls("lower it slowly", doc) == [("BlindMotor.lowerSlowly", {})]
 
 
 @pytest.mark.parametrize("query", ["How tall is an oak?", "", "the of and to"])
@@ -118,21 +118,21 @@ def test_it_abstains_without_functions() -> None:
     ],
 )
 def test_a_parameter_is_filled_by_type(query: str, schema: Mapping[str, object], value: object) -> None:
-    assert _arguments(query, schema) == {"value": value}
+    assert _choose_arguments(query, schema) == {"value": value}
 
 
 def test_a_number_behind_the_word_of_the_parameter_is_taken() -> None:
     doc = make_doc(
         "oven.heat", {"minutes": {"type": "integer"}, "degrees": {"type": "integer"}}, ["minutes", "degrees"]
     )
-    assert _calls("heat the oven, degrees 180, minutes 25", doc) == [
+    assert _list_calls("heat the oven, degrees 180, minutes 25", doc) == [
         ("oven.heat", {"minutes": 25, "degrees": 180})
     ]
 
 
 @pytest.mark.parametrize("kind", ["string", "integer", "array", "dict", "boolean"])
 def test_an_optional_parameter_that_nothing_fits_is_left_out(kind: str) -> None:
-    assert _arguments("", {"type": kind}, name="colour", required=False) == {}
+    assert _choose_arguments("", {"type": kind}, name="colour", required=False) == {}
 
 
 @pytest.mark.parametrize(
@@ -148,28 +148,30 @@ def test_an_optional_parameter_that_nothing_fits_is_left_out(kind: str) -> None:
 def test_a_required_parameter_that_nothing_fits_gets_a_stand_in(
     schema: Mapping[str, object], value: object
 ) -> None:
-    assert _arguments("", schema, name="colour") == {"colour": value}
+    assert _choose_arguments("", schema, name="colour") == {"colour": value}
 
 
 # Several calls
 
 
 def test_parts_that_fill_a_call_each_become_calls() -> None:
-    assert _calls("Lower the blinds in the Kitchen and lower the blinds in the Hall", BLINDS) == [
+    assert _list_calls("Lower the blinds in the Kitchen and lower the blinds in the Hall", BLINDS) == [
         ("blinds.lower", {"room": "Kitchen"}),
         ("blinds.lower", {"room": "Hall"}),
     ]
 
 
 def test_parts_may_call_different_functions() -> None:
-    assert _calls("dim the lamp in the Hall to 30; then lower the blinds in the Study", LAMP, BLINDS) == [
+    assert _list_calls(
+        "dim the lamp in the Hall to 30; then lower the blinds in the Study", LAMP, BLINDS
+    ) == [
         ("lamp.dim", {"room": "Hall", "percent": 30}),
         ("blinds.lower", {"room": "Study"}),
     ]
 
 
 def test_parts_that_would_repeat_a_call_make_one() -> None:
-    calls = _calls("Lower the blinds in the Hall. Yes, lower the blinds in the Hall", BLINDS)
+    calls = _list_calls("Lower the blinds in the Hall. Yes, lower the blinds in the Hall", BLINDS)
     assert calls == [("blinds.lower", {"room": "Hall"})]
 
 
@@ -266,15 +268,15 @@ def test_any_question_gets_the_same_answer_every_time(query: str) -> None:
 
 @given(st.lists(_WORDS, max_size=15).map(" ".join))
 def test_every_call_is_of_an_offered_function_with_its_required_parameters(query: str) -> None:
-    for name, arguments in _calls(query, LAMP, BLINDS):
+    for name, arguments in _list_calls(query, LAMP, BLINDS):
         doc = {"lamp.dim": LAMP, "blinds.lower": BLINDS}[name]
         assert isinstance(arguments, dict)
         assert set(doc.required) <= arguments.keys() <= doc.properties.keys()
 
 
 def test_a_long_number_keeps_its_digits() -> None:
-    assert _arguments("to 12345678901234567", {"type": "integer"}) == {"value": 12345678901234567}
+    assert _choose_arguments("to 12345678901234567", {"type": "integer"}) == {"value": 12345678901234567}
 
 
 def test_a_number_of_any_length_is_no_trouble() -> None:
-    assert _arguments(f"to {'9' * 400}", {"type": "integer"})
+    assert _choose_arguments(f"to {'9' * 400}", {"type": "integer"})

@@ -21,7 +21,7 @@ BEFORE = replace(
 )
 
 
-def question(category: str) -> Entry:
+def make_question(category: str) -> Entry:
     entry = make_entry(category, functions=[], query="Where do I live?")
     return replace(entry, expectation=Answers(("Voss",)), after=BEFORE)
 
@@ -35,14 +35,14 @@ def question(category: str) -> Entry:
     ],
 )
 def test_facts_are_kept_in_their_turn(category: str, call: Call) -> None:
-    entry = replace(BEFORE, category=question(category).category)
+    entry = replace(BEFORE, category=make_question(category).category)
     assert isinstance(entry.expectation, Facts)
     assert memory_recall.store_facts(entry, entry.expectation, 0) == [call]
     assert memory_recall.store_facts(entry, entry.expectation, 1) == []
 
 
-def _after(mode: Mode, *results: str, step: int = 1) -> AskModel:
-    """The request after calls that returned this."""
+def _make_request(mode: Mode, *results: str, step: int = 1) -> AskModel:
+    """Make the request after calls that returned this."""
     calls = [f"f{number}()" for number in range(len(results))]
     made = presenting.build_result_messages((), calls, results, 0, 0)
     if mode is Mode.FC:
@@ -53,23 +53,23 @@ def _after(mode: Mode, *results: str, step: int = 1) -> AskModel:
 
 @pytest.mark.parametrize("mode", Mode)
 def test_names_are_found_first_and_texts_by_these(mode: Mode) -> None:
-    entry = question("memory_kv")
+    entry = make_question("memory_kv")
     assert memory_recall.search_memory(entry, AskModel(())) == [Call("archival_memory_list_keys", {})]
-    found = _after(mode, '{"keys": ["fact_0_0_0", "other", "fact_1_2_0"]}')
+    found = _make_request(mode, '{"keys": ["fact_0_0_0", "other", "fact_1_2_0"]}')
     assert memory_recall.search_memory(entry, found) == [
         Call("archival_memory_retrieve", {"key": key}) for key in ("fact_0_0_0", "fact_1_2_0")
     ]
-    assert memory_recall.search_memory(entry, _after(mode, '{"keys": []}')) == []
-    assert memory_recall.search_memory(entry, _after(mode, "{}", step=2)) == []
+    assert memory_recall.search_memory(entry, _make_request(mode, '{"keys": []}')) == []
+    assert memory_recall.search_memory(entry, _make_request(mode, "{}", step=2)) == []
 
 
 def test_the_other_memories_are_looked_at_once() -> None:
-    (searched,) = memory_recall.search_memory(question("memory_vector"), AskModel(()))
+    (searched,) = memory_recall.search_memory(make_question("memory_vector"), AskModel(()))
     assert searched.arguments == {"query": "Where do I live?", "top_k": 50}
-    assert memory_recall.search_memory(question("memory_rec_sum"), AskModel(())) == [
+    assert memory_recall.search_memory(make_question("memory_rec_sum"), AskModel(())) == [
         Call("memory_retrieve", {})
     ]
-    assert memory_recall.search_memory(question("memory_rec_sum"), AskModel((), step=1)) == []
+    assert memory_recall.search_memory(make_question("memory_rec_sum"), AskModel((), step=1)) == []
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -84,12 +84,14 @@ def test_the_other_memories_are_looked_at_once() -> None:
 )
 def test_only_what_was_found_is_answered(mode: Mode, result: str, answer: str) -> None:
     """What stands in the question, or is told by the system, is not found."""
-    said = memory_recall.write_answer(question("memory_kv"), Answers(("Voss",)), _after(mode, result))
+    said = memory_recall.write_answer(
+        make_question("memory_kv"), Answers(("Voss",)), _make_request(mode, result)
+    )
     assert ast.literal_eval(said)["answer"] == answer
 
 
 def test_what_was_returned_keeps_its_letters() -> None:
     for mode in Mode:
         assert memory_recall.collect_results(
-            _after(mode, '{"value": "\\u00c5l, it\'s \\"x\\""}').messages
+            _make_request(mode, '{"value": "\\u00c5l, it\'s \\"x\\""}').messages
         ) == ['Ål, it\'s "x"']

@@ -25,13 +25,13 @@ PLAIN = make_entry(entry_id="a")
 TALK = make_multi_turn(("Go.", []), ("On.", []), entry_id="b")
 
 
-def completion_of(row: Mapping[str, object]) -> Completion:
-    """The only completion of a row."""
+def read_completion(row: Mapping[str, object]) -> Completion:
+    """Read the only completion of a row."""
     ((completion,),) = read_turns(row)
     return completion
 
 
-def row(result: object) -> Mapping[str, object]:
+def make_row(result: object) -> Mapping[str, object]:
     return {"id": "simple_python_0", "result": result}
 
 
@@ -78,7 +78,7 @@ ERROR = "Error during inference: "
     ],
 )
 def test_a_result_is_a_completion(result: object, completion: Completion) -> None:
-    assert completion_of(row(result)) == completion
+    assert read_completion(make_row(result)) == completion
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_a_result_is_a_completion(result: object, completion: Completion) -> Non
     ],
 )
 def test_what_stands_beside_a_result(more: Mapping[str, object], completion: Completion) -> None:
-    assert completion_of({**row("x"), **more}) == completion
+    assert read_completion({**make_row("x"), **more}) == completion
 
 
 @pytest.mark.parametrize("count", ["NaN", "Infinity", "1e999", f"1{400 * '0'}"])
 def test_a_count_that_is_no_finite_number_is_unknown(count: str) -> None:
     read = json.loads(f'{{"id": "a", "result": "x", "input_token_count": {count}}}')
-    assert completion_of(read) == Completion(text="x")
+    assert read_completion(read) == Completion(text="x")
 
 
 _JSON = st.recursive(
@@ -143,19 +143,19 @@ _COMPLETIONS = st.builds(
 @given(_COMPLETIONS)
 def test_a_row_holds_a_completion(completion: Completion) -> None:
     """All but the text beside tool calls and the ids of these."""
-    assert completion_of(_written(write_row(PLAIN, ((completion,),)))) == _held(completion)
+    assert read_completion(_reload_row(write_row(PLAIN, ((completion,),)))) == _drop_unwritten(completion)
 
 
-def _held(completion: Completion) -> Completion:
-    """What a row can hold of a completion."""
+def _drop_unwritten(completion: Completion) -> Completion:
+    """Reduce a completion to what a row can hold."""
     if completion.tool_calls is None:
         return completion
     calls = [replace(c, id="") if isinstance(c, ToolCall) else c for c in completion.tool_calls]
     return replace(completion, text=None, tool_calls=tuple(calls))
 
 
-def _written(row: Mapping[str, object]) -> Mapping[str, object]:
-    """A row as it comes back from its file."""
+def _reload_row(row: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a row as it comes back from its file."""
     read: Mapping[str, object] = json.loads(json.dumps(row))
     return read
 
@@ -175,9 +175,9 @@ def test_what_is_unknown_is_left_out() -> None:
 
 @pytest.mark.parametrize("text", [f"{ERROR}503", f"{ERROR}the maximum context is 8192"])
 def test_a_fault_that_the_text_tells_is_held(text: str) -> None:
-    completion = completion_of(row(text))
+    completion = read_completion(make_row(text))
     assert completion.fault is not None
-    assert completion_of(write_row(PLAIN, ((completion,),))) == completion
+    assert read_completion(write_row(PLAIN, ((completion,),))) == completion
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_fault_that_the_text_tells_is_held(text: str) -> None:
 def test_a_fault_becomes_one_that_the_text_tells(fault: Fault, text: str) -> None:
     written = write_row(PLAIN, ((Completion(text=text, fault=fault),),))
     assert written["result"] == f"{ERROR}{text}"
-    assert completion_of(written) == Completion(text=f"{ERROR}{text}", fault=fault)
+    assert read_completion(written) == Completion(text=f"{ERROR}{text}", fault=fault)
 
 
 # Rows of several turns
@@ -233,12 +233,12 @@ def test_of_several_turns_too_only_what_is_known_is_written() -> None:
     ],
 )
 def test_a_list_of_lists_is_turns(result: object, texts: list[list[str | None]]) -> None:
-    assert [[step.text for step in turn] for turn in read_turns(row(result))] == texts
+    assert [[step.text for step in turn] for turn in read_turns(make_row(result))] == texts
 
 
 @pytest.mark.parametrize("result", ["x", [], ["x", ["y"]], [{"f": "{}"}, ["y"]], {"f": [["y"]]}, None])
 def test_any_other_result_is_one_completion(result: object) -> None:
-    assert [len(turn) for turn in read_turns(row(result))] == [1]
+    assert [len(turn) for turn in read_turns(make_row(result))] == [1]
 
 
 @pytest.mark.parametrize(
@@ -276,8 +276,8 @@ _TURNS = st.lists(st.lists(_COMPLETIONS, min_size=1, max_size=3).map(tuple), min
 
 @given(_TURNS.map(tuple))
 def test_a_row_holds_turns_of_completions(turns: Turns) -> None:
-    held = tuple(tuple(map(_held, turn)) for turn in turns)
-    assert read_turns(_written(write_row(TALK, turns))) == held
+    held = tuple(tuple(map(_drop_unwritten, turn)) for turn in turns)
+    assert read_turns(_reload_row(write_row(TALK, turns))) == held
 
 
 _PART = st.dictionaries(st.text(max_size=5), _JSON, min_size=1, max_size=1) | st.text(max_size=5)
@@ -301,7 +301,7 @@ def test_a_row_of_several_turns_is_written_as_it_was_read(steps: list[list[dict[
         for key, value in given.items()
         if key == "result" or any(part is not None for turn in value for part in turn)
     }
-    assert _written(write_row(TALK, read_turns({"id": "b", **known}))) == {"id": "b", **known}
+    assert _reload_row(write_row(TALK, read_turns({"id": "b", **known}))) == {"id": "b", **known}
 
 
 def test_of_an_answer_in_text_only_the_text_is_judged() -> None:

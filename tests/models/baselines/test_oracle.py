@@ -40,8 +40,8 @@ DOC = make_doc(
 )
 
 
-def _call(entry: Entry) -> tuple[str, object]:
-    """Name and arguments of the oracle's only call."""
+def _ask_oracle(entry: Entry) -> tuple[str, object]:
+    """Return name and arguments of the oracle's only call."""
     answer = ask_model(OracleModel(Prompting.make_default(Mode.FC)), entry)
     assert answer.text is None
     assert answer.tool_calls is not None
@@ -72,7 +72,7 @@ def _call(entry: Entry) -> tuple[str, object]:
 )
 def test_values_of_the_call(accepted: Mapping[str, object], given: object) -> None:
     entry = make_entry(functions=[DOC], expect=[{"parcel.send": accepted}])
-    assert _call(entry) == ("parcel_send", given)
+    assert _ask_oracle(entry) == ("parcel_send", given)
 
 
 def test_in_prompting_mode_the_calls_are_text() -> None:
@@ -107,7 +107,7 @@ def test_for_relevance_it_fills_the_first_function_with_values_of_the_declared_t
         "any": "text",
         "size": "small",
     }
-    assert _call(entry) == ("parcel_list", arguments)
+    assert _ask_oracle(entry) == ("parcel_list", arguments)
 
 
 # Several turns
@@ -233,8 +233,8 @@ MISJUDGED = {
 an accepted list in which texts and numbers stand beside each other."""
 
 
-def _outcomes(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Pool) -> Iterator[Outcome]:
-    """Every entry of these categories put to the oracle and judged."""
+def _judge_oracle(suite: Suite, categories: Iterable[Category], mode: Mode, pool: Pool) -> Iterator[Outcome]:
+    """Put every entry of these categories to the oracle and judge it."""
     names = Names.UNDERSCORED if mode is Mode.FC else Names.DOTTED
     return judge_entries(
         OracleModel(Prompting.make_default(mode, names)),
@@ -253,7 +253,7 @@ def test_it_passes_all_of_core_in_both_profiles(
     suite = open_suite("core", tmp_path)
     others = {"path", "variation"} if mode is Mode.FC else {"path"}
     categories = [c for c in suite.categories if c.single_turn is single_turn and c.rule.name not in others]
-    found = list(_outcomes(suite, categories, mode, pool))
+    found = list(_judge_oracle(suite, categories, mode, pool))
     missed = {o.id: o.judgement for o in found if o.judgement.official.status != "passed"}
     missed |= {o.id: o.judgement for o in found if o.judgement.corrected.status != "passed"}
     assert found
@@ -262,13 +262,13 @@ def test_it_passes_all_of_core_in_both_profiles(
 
 @pytest.fixture(scope="module", params=Mode)
 def official(request: pytest.FixtureRequest, pack_cache: Path, pool: Pool) -> list[Outcome]:
-    """The outcomes of the official suite in one mode."""
+    """Return the outcomes of the official suite in one mode."""
     suite = open_suite("bfcl", pack_cache)
     categories = [category for category in suite.categories if not category.rule.varies_others]
-    return list(_outcomes(suite, categories, request.param, pool))
+    return list(_judge_oracle(suite, categories, request.param, pool))
 
 
-def _ledger() -> Mapping[str, str]:
+def _read_ledger() -> Mapping[str, str]:
     ledger = read_yaml(Path(bfcl.__file__).with_name("ledger.yaml"))
     assert isinstance(ledger, dict)
     return ledger
@@ -285,12 +285,12 @@ def test_corrected_exactly_the_ledger_is_not_scored(official: list[Outcome]) -> 
     live_only = {entry_id for entry_id, v in unscored.items() if v.reason.startswith("live_only: ")}
     assert len(live_only) == 54
     told = {entry_id: v.reason for entry_id, v in unscored.items() if entry_id not in live_only}
-    assert told == _ledger()
+    assert told == _read_ledger()
 
 
 def test_official_exactly_the_entries_that_nothing_passes_are_failed(official: list[Outcome]) -> None:
     """Of the composite entries, those whose truth is not valid Python."""
-    unplayable = {entry_id for entry_id, reason in _ledger().items() if "not valid Python" in reason}
+    unplayable = {entry_id for entry_id, reason in _read_ledger().items() if "not valid Python" in reason}
     assert len(unplayable) == 16
     assert {o.id for o in official if isinstance(o.judgement.official, Failed)} == MISJUDGED | unplayable
     unscored = [o.judgement for o in official if isinstance(o.judgement.official, NotScored)]
@@ -301,7 +301,7 @@ def test_official_exactly_the_entries_that_nothing_passes_are_failed(official: l
 def test_in_every_prompt_format_only_a_list_of_objects_is_misread(pack_cache: Path, pool: Pool) -> None:
     """As JSON it ends, officially, the search for the calls."""
     suite = open_suite("bfcl", pack_cache)
-    outcomes = list(_outcomes(suite, [CATEGORIES["format_sensitivity"]], Mode.PROMPT, pool))
+    outcomes = list(_judge_oracle(suite, [CATEGORIES["format_sensitivity"]], Mode.PROMPT, pool))
     assert len(outcomes) == 5_200
     assert not [o.id for o in outcomes if not isinstance(o.judgement.corrected, Passed)]
     failed = [parse_format_id(o.id) for o in outcomes if isinstance(o.judgement.official, Failed)]

@@ -26,10 +26,10 @@ from tests.factories import (
 )
 
 
-def _file(
+def _write_results(
     folder: Path, *rows: Mapping[str, object] | str, name: str = "BFCL_v4_simple_python_result.json"
 ) -> Path:
-    """A result file; a row given as text is a line as it stands."""
+    """Write a result file; a row given as text is a line as it stands."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
@@ -37,11 +37,11 @@ def _file(
     return path
 
 
-def _row(result: object, number: int = 0) -> Mapping[str, object]:
+def _make_row(result: object, number: int = 0) -> Mapping[str, object]:
     return {"id": f"simple_python_{number}", "result": result}
 
 
-def _bfcl(number: int = 0) -> Entry:
+def _make_bfcl_entry(number: int = 0) -> Entry:
     return make_entry(suite="bfcl", entry_id=f"simple_python_{number}")
 
 
@@ -51,13 +51,13 @@ ERROR = "Error during inference: "
 
 
 def test_all_result_files_below_a_folder_are_read(tmp_path: Path) -> None:
-    _file(tmp_path / "non_live", _row("[f()]"), "", _row("[g()]", 1))
-    _file(
+    _write_results(tmp_path / "non_live", _make_row("[f()]"), "", _make_row("[g()]", 1))
+    _write_results(
         tmp_path / "live",
         {"id": "live_simple_0-0-0", "result": "[h()]"},
         name="BFCL_v4_live_simple_result.json",
     )
-    _file(tmp_path, "no JSON", name="notes.json")
+    _write_results(tmp_path, "no JSON", name="notes.json")
     model = replay.load(tmp_path)
     assert model.answers == {
         "bfcl:simple_python_0": ((Completion(text="[f()]"),),),
@@ -67,26 +67,29 @@ def test_all_result_files_below_a_folder_are_read(tmp_path: Path) -> None:
 
 
 def test_one_file_is_enough(tmp_path: Path) -> None:
-    path = _file(tmp_path, _row("[f()]"))
-    assert ask_model(replay.load(path), _bfcl()) == Completion(text="[f()]")
+    path = _write_results(tmp_path, _make_row("[f()]"))
+    assert ask_model(replay.load(path), _make_bfcl_entry()) == Completion(text="[f()]")
 
 
 def test_an_entry_without_result_is_not_scored(tmp_path: Path) -> None:
-    model = replay.load(_file(tmp_path, _row("[f()]")))
+    model = replay.load(_write_results(tmp_path, _make_row("[f()]")))
     with pytest.raises(NotScoredError) as caught:
-        ask_model(model, _bfcl(1))
+        ask_model(model, _make_bfcl_entry(1))
     assert caught.value.cause == "no_result"
     assert caught.value.reason == f"{model.path} has no result for bfcl:simple_python_1"
 
 
 def test_results_answer_entries_of_bfcl_only(tmp_path: Path) -> None:
-    model = replay.load(_file(tmp_path, _row("[f()]")))
+    model = replay.load(_write_results(tmp_path, _make_row("[f()]")))
     with pytest.raises(NotScoredError, match="has no result for core:simple_python_0"):
         ask_model(model, make_entry())
 
 
 def test_an_id_in_two_files_is_refused(tmp_path: Path) -> None:
-    one, other = _file(tmp_path / "a", _row("x")), _file(tmp_path / "b", _row("y"))
+    one, other = (
+        _write_results(tmp_path / "a", _make_row("x")),
+        _write_results(tmp_path / "b", _make_row("y")),
+    )
     with pytest.raises(UsageError) as caught:
         replay.load(tmp_path)
     assert str(caught.value) == (
@@ -115,22 +118,25 @@ def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_line_is_told_with_its_number(tmp_path: Path, line: str, says: str) -> None:
-    path = _file(tmp_path, _row("x"), "", line)
+    path = _write_results(tmp_path, _make_row("x"), "", line)
     with pytest.raises(UsageError) as caught:
         replay.load(tmp_path)
     assert str(caught.value).startswith(f"{path}:3: {says}")
 
 
 def test_a_line_that_is_no_text_is_told_with_its_number(tmp_path: Path) -> None:
-    path = _file(tmp_path, _row("x"))
+    path = _write_results(tmp_path, _make_row("x"))
     path.write_bytes(path.read_bytes() + b'{"id": "a", "result": "\xff"}\n')
     with pytest.raises(UsageError, match=r"_result\.json:2: not JSON: "):
         replay.load(path)
 
 
 def test_line_separators_inside_a_text_do_not_end_the_line(tmp_path: Path) -> None:
-    row = json.dumps(_row("one\u2028two\x85three"), ensure_ascii=False)
-    assert ask_model(replay.load(_file(tmp_path, row)), _bfcl()).text == "one\u2028two\x85three"
+    row = json.dumps(_make_row("one\u2028two\x85three"), ensure_ascii=False)
+    assert (
+        ask_model(replay.load(_write_results(tmp_path, row)), _make_bfcl_entry()).text
+        == "one\u2028two\x85three"
+    )
 
 
 # Several turns
@@ -140,12 +146,12 @@ TALK = make_multi_turn(
 )
 
 
-def _talk(result: object) -> Mapping[str, object]:
+def _make_talk_row(result: object) -> Mapping[str, object]:
     return {"id": TALK.id, "result": result, "latency": [[0.5, 1.5], [2.5]]}
 
 
 def test_steps_are_given_by_turn_and_step(tmp_path: Path) -> None:
-    model = replay.load(_file(tmp_path, _talk([[[{"f": "{}"}], "Done."], ["Yes."]])))
+    model = replay.load(_write_results(tmp_path, _make_talk_row([[[{"f": "{}"}], "Done."], ["Yes."]])))
     assert ask_model(model, TALK) == replace(tool_calls(("f", "{}")), latency_s=0.5)
     assert ask_model(model, TALK, step=1) == Completion(text="Done.", latency_s=1.5)
     assert ask_model(model, TALK, turn=1) == Completion(text="Yes.", latency_s=2.5)
@@ -153,7 +159,7 @@ def test_steps_are_given_by_turn_and_step(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("turn", "step"), [(0, 2), (1, 1), (1, 7), (2, 0), (3, 0)])
 def test_a_step_that_is_not_there_is_not_scored(tmp_path: Path, turn: int, step: int) -> None:
-    model = replay.load(_file(tmp_path, _talk([["[f()]", "Done."], ["Yes."], []])))
+    model = replay.load(_write_results(tmp_path, _make_talk_row([["[f()]", "Done."], ["Yes."], []])))
     with pytest.raises(NotScoredError) as caught:
         ask_model(model, TALK, turn, step)
     assert caught.value.cause == "no_result"
@@ -163,13 +169,13 @@ def test_a_step_that_is_not_there_is_not_scored(tmp_path: Path, turn: int, step:
 
 
 def test_the_error_of_a_whole_conversation_answers_wherever_it_is(tmp_path: Path) -> None:
-    model = replay.load(_file(tmp_path, _talk(f"{ERROR}503")))
+    model = replay.load(_write_results(tmp_path, _make_talk_row(f"{ERROR}503")))
     for turn, step in ((0, 0), (0, 1), (2, 0)):
         assert ask_model(model, TALK, turn, step).fault is Fault.INFERENCE_ERROR
 
 
 def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
-    model = replay.load(_file(tmp_path, _talk([["[f()]", f"{ERROR}maximum context"]])))
+    model = replay.load(_write_results(tmp_path, _make_talk_row([["[f()]", f"{ERROR}maximum context"]])))
     assert ask_model(model, TALK).fault is None
     assert ask_model(model, TALK, step=1).fault is Fault.OVERFLOW
     with pytest.raises(NotScoredError):
@@ -202,7 +208,9 @@ def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
 def test_mode_and_syntax_are_seen_from_all_results(
     tmp_path: Path, results: Sequence[object], mode: Mode, syntax: str
 ) -> None:
-    model = replay.load(_file(tmp_path, *[_row(result, number) for number, result in enumerate(results)]))
+    model = replay.load(
+        _write_results(tmp_path, *[_make_row(result, number) for number, result in enumerate(results)])
+    )
     assert (model.recorded.mode, model.recorded.syntax) == (mode, syntax)
 
 
@@ -212,7 +220,7 @@ FC = Manner("gpt", Prompting.make_default(Mode.FC))
 PROMPTED = Manner("gpt", Prompting.make_default(Mode.PROMPT))
 
 
-def _record(completion: Completion | None, manner: Manner = FC, number: int = 0) -> Record:
+def _make_record(completion: Completion | None, manner: Manner = FC, number: int = 0) -> Record:
     entry = make_entry(entry_id=f"simple_python_{number}")
     transcript = None
     if completion is not None:
@@ -221,10 +229,10 @@ def _record(completion: Completion | None, manner: Manner = FC, number: int = 0)
     return build_record(entry, manner, Judgement.same_in_both(Passed()), transcript)
 
 
-_RECORD = {**to_json(_record(Completion(text="x")))}
+_RECORD = {**to_json(_make_record(Completion(text="x")))}
 
 
-def _scorecard(folder: Path, *records: Record) -> Path:
+def _write_scorecard(folder: Path, *records: Record) -> Path:
     return write_scorecard(folder / "scorecard.json", records)
 
 
@@ -243,33 +251,35 @@ def _scorecard(folder: Path, *records: Record) -> Path:
     ],
 )
 def test_a_scorecard_gives_the_answers_back(tmp_path: Path, completion: Completion) -> None:
-    model = replay.load(_scorecard(tmp_path, _record(completion)))
+    model = replay.load(_write_scorecard(tmp_path, _make_record(completion)))
     assert ask_model(model, make_entry()) == completion
 
 
 @pytest.mark.parametrize("manner", [FC, PROMPTED], ids=["fc", "prompt"])
 def test_a_scorecard_knows_mode_and_syntax(tmp_path: Path, manner: Manner) -> None:
-    model = replay.load(_scorecard(tmp_path, _record(Completion(text="x"), manner)))
+    model = replay.load(_write_scorecard(tmp_path, _make_record(Completion(text="x"), manner)))
     assert (model.recorded.mode, model.recorded.syntax) == (manner.prompting.mode, manner.prompting.syntax)
 
 
 def test_an_entry_without_answer_in_the_scorecard_is_not_scored(tmp_path: Path) -> None:
-    model = replay.load(_scorecard(tmp_path, _record(None), _record(Completion(text="x"), number=1)))
+    model = replay.load(
+        _write_scorecard(tmp_path, _make_record(None), _make_record(Completion(text="x"), number=1))
+    )
     with pytest.raises(NotScoredError, match=r"scorecard\.json has no result for core:simple_python_0"):
         ask_model(model, make_entry())
 
 
 def test_trials_of_a_scorecard_stay_apart(tmp_path: Path) -> None:
-    answers = [replace(_record(Completion(text=f"answer {n}")), trial=n) for n in (1, 2)]
-    model = replay.load(_scorecard(tmp_path, *answers))
+    answers = [replace(_make_record(Completion(text=f"answer {n}")), trial=n) for n in (1, 2)]
+    model = replay.load(_write_scorecard(tmp_path, *answers))
     assert ask_model(model, make_entry()).text == "answer 1"
     assert [ask_model(model, replace(make_entry(), trial=n)).text for n in (1, 2)] == ["answer 1", "answer 2"]
     with pytest.raises(NotScoredError, match="no result for core:simple_python_0-t3"):
         ask_model(model, replace(make_entry(), trial=3))
 
 
-def _talked(*turns: Sequence[Completion]) -> Record:
-    """The Record of a conversation of several turns."""
+def _make_talk_record(*turns: Sequence[Completion]) -> Record:
+    """Make the Record of a conversation of several turns."""
     held = tuple(tuple(map(Step, turn)) for turn in turns)
     transcript = Transcript(TALK.key, FC.model, FC.prompting, held)
     return build_record(TALK, FC, Judgement.same_in_both(Passed()), transcript)
@@ -281,14 +291,16 @@ def test_a_scorecard_gives_every_step_back(tmp_path: Path) -> None:
         (Completion(),),
         (Completion(text="a", reasoning="hm"), Completion(text="too long", fault=Fault.OVERFLOW)),
     )
-    model = replay.load(_scorecard(tmp_path, _talked(*turns), _record(Completion(text="x"))))
+    model = replay.load(
+        _write_scorecard(tmp_path, _make_talk_record(*turns), _make_record(Completion(text="x")))
+    )
     given_back = [[ask_model(model, TALK, t, s) for s in range(len(turns[t]))] for t in range(3)]
     assert given_back == [list(turn) for turn in turns]
     with pytest.raises(NotScoredError, match="no result for turn 2, step 2 of bfcl:multi_turn_base_0"):
         ask_model(model, TALK, 1, 1)
 
 
-def _report(record: object) -> str:
+def _write_report(record: object) -> str:
     return json.dumps(make_scorecard([]) | {"tests": [{"metadata": {"fcbench": record}}]})
 
 
@@ -298,15 +310,15 @@ def _report(record: object) -> str:
         pytest.param("no JSON", id="no JSON"),
         pytest.param("[]", id="a list"),
         pytest.param('{"exitcode": 0}', id="no tests"),
-        pytest.param(_report({}), id="an empty record"),
-        pytest.param(_report([1]), id="a list for a record"),
-        pytest.param(_report(_RECORD | {"turns": [[{"x": 1}]]}), id="an answer of another shape"),
-        pytest.param(_report(_RECORD | {"turns": [["x"]]}), id="a text for an answer"),
-        pytest.param(_report(_RECORD | {"turns": ["x"]}), id="a text for a turn"),
-        pytest.param(_report(_RECORD | {"turns": 5}), id="a number for turns"),
-        pytest.param(_report(_RECORD | {"steps": []}), id="an answer without usage"),
-        pytest.param(_report(_RECORD | {"steps": [{}]}), id="usage of another shape"),
-        pytest.param(_report(_RECORD | {"turns": [], "mode": "f"}), id="an unknown mode"),
+        pytest.param(_write_report({}), id="an empty record"),
+        pytest.param(_write_report([1]), id="a list for a record"),
+        pytest.param(_write_report(_RECORD | {"turns": [[{"x": 1}]]}), id="an answer of another shape"),
+        pytest.param(_write_report(_RECORD | {"turns": [["x"]]}), id="a text for an answer"),
+        pytest.param(_write_report(_RECORD | {"turns": ["x"]}), id="a text for a turn"),
+        pytest.param(_write_report(_RECORD | {"turns": 5}), id="a number for turns"),
+        pytest.param(_write_report(_RECORD | {"steps": []}), id="an answer without usage"),
+        pytest.param(_write_report(_RECORD | {"steps": [{}]}), id="usage of another shape"),
+        pytest.param(_write_report(_RECORD | {"turns": [], "mode": "f"}), id="an unknown mode"),
         pytest.param("[" * 100_000, id="nested"),
     ],
 )
@@ -319,7 +331,7 @@ def test_another_json_file_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_metadata_of_other_plugins_does_not_matter(tmp_path: Path) -> None:
-    path = _scorecard(tmp_path, _record(Completion(text="x")))
+    path = _write_scorecard(tmp_path, _make_record(Completion(text="x")))
     report = json.loads(path.read_text(encoding="utf-8"))
     report["tests"].append({"nodeid": "foreign", "metadata": {"ticket": 12}})
     path.write_text(json.dumps(report), encoding="utf-8")
@@ -329,18 +341,18 @@ def test_metadata_of_other_plugins_does_not_matter(tmp_path: Path) -> None:
 def test_a_context_overflow_stays_one(tmp_path: Path) -> None:
     """As litellm reports it, whose words are not those of the official result files."""
     completion = Completion(text="ContextWindowExceededError: 9000 tokens", fault=Fault.OVERFLOW)
-    model = replay.load(_scorecard(tmp_path, _record(completion)))
+    model = replay.load(_write_scorecard(tmp_path, _make_record(completion)))
     assert ask_model(model, make_entry()).fault is Fault.OVERFLOW
 
 
 def test_reasoning_is_read_back(tmp_path: Path) -> None:
-    model = replay.load(_scorecard(tmp_path, _record(Completion(text="x", reasoning="hm"))))
+    model = replay.load(_write_scorecard(tmp_path, _make_record(Completion(text="x", reasoning="hm"))))
     assert ask_model(model, make_entry()).reasoning == "hm"
 
 
 def test_tokens_and_latency_are_read_back(tmp_path: Path) -> None:
     completion = Completion(text="x", input_tokens=5, output_tokens=2, latency_s=0.5)
-    model = replay.load(_scorecard(tmp_path, _record(completion)))
+    model = replay.load(_write_scorecard(tmp_path, _make_record(completion)))
     assert ask_model(model, make_entry()) == completion
 
 

@@ -26,11 +26,11 @@ answers:
 LAMP = make_doc("lamp.set", {"room": {"type": "string"}, "bright": {"type": "boolean"}}, ["room"])
 
 
-def _entry(category: str = "simple_python", number: int = 0) -> Entry:
+def _make_lamp_entry(category: str = "simple_python", number: int = 0) -> Entry:
     return make_entry(category, functions=[LAMP], expect=[{"lamp.set": {}}], entry_id=f"{category}_{number}")
 
 
-def _model(
+def _load_model(
     folder: Path, text: str = FILE, mode: Mode = Mode.FC, names: Names = Names.UNDERSCORED
 ) -> scripted.ScriptedModel:
     path = folder / "answers.yaml"
@@ -40,11 +40,13 @@ def _model(
 
 @pytest.mark.parametrize("mode", Mode)
 def test_text_is_given_as_it_stands(tmp_path: Path, mode: Mode) -> None:
-    assert ask_model(_model(tmp_path, mode=mode), _entry()) == Completion(text="[lamp.set(room='hall')]")
+    assert ask_model(_load_model(tmp_path, mode=mode), _make_lamp_entry()) == Completion(
+        text="[lamp.set(room='hall')]"
+    )
 
 
 def test_calls_become_tool_calls_with_names_as_shown(tmp_path: Path) -> None:
-    assert ask_model(_model(tmp_path), _entry("parallel")) == Completion(
+    assert ask_model(_load_model(tmp_path), _make_lamp_entry("parallel")) == Completion(
         tool_calls=(
             ToolCall("lamp_set", '{"room": "hall", "bright": true}', "call_0"),
             ToolCall("lamp_set", '{"room": "attic"}', "call_1"),
@@ -53,32 +55,32 @@ def test_calls_become_tool_calls_with_names_as_shown(tmp_path: Path) -> None:
 
 
 def test_calls_become_text_in_prompting_mode(tmp_path: Path) -> None:
-    model = _model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
-    assert ask_model(model, _entry("parallel")) == Completion(
+    model = _load_model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
+    assert ask_model(model, _make_lamp_entry("parallel")) == Completion(
         text="[lamp.set(room='hall', bright=True), lamp.set(room='attic')]"
     )
 
 
 def test_arguments_given_as_text_stay_as_they_are(tmp_path: Path) -> None:
-    answer = ask_model(_model(tmp_path, names=Names.DOTTED), _entry("multiple"))
+    answer = ask_model(_load_model(tmp_path, names=Names.DOTTED), _make_lamp_entry("multiple"))
     assert answer == Completion(tool_calls=(ToolCall("lamp.set", '{"room": '),))
 
 
 def test_an_empty_list_is_a_reply_without_calls(tmp_path: Path) -> None:
-    model = _model(tmp_path, "answers:\n  core:irrelevance_0: []\n")
-    assert ask_model(model, _entry("irrelevance")) == Completion(tool_calls=())
+    model = _load_model(tmp_path, "answers:\n  core:irrelevance_0: []\n")
+    assert ask_model(model, _make_lamp_entry("irrelevance")) == Completion(tool_calls=())
 
 
 def test_the_default_answers_every_other_entry(tmp_path: Path) -> None:
-    model = _model(tmp_path, FILE + "default: No.\n")
-    assert ask_model(model, _entry(number=7)) == Completion(text="No.")
-    assert ask_model(model, _entry(number=0)) != Completion(text="No.")
+    model = _load_model(tmp_path, FILE + "default: No.\n")
+    assert ask_model(model, _make_lamp_entry(number=7)) == Completion(text="No.")
+    assert ask_model(model, _make_lamp_entry(number=0)) != Completion(text="No.")
 
 
 def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> None:
-    model = _model(tmp_path)
+    model = _load_model(tmp_path)
     with pytest.raises(NotScoredError) as caught:
-        ask_model(model, _entry(number=7))
+        ask_model(model, _make_lamp_entry(number=7))
     assert caught.value.cause == "no_result"
     assert (
         caught.value.reason
@@ -161,13 +163,13 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
 )
 def test_a_broken_file_is_told_with_line_and_field(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        _model(tmp_path, text)
+        _load_model(tmp_path, text)
     assert str(caught.value) == f"scripted:{tmp_path / 'answers.yaml'}:{says}"
 
 
 def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^scripted:.*answers\.yaml: not valid YAML: "):
-        _model(tmp_path, "answers: [")
+        _load_model(tmp_path, "answers: [")
 
 
 @pytest.mark.parametrize(
@@ -179,27 +181,27 @@ def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
 )
 def test_what_could_not_be_used_is_refused_at_once(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError):
-        _model(tmp_path, text)
+        _load_model(tmp_path, text)
 
 
 def test_names_are_shown_as_in_the_run_where_arguments_are_text(tmp_path: Path) -> None:
-    answer = ask_model(_model(tmp_path), _entry("multiple"))
+    answer = ask_model(_load_model(tmp_path), _make_lamp_entry("multiple"))
     assert answer == Completion(tool_calls=(ToolCall("lamp_set", '{"room": '),))
 
 
 def test_arguments_as_text_can_be_given_in_prompting_mode(tmp_path: Path) -> None:
-    model = _model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
-    assert "lamp.set" in (ask_model(model, _entry("multiple")).text or "")
+    model = _load_model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
+    assert "lamp.set" in (ask_model(model, _make_lamp_entry("multiple")).text or "")
 
 
 def test_the_documented_example_names_its_arguments(tmp_path: Path) -> None:
-    model = _model(
+    model = _load_model(
         tmp_path,
         "answers:\n  core:parallel_1:\n    - lamp.set: {room: kitchen, on: true}\n",
         Mode.PROMPT,
         Names.DOTTED,
     )
-    answer = ask_model(model, _entry("parallel", 1))
+    answer = ask_model(model, _make_lamp_entry("parallel", 1))
     assert answer == Completion(text="[lamp.set(room='kitchen', on=True)]")
 
 
@@ -220,7 +222,7 @@ answers:
 
 
 def test_each_step_has_its_answer(tmp_path: Path) -> None:
-    model = _model(tmp_path, TURNS)
+    model = _load_model(tmp_path, TURNS)
     assert ask_model(model, TALK) == Completion(
         tool_calls=(
             ToolCall("lamp_set", '{"room": "hall"}', "call_0"),
@@ -235,7 +237,7 @@ def test_each_step_has_its_answer(tmp_path: Path) -> None:
 
 
 def test_each_step_is_written_in_the_mode_of_the_run(tmp_path: Path) -> None:
-    model = _model(tmp_path, TURNS, Mode.PROMPT, Names.DOTTED)
+    model = _load_model(tmp_path, TURNS, Mode.PROMPT, Names.DOTTED)
     assert ask_model(model, TALK).text == "[lamp.set(room='hall'), lamp.set(room='attic')]"
     assert ask_model(model, TALK, step=1).text == "It is light."
     assert ask_model(model, TALK, turn=2).text == "[]"
@@ -246,7 +248,7 @@ def test_each_step_is_written_in_the_mode_of_the_run(tmp_path: Path) -> None:
 def test_a_step_without_answer_gets_the_default_or_is_not_scored(
     tmp_path: Path, turn: int, step: int
 ) -> None:
-    model = _model(tmp_path, TURNS)
+    model = _load_model(tmp_path, TURNS)
     with pytest.raises(NotScoredError) as caught:
         ask_model(model, TALK, turn, step)
     assert caught.value.cause == "no_result"
@@ -254,12 +256,12 @@ def test_a_step_without_answer_gets_the_default_or_is_not_scored(
         f"{model.path} has no answer for turn {turn + 1}, step {step + 1} of core:multi_turn_base_0 "
         "and no 'default'; add one of them"
     )
-    model = _model(tmp_path, TURNS + "default: Done.\n")
+    model = _load_model(tmp_path, TURNS + "default: Done.\n")
     assert ask_model(model, TALK, turn, step) == Completion(text="Done.")
 
 
 def test_an_answer_without_turns_is_given_at_every_step(tmp_path: Path) -> None:
-    model = _model(tmp_path, "answers:\n  core:multi_turn_base_0: No.\n")
+    model = _load_model(tmp_path, "answers:\n  core:multi_turn_base_0: No.\n")
     assert ask_model(model, TALK, 2, 1) == Completion(text="No.")
 
 
@@ -278,7 +280,7 @@ answers:
 
 @pytest.mark.parametrize("names", Names)
 def test_each_step_of_a_golden_path_has_its_answer(tmp_path: Path, names: Names) -> None:
-    model = _model(tmp_path, STEPS, Mode.FC, names)
+    model = _load_model(tmp_path, STEPS, Mode.FC, names)
     assert ask_model(model, PATH) == Completion(
         tool_calls=(ToolCall("lamp-set", '{"room": "hall"}', "call_0"),)
     )
@@ -290,4 +292,4 @@ def test_a_step_of_a_golden_path_without_answer_is_named(tmp_path: Path) -> None
     with pytest.raises(
         NotScoredError, match=r"no answer for turn 1, step 4 of core:cross_0 and no 'default'; add one"
     ):
-        ask_model(_model(tmp_path, STEPS), PATH, step=3)
+        ask_model(_load_model(tmp_path, STEPS), PATH, step=3)

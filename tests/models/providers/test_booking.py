@@ -21,14 +21,14 @@ from tests.loopback import Answer, Endpoint, Reply, serve_answers
 KEY = "0123456789abcdefmsh0123456789abcdef"
 
 
-def reply(data: object, status: object = True) -> Reply:
+def make_reply(data: object, status: object = True) -> Reply:
     return Reply({"status": status, "message": "Success", "timestamp": 1730000000, "data": data})
 
 
-def called(
+def call_api(
     answer: Answer | Reply, name: str = "Search_Hotels", /, **arguments: object
 ) -> tuple[Any, Completion, Endpoint]:
-    """What the API gives for a call."""
+    """Return what the API gives for a call."""
     content = json.dumps({"name": name, "arguments": arguments})
     request = AskModel(({"role": "call", "content": content},), party=Party.PROVIDER)
     with serve_answers(answer if not isinstance(answer, Reply) else lambda _: answer) as endpoint:
@@ -41,8 +41,14 @@ def called(
 
 def test_a_call_is_a_get() -> None:
     legs = [{"fromId": "BGO.AIRPORT", "date": "2024-11-27"}]
-    payload, completion, endpoint = called(
-        reply([1, "å"]), "Search_Flights_Multi_Stops", legs=legs, adults=2, sort="BEST", direct=True, x=None
+    payload, completion, endpoint = call_api(
+        make_reply([1, "å"]),
+        "Search_Flights_Multi_Stops",
+        legs=legs,
+        adults=2,
+        sort="BEST",
+        direct=True,
+        x=None,
     )
     assert payload == [1, "å"]
     (asked,) = endpoint.requests
@@ -59,21 +65,21 @@ def test_a_call_is_a_get() -> None:
 @pytest.mark.parametrize(
     ("answer", "payload"),
     [
-        (reply({}), {}),
-        (reply(None), None),
-        (reply(None, status=False), {"status": False, "message": "Success", "data": None}),
-        (reply({"a": 1}, status="true"), {"status": "true", "message": "Success", "data": {"a": 1}}),
+        (make_reply({}), {}),
+        (make_reply(None), None),
+        (make_reply(None, status=False), {"status": False, "message": "Success", "data": None}),
+        (make_reply({"a": 1}, status="true"), {"status": "true", "message": "Success", "data": {"a": 1}}),
         (Reply({"status": True, "timestamp": 5, "x": 1}), {"status": True, "x": 1}),
         (Reply("[1]"), [1]),
     ],
 )
 def test_what_a_reply_says(answer: Reply, payload: object) -> None:
-    assert called(answer)[0] == payload
+    assert call_api(answer)[0] == payload
 
 
 def test_what_a_model_writes_cannot_leave_the_query() -> None:
     hostile = "../../x?y=1&z=2#\r\nHost: example.org\x00\ud800"
-    _, _, endpoint = called(reply(1), query=hostile, **{"a&b": "c d"})
+    _, _, endpoint = call_api(make_reply(1), query=hostile, **{"a&b": "c d"})
     assert endpoint.requests == [{"query": hostile.replace("\ud800", "\\ud800"), "a&b": "c d"}]
     assert urlsplit(endpoint.paths[0]).path == "/api/v1/hotels/searchHotels"
 
@@ -93,7 +99,7 @@ def test_what_a_model_writes_cannot_leave_the_query() -> None:
 )
 def test_failures(answer: Reply, cause: str, transient: bool) -> None:
     with pytest.raises(CallError) as caught:
-        called(answer)
+        call_api(answer)
     assert (caught.value.cause, caught.value.transient) == (cause, transient)
     assert caught.value.reason.startswith("Search_Hotels: ")
     assert KEY not in caught.value.reason
@@ -101,32 +107,32 @@ def test_failures(answer: Reply, cause: str, transient: bool) -> None:
 
 def test_how_long_to_wait_is_read_from_the_header() -> None:
     with pytest.raises(CallError) as caught:
-        called(Reply({}, 429, {"Retry-After": "7"}))
+        call_api(Reply({}, 429, {"Retry-After": "7"}))
     assert caught.value.retry_after_s == 7
 
 
 def test_a_reply_that_does_not_come() -> None:
     over = threading.Event()
 
-    def answer(_: Mapping[str, object]) -> Reply:
+    def answer_too_late(_: Mapping[str, object]) -> Reply:
         over.wait(60)
-        return reply(1)
+        return make_reply(1)
 
-    with serve_answers(answer) as endpoint, pytest.raises(CallError) as caught:
-        asyncio.run(_asked(BookingModel(KEY, endpoint.api_base, 0.05)))
+    with serve_answers(answer_too_late) as endpoint, pytest.raises(CallError) as caught:
+        asyncio.run(_ask_model(BookingModel(KEY, endpoint.api_base, 0.05)))
     over.set()
     assert (caught.value.cause, caught.value.transient) == ("timeout", True)
 
 
 def test_nothing_listens_there() -> None:
-    with serve_answers(lambda _: reply(1)) as endpoint:
+    with serve_answers(lambda _: make_reply(1)) as endpoint:
         model = BookingModel(KEY, endpoint.api_base)
     with pytest.raises(CallError) as caught:
-        asyncio.run(_asked(model))
+        asyncio.run(_ask_model(model))
     assert caught.value.cause == "connection"
 
 
-async def _asked(model: BookingModel) -> Completion:
+async def _ask_model(model: BookingModel) -> Completion:
     content = json.dumps({"name": "Search_Hotels", "arguments": {}})
     return await model.complete(make_entry(), AskModel(({"role": "call", "content": content},)))
 
@@ -134,9 +140,9 @@ async def _asked(model: BookingModel) -> Completion:
 def test_what_is_never_asked() -> None:
     asked: list[object] = []
 
-    def answer(body: object) -> Reply:
+    def note_body(body: object) -> Reply:
         asked.append(body)
-        return reply(1)
+        return make_reply(1)
 
     for name, query, cause in (
         ("Search_Moon", "", "not_found"),
@@ -144,13 +150,13 @@ def test_what_is_never_asked() -> None:
         ("Search_Hotels", "x" * 100_000, "bad_request"),
     ):
         with pytest.raises(CallError) as caught:
-            called(answer, name, query=query)
+            call_api(note_body, name, query=query)
         assert (caught.value.cause, caught.value.transient) == (cause, False)
     assert asked == []
 
 
 def test_a_reply_that_repeats_the_key_does_not_bring_it_into_a_file() -> None:
-    payload, completion, _ = called(reply({"echo": f"key {KEY}!"}))
+    payload, completion, _ = call_api(make_reply({"echo": f"key {KEY}!"}))
     assert payload == {"echo": "key ***!"}
     assert KEY not in repr(completion)
 
@@ -158,7 +164,7 @@ def test_a_reply_that_repeats_the_key_does_not_bring_it_into_a_file() -> None:
 def test_an_endless_reply_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "_MOST_BYTES", 1_000)
     with pytest.raises(CallError, match="the reply is longer than"):
-        called(reply("x" * 2_000))
+        call_api(make_reply("x" * 2_000))
 
 
 def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ SECRET = "a-secret-of-many-letters-0123456789"
 def test_a_post_and_a_get() -> None:
     with serve_answers(lambda body: Reply({"got": body})) as endpoint:
 
-        async def both() -> list[object]:
+        async def send_both() -> list[object]:
             pool, url = ConnectionPool(), f"{endpoint.api_base}/x"
             headers = {"Authorization": SECRET, "Content-Type": "application/json"}
             post = await request_json(
@@ -25,7 +25,7 @@ def test_a_post_and_a_get() -> None:
             get = await request_json(pool, "GET", url, about="m", secret=None, headers={}, query={"a": "1 2"})
             return [post, get]
 
-        assert asyncio.run(both()) == [{"got": {"a": 1}}, {"got": {"a": "1 2"}}]
+        assert asyncio.run(send_both()) == [{"got": {"a": 1}}, {"got": {"a": "1 2"}}]
     assert endpoint.keys == [SECRET, ""]
     assert endpoint.paths == ["/v1/x", "/v1/x?a=1+2"]
 

@@ -30,16 +30,18 @@ def make_model(endpoint: Endpoint, **parameters: object) -> LitellmModel:
     )
 
 
-def ask(answer: Answer, request: AskModel = QUESTION, **parameters: object) -> tuple[Completion, Endpoint]:
-    """One completion of a model behind an endpoint that answers so."""
+def complete_once(
+    answer: Answer, request: AskModel = QUESTION, **parameters: object
+) -> tuple[Completion, Endpoint]:
+    """Ask a model once, behind an endpoint that answers so."""
     with serve_answers(answer) as endpoint:
         completion = asyncio.run(make_model(endpoint, **parameters).complete(make_entry(), request))
     return completion, endpoint
 
 
-def fail(answer: Answer) -> CallError:
+def expect_call_error(answer: Answer) -> CallError:
     with pytest.raises(CallError) as caught:
-        ask(answer)
+        complete_once(answer)
     return caught.value
 
 
@@ -48,7 +50,7 @@ def test_smoke_with_tools() -> None:
     request = presenting.build_first_request(
         make_entry(), core.open_suite(Path()).wording, Prompting.make_default(Mode.FC, Names.UNDERSCORED)
     )
-    completion, endpoint = ask(
+    completion, endpoint = complete_once(
         lambda _: make_message_reply(calls=[("weather_forecast", '{"city": "Bergen"}')]), request
     )
     assert completion.tool_calls == (ToolCall("weather_forecast", '{"city": "Bergen"}', "call_0"),)
@@ -57,7 +59,7 @@ def test_smoke_with_tools() -> None:
 
 
 def test_text_usage_and_latency_are_kept() -> None:
-    completion, _ = ask(lambda _: make_message_reply("no function fits"))
+    completion, _ = complete_once(lambda _: make_message_reply("no function fits"))
     assert completion.text == "no function fits"
     assert completion.tool_calls is None
     assert (completion.input_tokens, completion.output_tokens) == (11, 7)
@@ -66,35 +68,37 @@ def test_text_usage_and_latency_are_kept() -> None:
 
 
 def test_no_tools_field_without_tools() -> None:
-    _, endpoint = ask(lambda _: make_message_reply("ok"))
+    _, endpoint = complete_once(lambda _: make_message_reply("ok"))
     assert "tools" not in endpoint.requests[0]
 
 
 def test_parameters_reach_the_endpoint() -> None:
-    _, endpoint = ask(lambda _: make_message_reply("ok"), temperature=0.001, seed=7, max_tokens=50, top_p=0.9)
+    _, endpoint = complete_once(
+        lambda _: make_message_reply("ok"), temperature=0.001, seed=7, max_tokens=50, top_p=0.9
+    )
     sent = endpoint.requests[0]
     assert (sent["temperature"], sent["seed"], sent["max_tokens"], sent["top_p"]) == (0.001, 7, 50, 0.9)
 
 
 def test_reasoning_text_is_kept() -> None:
-    completion, _ = ask(lambda _: make_message_reply("4", reasoning_content="2 and 2"))
+    completion, _ = complete_once(lambda _: make_message_reply("4", reasoning_content="2 and 2"))
     assert completion.reasoning == "2 and 2"
 
 
 def test_malformed_arguments_pass_through() -> None:
-    completion, _ = ask(lambda _: make_message_reply(calls=[("f", '{"a": ')]))
+    completion, _ = complete_once(lambda _: make_message_reply(calls=[("f", '{"a": ')]))
     assert completion.tool_calls == (ToolCall("f", '{"a": ', "call_0"),)
 
 
 def test_a_refused_parameter_is_dropped_with_a_note() -> None:
-    def answer(asked: dict[str, object]) -> Reply:
+    def refuse_temperature(asked: dict[str, object]) -> Reply:
         if "temperature" in asked:
             return make_error_reply(
                 400, "Unsupported value: 'temperature' does not support 0.001 with this model."
             )
         return make_message_reply("ok")
 
-    with serve_answers(answer) as endpoint:
+    with serve_answers(refuse_temperature) as endpoint:
         model = make_model(endpoint, temperature=0.001, seed=7)
         completions = [asyncio.run(model.complete(make_entry(), QUESTION)) for _ in range(2)]
     assert [completion.text for completion in completions] == ["ok", "ok"]
@@ -116,7 +120,7 @@ def test_a_parameter_that_is_named_without_being_refused_is_kept() -> None:
 
 def test_context_overflow_is_a_completion_not_an_error() -> None:
     text = "This model's maximum context length is 100 tokens. However, your messages resulted in 200 tokens."
-    completion, _ = ask(lambda _: make_error_reply(400, text, "context_length_exceeded"))
+    completion, _ = complete_once(lambda _: make_error_reply(400, text, "context_length_exceeded"))
     assert completion.fault is Fault.OVERFLOW
 
 
@@ -133,7 +137,7 @@ def test_context_overflow_is_a_completion_not_an_error() -> None:
     ids=["401", "400", "429", "500", "garbled", "no choices"],
 )
 def test_failures_of_the_endpoint_are_not_scored(reply: Reply, cause: str) -> None:
-    assert fail(lambda _: reply).cause == cause
+    assert expect_call_error(lambda _: reply).cause == cause
 
 
 def test_a_refused_request_is_not_repeated() -> None:
@@ -173,7 +177,7 @@ def test_what_may_pass_is_told_apart_and_asked_once(reply: Reply, transient: boo
 )
 def test_how_long_to_wait_is_read_from_the_header(header: str, wait_s: float) -> None:
     assert (
-        fail(
+        expect_call_error(
             lambda _: replace(make_error_reply(429, "slow down"), headers={"Retry-After": header})
         ).retry_after_s
         == wait_s
@@ -181,20 +185,25 @@ def test_how_long_to_wait_is_read_from_the_header(header: str, wait_s: float) ->
 
 
 def test_how_long_to_wait_can_be_a_date() -> None:
-    def answer(asked: dict[str, object]) -> Reply:
+    def send_date(asked: dict[str, object]) -> Reply:
         return replace(
             make_error_reply(429, "slow down"),
             headers={"Retry-After": formatdate(time.time() + 900, usegmt=True)},
         )
 
-    found = fail(answer).retry_after_s
+    found = expect_call_error(send_date).retry_after_s
     assert found is not None
     assert 600 < found <= 900
 
 
 @pytest.mark.parametrize("headers", [{}, {"Retry-After": "soon"}], ids=["none", "no number"])
 def test_no_wait_is_invented(headers: dict[str, str]) -> None:
-    assert fail(lambda _: replace(make_error_reply(429, "slow down"), headers=headers)).retry_after_s is None
+    assert (
+        expect_call_error(
+            lambda _: replace(make_error_reply(429, "slow down"), headers=headers)
+        ).retry_after_s
+        is None
+    )
 
 
 def test_an_entry_is_named_in_a_header_only_on_request() -> None:
@@ -211,10 +220,10 @@ def test_an_entry_is_named_in_a_header_only_on_request() -> None:
 def test_the_key_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-for-tests-only")
 
-    def echo(asked: dict[str, object]) -> Reply:
+    def echo_key(asked: dict[str, object]) -> Reply:
         return make_error_reply(401, "Incorrect API key provided: sk-for-tests-only")
 
-    with serve_answers(echo) as endpoint:
+    with serve_answers(echo_key) as endpoint:
         model = make_model(endpoint)
         with pytest.raises(NotScoredError) as caught:
             asyncio.run(model.complete(make_entry(), QUESTION))
@@ -237,7 +246,7 @@ def test_messages_are_sent_as_they_are() -> None:
         core.open_suite(Path()).wording,
         Prompting.make_default(Mode.PROMPT),
     )
-    _, endpoint = ask(lambda _: make_message_reply("[f()]"), request)
+    _, endpoint = complete_once(lambda _: make_message_reply("[f()]"), request)
     assert json.dumps(endpoint.requests[0]["messages"]) == json.dumps([dict(m) for m in request.messages])
 
 
@@ -247,12 +256,12 @@ def test_a_provider_that_changes_messages_changes_no_later_request(monkeypatch: 
     litellm = import_litellm()
     acompletion = litellm.acompletion
 
-    async def changing(**asked: Any) -> object:
+    async def change_messages(**asked: Any) -> object:
         asked["messages"][0]["tool_calls"][0]["function"]["arguments"] = "changed"
         asked["messages"][0]["content"] = "changed"
         return await acompletion(**asked)
 
-    monkeypatch.setattr(litellm, "acompletion", changing)
-    _, endpoint = ask(lambda _: make_message_reply("ok"), request)
+    monkeypatch.setattr(litellm, "acompletion", change_messages)
+    _, endpoint = complete_once(lambda _: make_message_reply("ok"), request)
     assert "changed" in json.dumps(endpoint.requests[0])
     assert "changed" not in json.dumps(request.messages)

@@ -23,19 +23,19 @@ TOOLS = ({"type": "function", "function": {"name": "lamp"}},)
 CALL = {"id": "1", "type": "function", "function": {"name": "lamp", "arguments": '{"on": true}'}}
 
 
-def asked(function: Callable[[list[object], list[object]], object]) -> Completion:
+def ask_function(function: Callable[[list[object], list[object]], object]) -> Completion:
     return asyncio.run(PythonModel("m:f", function).complete(make_entry(), AskModel(MESSAGES, TOOLS)))
 
 
 def test_it_gets_copies_of_messages_and_tools() -> None:
     given: list[list[object]] = []
 
-    def answer(messages: list[object], tools: list[object]) -> str:
+    def clear_messages(messages: list[object], tools: list[object]) -> str:
         given.extend([list(messages), list(tools)])
         messages.clear()
         return "Hi"
 
-    completion = asked(answer)
+    completion = ask_function(clear_messages)
     assert (completion.text, completion.tool_calls) == ("Hi", None)
     assert completion.latency_s is not None
     assert given == [list(MESSAGES), list(TOOLS)]
@@ -45,27 +45,27 @@ def test_it_gets_copies_of_messages_and_tools() -> None:
 def test_an_async_function_is_awaited_on_the_loop() -> None:
     seen: list[threading.Thread] = []
 
-    async def answer(messages: list[object], tools: list[object]) -> str:
+    async def note_thread(messages: list[object], tools: list[object]) -> str:
         await asyncio.sleep(0)
         seen.append(threading.current_thread())
         return "Hi"
 
-    assert asked(answer).text == "Hi"
+    assert ask_function(note_thread).text == "Hi"
     assert seen == [threading.current_thread()]
 
 
 def test_other_functions_run_at_the_same_time() -> None:
     both = threading.Barrier(2, timeout=60)
 
-    def answer(messages: list[object], tools: list[object]) -> str:
+    def wait_for_both(messages: list[object], tools: list[object]) -> str:
         return str(both.wait())
 
-    async def twice() -> set[str | None]:
-        model = PythonModel("m:f", answer)
+    async def ask_twice() -> set[str | None]:
+        model = PythonModel("m:f", wait_for_both)
         asks = (model.complete(make_entry(), AskModel(MESSAGES)) for _ in range(2))
         return {completion.text for completion in await asyncio.gather(*asks)}
 
-    assert asyncio.run(twice()) == {"0", "1"}
+    assert asyncio.run(ask_twice()) == {"0", "1"}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_message_has_text_and_reasoning() -> None:
 )
 def test_what_is_no_answer_is_not_scored(value: object, says: str) -> None:
     with pytest.raises(CallError) as caught:
-        asked(lambda messages, tools: value)
+        ask_function(lambda messages, tools: value)
     assert caught.value.cause == "function_result"
     assert caught.value.reason.startswith("m:f returned ")
     assert says in caught.value.reason
@@ -115,11 +115,11 @@ def test_what_is_no_answer_is_not_scored(value: object, says: str) -> None:
     "error", [ValueError("no\nluck"), SystemExit(3), KeyboardInterrupt(), StopIteration()]
 )
 def test_what_it_raises_is_not_scored(error: BaseException) -> None:
-    def answer(messages: list[object], tools: list[object]) -> str:
+    def raise_error(messages: list[object], tools: list[object]) -> str:
         raise error
 
     with pytest.raises(CallError, match="m:f raised ") as caught:
-        asked(answer)
+        ask_function(raise_error)
     assert caught.value.cause == "function_error"
     assert type(error).__name__ in caught.value.reason
 
@@ -127,11 +127,11 @@ def test_what_it_raises_is_not_scored(error: BaseException) -> None:
 def test_an_error_holds_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "a-key-of-some-length")
 
-    async def answer(messages: list[object], tools: list[object]) -> str:
+    async def raise_with_key(messages: list[object], tools: list[object]) -> str:
         raise ValueError("refused a-key-of-some-length")
 
     with pytest.raises(CallError, match=r"m:f raised ValueError: refused \*\*\*$"):
-        asked(answer)
+        ask_function(raise_with_key)
 
 
 # By its name
@@ -139,7 +139,7 @@ def test_an_error_holds_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A module in the current folder, under a name that no other test has."""
+    """Write a module into the current folder, under a name that no other test has."""
     name = f"agent_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text("def answer(messages, tools):\n    return 'Hi'\n")
     monkeypatch.chdir(tmp_path)

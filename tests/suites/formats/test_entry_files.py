@@ -86,8 +86,8 @@ RANGE = FunctionDoc(
 )
 
 
-def _file(folder: Path, text: str = GOOD, old: str = "", new: str = "") -> Path:
-    """A file with GOOD, or another text, in which ``old`` (there exactly once) is replaced."""
+def _write_file(folder: Path, text: str = GOOD, old: str = "", new: str = "") -> Path:
+    """Write GOOD, or another text, in which ``old`` (there exactly once) is replaced."""
     assert not old or text.count(old) == 1
     path = folder / "entries.yaml"
     path.write_text(text.replace(old, new) if old else text, encoding="utf-8")
@@ -95,7 +95,7 @@ def _file(folder: Path, text: str = GOOD, old: str = "", new: str = "") -> Path:
 
 
 def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
-    assert read_entries(_file(tmp_path), "mine") == (
+    assert read_entries(_write_file(tmp_path), "mine") == (
         Entry(
             suite="mine",
             id="multiple_0",
@@ -146,13 +146,13 @@ entries:
 def test_categories_without_a_truth_take_no_expect(
     tmp_path: Path, category: str, expectation: NoCall | AnyCall
 ) -> None:
-    (entry,) = read_entries(_file(tmp_path, SMALL.format(category=category)), "mine")
+    (entry,) = read_entries(_write_file(tmp_path, SMALL.format(category=category)), "mine")
     assert entry.expectation == expectation
 
 
 def test_parallel_takes_several_calls_also_of_one_function(tmp_path: Path) -> None:
     text = SMALL.format(category="parallel") + "    expect:\n      - lamp.off:\n      - lamp.off: {}\n"
-    (entry,) = read_entries(_file(tmp_path, text), "mine")
+    (entry,) = read_entries(_write_file(tmp_path, text), "mine")
     assert entry.expectation == ExpectedCalls((ExpectedCall("lamp.off", {}), ExpectedCall("lamp.off", {})))
 
 
@@ -303,7 +303,7 @@ BROKEN = [
 def test_a_broken_record_is_told_with_line_field_and_rule(
     tmp_path: Path, change: tuple[str, str], says: str
 ) -> None:
-    path = _file(tmp_path, GOOD, *change)
+    path = _write_file(tmp_path, GOOD, *change)
     with pytest.raises(SuiteError) as caught:
         read_entries(path, "mine")
     assert str(caught.value).startswith(f"{path}:{says}")
@@ -343,7 +343,7 @@ def test_a_broken_record_is_told_with_line_field_and_rule(
     ],
 )
 def test_a_wrong_file_is_told_with_line_field_and_rule(tmp_path: Path, text: str, says: str) -> None:
-    path = _file(tmp_path, text)
+    path = _write_file(tmp_path, text)
     with pytest.raises(SuiteError) as caught:
         read_entries(path, "mine")
     assert str(caught.value) == f"{path}:{says}"
@@ -362,11 +362,13 @@ def test_a_wrong_file_is_told_with_line_field_and_rule(tmp_path: Path, text: str
 )
 def test_a_record_that_no_answer_can_match_is_refused(tmp_path: Path, old: str, new: str) -> None:
     with pytest.raises(SuiteError):
-        read_entries(_file(tmp_path, GOOD, old, new), "mine")
+        read_entries(_write_file(tmp_path, GOOD, old, new), "mine")
 
 
 def test_relevance_without_a_function_is_refused(tmp_path: Path) -> None:
-    path = _file(tmp_path, SMALL.format(category="live_relevance"), "functions: [lamp.off]", "functions: []")
+    path = _write_file(
+        tmp_path, SMALL.format(category="live_relevance"), "functions: [lamp.off]", "functions: []"
+    )
     with pytest.raises(SuiteError):
         read_entries(path, "mine")
 

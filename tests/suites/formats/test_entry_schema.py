@@ -37,17 +37,17 @@ def test_everything_of_ours_is_valid(path: Path) -> None:
 
 
 def test_every_category_is_among_ours_or_made() -> None:
-    def category(path: Path) -> str:
+    def read_category(path: Path) -> str:
         value = read_yaml(path)
         assert isinstance(value, dict)
         return str(value["category"])
 
-    left = set(entry_files.file_categories()) - {category(path) for path in WRITTEN}
+    left = set(entry_files.file_categories()) - {read_category(path) for path in WRITTEN}
     assert left == {"multi_turn_miss_func", "multi_turn_long_context", "multi_turn_composite"}
 
 
-def entries_of(path: Path) -> dict[str, Any]:
-    """The file with its first entries alone."""
+def shorten_file(path: Path) -> dict[str, Any]:
+    """Read the file with its first entries alone."""
     value = read_yaml(path)
     assert isinstance(value, dict)
     return {**value, "entries": value["entries"][:4]}
@@ -57,21 +57,21 @@ _FREE = ("domains", "reply", "call", "expect", "rows", "default", "enum", "respo
 """Below these a file says what nobody but the reader can know."""
 
 
-def _places(value: object, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The way to every value, as far as a schema describes it."""
+def _list_places(value: object, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path to every value, as far as a schema describes it."""
     yield way
     if way and way[-1] in _FREE:
         return
     if isinstance(value, dict):
         for key, member in value.items():
-            yield from _places(member, (*way, key))
+            yield from _list_places(member, (*way, key))
     elif isinstance(value, list):
         for index, element in enumerate(value):
-            yield from _places(element, (*way, index))
+            yield from _list_places(element, (*way, index))
 
 
-def _changed(value: Any, way: tuple[str | int, ...], draw: Random) -> object:
-    """The value with a mistake at a place: something is gone, misspelt, doubled or of another type."""
+def _spoil_value(value: Any, way: tuple[str | int, ...], draw: Random) -> object:
+    """Make a mistake at a place: something is gone, misspelt, doubled or of another type."""
     if not way:
         return draw.choice([None, 7, "text", [], {}, True, 2.5])
     value = copy.copy(value)
@@ -80,7 +80,7 @@ def _changed(value: Any, way: tuple[str | int, ...], draw: Random) -> object:
     rest, kind = way[1:], draw.randrange(4)
     member = value[here]
     if rest or kind == 0:
-        value[here] = _changed(member, rest, draw)
+        value[here] = _spoil_value(member, rest, draw)
     elif isinstance(value, dict) and kind == 1:
         value[f"{here}x"] = value.pop(str(here))
     elif isinstance(value, dict):
@@ -90,7 +90,7 @@ def _changed(value: Any, way: tuple[str | int, ...], draw: Random) -> object:
     return value
 
 
-def _read(value: object, folder: Path) -> None:
+def _read_entries(value: object, folder: Path) -> None:
     path = folder / "changed.yaml"
     path.write_text(json.dumps(value))
     entry_files.read_entries(path, "mine", core.make_world())
@@ -100,16 +100,16 @@ def _read(value: object, folder: Path) -> None:
 def test_what_the_schema_refuses_the_reader_refuses_too(path: Path, tmp_path: Path) -> None:
     for used in FOLDER.glob("booking_*.yaml"):
         (tmp_path / used.name).write_bytes(used.read_bytes())
-    whole, draw = entries_of(path), Random(path.stem)
-    places = [place for place in _places(whole) if place]
+    whole, draw = shorten_file(path), Random(path.stem)
+    places = [place for place in _list_places(whole) if place]
     refused = 0
     for place in draw.sample(places, min(len(places), 60)):
-        changed = _changed(whole, place, draw)
+        changed = _spoil_value(whole, place, draw)
         if VALIDATOR.is_valid(changed):
             continue
         refused += 1
         with pytest.raises(SuiteError):
-            _read(changed, tmp_path)
+            _read_entries(changed, tmp_path)
     assert refused
 
 
@@ -143,9 +143,9 @@ MISTAKES: dict[str, tuple[str, str, object]] = {
 def test_mistakes_are_seen_by_both(name: str, place: str, value: object, tmp_path: Path) -> None:
     for used in FOLDER.glob("booking_*.yaml"):
         (tmp_path / used.name).write_bytes(used.read_bytes())
-    whole = copy.deepcopy(entries_of(FOLDER / f"{name}.yaml"))
+    whole = copy.deepcopy(shorten_file(FOLDER / f"{name}.yaml"))
     VALIDATOR.validate(whole)
-    _read(whole, tmp_path)
+    _read_entries(whole, tmp_path)
     here: Any = whole
     *way, last = place.split(".")
     for key in way:
@@ -156,7 +156,7 @@ def test_mistakes_are_seen_by_both(name: str, place: str, value: object, tmp_pat
         here[int(last) if isinstance(here, list) else last] = value
     assert not VALIDATOR.is_valid(whole)
     with pytest.raises(SuiteError):
-        _read(whole, tmp_path)
+        _read_entries(whole, tmp_path)
 
 
 def test_a_line_has_all_in_one_object(tmp_path: Path) -> None:
@@ -166,13 +166,13 @@ def test_a_line_has_all_in_one_object(tmp_path: Path) -> None:
         (tmp_path / "lines.jsonl").write_text(json.dumps({**line, "id": 7}))
         assert not LINE.is_valid({**line, "id": 7})
         with pytest.raises(SuiteError):
-            _load(tmp_path / "lines.jsonl")
+            _load_suite(tmp_path / "lines.jsonl")
         assert not LINE.is_valid({key: value for key, value in line.items() if key != "id"})
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
 def test_our_entries_are_valid_as_lines(path: Path, tmp_path: Path) -> None:
-    value = entries_of(path)
+    value = shorten_file(path)
     for used in FOLDER.glob("booking_*.yaml"):
         (tmp_path / used.name).write_bytes(used.read_bytes())
     entries, functions = value.pop("entries"), value.pop("functions", [])
@@ -188,10 +188,10 @@ def test_our_entries_are_valid_as_lines(path: Path, tmp_path: Path) -> None:
         lines.append({**value, **entry})
         LINE.validate(lines[-1])
     (tmp_path / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    _load(tmp_path / "lines.jsonl")
+    _load_suite(tmp_path / "lines.jsonl")
 
 
-def _load(path: Path) -> None:
+def _load_suite(path: Path) -> None:
     suite = open_own("mine", path)
     for category in suite.categories:
         suite.load(category)

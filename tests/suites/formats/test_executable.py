@@ -21,14 +21,14 @@ entries:
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write_file(folder: Path, text: str) -> Path:
     path = folder / "exec_parallel.yaml"
     path.write_text(text)
     return path
 
 
 def test_an_entry(tmp_path: Path) -> None:
-    (entry,) = entry_files.read_entries(written(tmp_path, GOOD), "core")
+    (entry,) = entry_files.read_entries(write_file(tmp_path, GOOD), "core")
     assert (entry.key, entry.category.name) == ("core:exec_parallel_0", "exec_parallel")
     assert entry.turns[0][0].content == "How much fuel?"
     assert [doc.name for doc in entry.functions] == ["fuel_needed", "weekday"]
@@ -60,16 +60,16 @@ def test_errors(tmp_path: Path, old: str, new: str, says: str) -> None:
     text = GOOD.replace(old, new)
     assert text != GOOD
     with pytest.raises(SuiteError, match=r"exec_parallel\.yaml:") as caught:
-        entry_files.read_entries(written(tmp_path, text), "core")
+        entry_files.read_entries(write_file(tmp_path, text), "core")
     assert says in str(caught.value)
 
 
 def test_no_call(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match="expect: must have at least one element"):
-        entry_files.read_entries(written(tmp_path, f"{GOOD.partition('expect:')[0]}expect: []\n"), "core")
+        entry_files.read_entries(write_file(tmp_path, f"{GOOD.partition('expect:')[0]}expect: []\n"), "core")
 
 
 def test_an_id_twice(tmp_path: Path) -> None:
     again = GOOD + GOOD.partition("entries:\n")[2]
     with pytest.raises(SuiteError, match="is taken by an entry above"):
-        entry_files.read_entries(written(tmp_path, again), "core")
+        entry_files.read_entries(write_file(tmp_path, again), "core")

@@ -112,12 +112,12 @@ def test_members_without_names_takes_any_key_and_makes_it_text(top: Field) -> No
     assert list(top.members()) == ["name", "beds", "2024"]
 
 
-def _bed(top: Field) -> Field:
+def _take_first_bed(top: Field) -> Field:
     return next(top.members()["beds"].elements())
 
 
 def test_optional_members_may_be_missing(top: Field) -> None:
-    assert _bed(top).members(("plant",), ("rows", "soil")).keys() == {"plant", "rows"}
+    assert _take_first_bed(top).members(("plant",), ("rows", "soil")).keys() == {"plant", "rows"}
 
 
 WRONG: list[tuple[str, Callable[[Field], object], str]] = [
@@ -131,18 +131,26 @@ WRONG: list[tuple[str, Callable[[Field], object], str]] = [
         lambda f: f.members()["beds"].members(),
         "3: beds: must be a mapping, is list [{'plant'",
     ),
-    ("mapping for a list", lambda f: _bed(f).elements(), "4: beds.0: must be a list, is dict {'plant'"),
+    (
+        "mapping for a list",
+        lambda f: _take_first_bed(f).elements(),
+        "4: beds.0: must be a list, is dict {'plant'",
+    ),
     (
         "number for text",
-        lambda f: _bed(f).members()["rows"].text(),
+        lambda f: _take_first_bed(f).members()["rows"].text(),
         "5: beds.0.rows: must be text, is int 4; put it in quotes",
     ),
     (
         "unknown key",
-        lambda f: _bed(f).members(("plant",), ("row",)),
+        lambda f: _take_first_bed(f).members(("plant",), ("row",)),
         "5: beds.0.rows: unknown key 'rows'. Did you mean 'row'? Valid: plant, row.",
     ),
-    ("missing key", lambda f: _bed(f).members(("plant", "rows", "soil")), "4: beds.0: has no 'soil'"),
+    (
+        "missing key",
+        lambda f: _take_first_bed(f).members(("plant", "rows", "soil")),
+        "4: beds.0: has no 'soil'",
+    ),
 ]
 
 

@@ -82,15 +82,15 @@ entries:
 """
 
 
-def _write(folder: Path, text: str, shared: str = SHARED) -> Path:
+def _write_files(folder: Path, text: str, shared: str = SHARED) -> Path:
     folder.joinpath("ponds.yaml").write_text(shared, encoding="utf-8")
     path = folder / "entries.yaml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def _changed(text: str, old: str, new: str) -> str:
-    """The text, in which ``old`` (there exactly once) is replaced."""
+def _replace_once(text: str, old: str, new: str) -> str:
+    """Replace ``old``, which is there exactly once."""
     assert text.count(old) == 1, old
     return text.replace(old, new)
 
@@ -171,29 +171,29 @@ SECOND = Entry(
 
 
 def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
-    assert read_entries(_write(tmp_path, GOOD), "mine") == (FIRST, SECOND)
+    assert read_entries(_write_files(tmp_path, GOOD), "mine") == (FIRST, SECOND)
 
 
 @pytest.mark.parametrize("category", [c.name for c in CATEGORIES.values() if c.group is Group.COMPLEX])
 def test_every_category_with_golden_paths_is_written_like_this(tmp_path: Path, category: str) -> None:
     entries = read_entries(
-        _write(tmp_path, _changed(GOOD, "category: hotels", f"category: {category}")), "mine"
+        _write_files(tmp_path, _replace_once(GOOD, "category: hotels", f"category: {category}")), "mine"
     )
     assert [entry.category.name for entry in entries] == [category] * 2
 
 
 def test_a_file_needs_no_other(tmp_path: Path) -> None:
-    text = _changed(
+    text = _replace_once(
         GOOD,
         "uses: [ponds.yaml]\nfunctions:\n",
         SHARED.removesuffix("lookups: [find_pond]\njudged: [query]\n"),
     )
-    entries = read_entries(_write(tmp_path, text, shared="- not used"), "mine")
+    entries = read_entries(_write_files(tmp_path, text, shared="- not used"), "mine")
     assert [entry.functions for entry in entries] == [(FIND, HIRE), (FIND,)]
 
 
 def test_what_a_path_holds_is_json(tmp_path: Path) -> None:
-    for entry in read_entries(_write(tmp_path, GOOD), "mine"):
+    for entry in read_entries(_write_files(tmp_path, GOOD), "mine"):
         assert isinstance(entry.expectation, GoldenPath)
         for call in (*entry.expectation.calls, *entry.expectation.recorded):
             values = [dict(call.arguments), call.reply_value]
@@ -479,7 +479,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize(("old", "new", "message"), BROKEN.values(), ids=BROKEN)
 def test_errors_name_file_line_field_and_rule(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = _write(tmp_path, _changed(GOOD, old, new))
+    path = _write_files(tmp_path, _replace_once(GOOD, old, new))
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}:{message}"):
         read_entries(path, "mine")
 
@@ -507,7 +507,7 @@ BROKEN_SHARED: Mapping[str, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize(("old", "new", "message"), BROKEN_SHARED.values(), ids=BROKEN_SHARED)
 def test_errors_in_a_shared_file_name_that_file(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = _write(tmp_path, GOOD, _changed(SHARED, old, new))
+    path = _write_files(tmp_path, GOOD, _replace_once(SHARED, old, new))
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path.with_name('ponds.yaml')))}:{message}"):
         read_entries(path, "mine")
 
@@ -523,11 +523,11 @@ def test_errors_in_a_shared_file_name_that_file(tmp_path: Path, old: str, new: s
 )
 def test_an_alias_inside_of_what_it_names_is_an_error(tmp_path: Path, old: str, new: str) -> None:
     with pytest.raises(SuiteError):
-        read_entries(_write(tmp_path, _changed(GOOD, old, new)), "mine")
+        read_entries(_write_files(tmp_path, _replace_once(GOOD, old, new)), "mine")
 
 
-def _told(path: Path) -> str:
-    """What the reader finds wrong with a file."""
+def _read_error(path: Path) -> str:
+    """Return what the reader finds wrong with a file."""
     try:
         read_entries(path, "mine")
     except SuiteError as error:
@@ -560,7 +560,7 @@ def test_whatever_a_file_holds_only_a_suite_error_comes_of_it(
     for at, length, piece in edits:
         text = text[:at] + piece + text[at + length :]
     text = text.encode(errors="replace").decode()
-    assert _told(_write(tmp_path, text)).startswith(str(tmp_path))
+    assert _read_error(_write_files(tmp_path, text)).startswith(str(tmp_path))
 
 
 PLACES = (
@@ -602,5 +602,5 @@ VALUES = st.recursive(
 def test_whatever_stands_in_a_place_only_a_suite_error_comes_of_it(
     tmp_path: Path, place: str, value: object
 ) -> None:
-    text = _changed(GOOD, place, json.dumps(value))
-    assert _told(_write(tmp_path, text)).startswith(str(tmp_path))
+    text = _replace_once(GOOD, place, json.dumps(value))
+    assert _read_error(_write_files(tmp_path, text)).startswith(str(tmp_path))

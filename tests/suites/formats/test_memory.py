@@ -31,7 +31,7 @@ entries:
 """
 
 
-def _read(folder: Path, text: str = TEXT) -> memory.Scenario:
+def _read_scenario(folder: Path, text: str = TEXT) -> memory.Scenario:
     path = folder / "places.yaml"
     path.write_text(text, encoding="utf-8")
     file = Field(read_yaml(path), path)
@@ -41,7 +41,7 @@ def _read(folder: Path, text: str = TEXT) -> memory.Scenario:
 
 def test_each_question_goes_on_from_all_conversations(tmp_path: Path) -> None:
     doc = make_doc()
-    first, second = _read(tmp_path).entries("core", CATEGORIES["memory_vector"], (doc,))
+    first, second = _read_scenario(tmp_path).entries("core", CATEGORIES["memory_vector"], (doc,))
     assert (first.key, second.key) == ("core:memory_vector_places_0", "core:memory_vector_places_1")
     assert first.turns == ((Message("user", "Where do I live?"),),)
     assert second.expectation == Answers(("Oslo", "Christiania"))
@@ -56,7 +56,7 @@ def test_each_question_goes_on_from_all_conversations(tmp_path: Path) -> None:
 
 
 def test_what_is_asked_for_is_a_fact_of_the_turn_that_says_it_last(tmp_path: Path) -> None:
-    (entry, _) = _read(tmp_path).entries("core", CATEGORIES["memory_kv"], ())
+    (entry, _) = _read_scenario(tmp_path).entries("core", CATEGORIES["memory_kv"], ())
     assert [before.expectation for before in entry.earlier] == [
         Facts(((), ("Where was I born? Oslo",))),
         Facts((("Where do I live? Voss",),)),
@@ -95,7 +95,7 @@ def test_what_is_asked_for_is_a_fact_of_the_turn_that_says_it_last(tmp_path: Pat
 def test_mistakes_are_told(tmp_path: Path, old: str, new: str, says: str) -> None:
     assert old in TEXT
     with pytest.raises(SuiteError) as caught:
-        _read(tmp_path, TEXT.replace(old, new))
+        _read_scenario(tmp_path, TEXT.replace(old, new))
     assert says in str(caught.value)
 
 

@@ -42,15 +42,15 @@ entries:
 """
 
 
-def _file(folder: Path, old: str = "", new: str = "") -> Path:
-    """A file with GOOD, in which ``old`` (there exactly once) is replaced."""
+def _write_file(folder: Path, old: str = "", new: str = "") -> Path:
+    """Write GOOD, in which ``old`` (there exactly once) is replaced."""
     assert not old or GOOD.count(old) == 1
     path = folder / "entries.yaml"
     path.write_text(GOOD.replace(old, new) if old else GOOD, encoding="utf-8")
     return path
 
 
-def said(text: str) -> tuple[Message, ...]:
+def make_user_message(text: str) -> tuple[Message, ...]:
     return (Message("user", text),)
 
 
@@ -59,7 +59,11 @@ FIRST = Entry(
     suite="mine",
     id="multi_turn_base_0",
     category=CATEGORIES["multi_turn_base"],
-    turns=(said("Make a box."), said("Give it another name."), said("Chest. And what is 2 and 3?")),
+    turns=(
+        make_user_message("Make a box."),
+        make_user_message("Give it another name."),
+        make_user_message("Chest. And what is 2 and 3?"),
+    ),
     functions=(*document_domain(DOMAINS["file_system"]), *document_domain(DOMAINS["math"])),
     expectation=Trajectory(
         (("mkdir(dir_name='box')",), (), ("mv('box', destination='chest')", "add(a=2, b=3)"))
@@ -70,7 +74,7 @@ SECOND = Entry(
     suite="mine",
     id="multi_turn_base_1",
     category=CATEGORIES["multi_turn_base"],
-    turns=(said("Which tickets are mine?"),),
+    turns=(make_user_message("Which tickets are mine?"),),
     functions=document_domain(DOMAINS["tickets"]),
     expectation=Trajectory((("get_user_tickets()",),)),
     scene=Scene(("tickets",), {"tickets": {"current_user": "ida", "ticket_queue": []}}),
@@ -78,11 +82,11 @@ SECOND = Entry(
 
 
 def test_entries_are_read_whole_and_in_order(tmp_path: Path) -> None:
-    assert read_entries(_file(tmp_path), "mine") == (FIRST, SECOND)
+    assert read_entries(_write_file(tmp_path), "mine") == (FIRST, SECOND)
 
 
 def test_what_can_be_withheld_is_read_beside_them(tmp_path: Path) -> None:
-    path = _file(tmp_path)
+    path = _write_file(tmp_path)
     found = make_trajectories(Field(read_yaml(path), path), "mine")
     assert list(found) == [(FIRST, Withheld(2, ("mv", "cp"))), (SECOND, None)]
 
@@ -92,12 +96,16 @@ def test_what_can_be_withheld_is_read_beside_them(tmp_path: Path) -> None:
     ["multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context", "multi_turn_composite"],
 )
 def test_every_category_of_states_is_written_like_this(tmp_path: Path, category: str) -> None:
-    entries = read_entries(_file(tmp_path, "category: multi_turn_base", f"category: {category}"), "mine")
+    entries = read_entries(
+        _write_file(tmp_path, "category: multi_turn_base", f"category: {category}"), "mine"
+    )
     assert [entry.category.name for entry in entries] == [category] * 2
 
 
 def test_domains_come_in_the_order_of_the_file(tmp_path: Path) -> None:
-    (_, second) = read_entries(_file(tmp_path, "{tickets: {current", "{math: {}, tickets: {current"), "mine")
+    (_, second) = read_entries(
+        _write_file(tmp_path, "{tickets: {current", "{math: {}, tickets: {current"), "mine"
+    )
     assert second.scene is not None
     assert second.scene.domains == ("math", "tickets")
     assert second.functions == (*document_domain(DOMAINS["math"]), *document_domain(DOMAINS["tickets"]))
@@ -309,7 +317,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
 
 @pytest.mark.parametrize(("old", "new", "message"), BROKEN.values(), ids=BROKEN)
 def test_errors_name_file_line_field_and_rule(tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = _file(tmp_path, old, new)
+    path = _write_file(tmp_path, old, new)
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}:{message}"):
         read_entries(path, "mine")
 
@@ -328,6 +336,6 @@ MISTAKES: Mapping[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize(("old", "new"), MISTAKES.values(), ids=MISTAKES)
 def test_what_could_not_be_used_is_told_when_it_is_read(tmp_path: Path, old: str, new: str) -> None:
-    read_entries(_file(tmp_path), "mine", WORLD)
+    read_entries(_write_file(tmp_path), "mine", WORLD)
     with pytest.raises(SuiteError):
-        read_entries(_file(tmp_path, old, new), "mine", WORLD)
+        read_entries(_write_file(tmp_path, old, new), "mine", WORLD)

@@ -34,14 +34,14 @@ entries:
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write_file(folder: Path, text: str) -> Path:
     path = folder / "rest.yaml"
     path.write_text(text)
     return path
 
 
 def test_an_entry(tmp_path: Path) -> None:
-    (entry,) = entry_files.read_entries(written(tmp_path, GOOD), "core")
+    (entry,) = entry_files.read_entries(write_file(tmp_path, GOOD), "core")
     assert (entry.key, entry.category.name) == ("core:rest_0", "rest")
     (doc,) = entry.functions
     assert doc.name == "requests.get"
@@ -71,14 +71,14 @@ def test_an_entry(tmp_path: Path) -> None:
 def test_errors(tmp_path: Path, old: str, new: str, says: str) -> None:
     assert old in GOOD
     with pytest.raises(SuiteError, match=r"rest\.yaml:\d+:") as caught:
-        entry_files.read_entries(written(tmp_path, GOOD.replace(old, new)), "core")
+        entry_files.read_entries(write_file(tmp_path, GOOD.replace(old, new)), "core")
     assert says in str(caught.value)
 
 
 def test_an_id_twice(tmp_path: Path) -> None:
     entry = GOOD[GOOD.index("  - id:") :]
     with pytest.raises(SuiteError, match="taken by an entry above"):
-        entry_files.read_entries(written(tmp_path, GOOD + entry), "core")
+        entry_files.read_entries(write_file(tmp_path, GOOD + entry), "core")
 
 
 def test_the_services_answer_all_truths_of_core() -> None:

@@ -21,7 +21,7 @@ class File(Row):
     tables: dict[str, TableRow]
 
 
-def _read(folder: Path, text: str) -> tuple[Table, ...]:
+def _read_tables(folder: Path, text: str) -> tuple[Table, ...]:
     path = folder / "tables.yaml"
     path.write_text("tables:\n" + indent(text, "  "), encoding="utf-8")
     file = Field(read_yaml(path), path)
@@ -34,7 +34,7 @@ def test_tables_are_read(tmp_path: Path) -> None:
     )
     books = Table("books", {"id": "INTEGER", "title": "TEXT"}, ((1, "The Salt Road"), (2, None)))
     empty = "loans:\n  columns: {days: REAL}\n  rows: []\n"
-    assert _read(tmp_path, text + empty) == (books, Table("loans", {"days": "REAL"}, ()))
+    assert _read_tables(tmp_path, text + empty) == (books, Table("loans", {"days": "REAL"}, ()))
 
 
 @pytest.mark.parametrize(
@@ -55,5 +55,5 @@ def test_tables_are_read(tmp_path: Path) -> None:
 )
 def test_an_error_names_the_place(tmp_path: Path, text: str, error: str) -> None:
     with pytest.raises(SuiteError) as caught:
-        _read(tmp_path, text)
+        _read_tables(tmp_path, text)
     assert error in str(caught.value)

@@ -15,13 +15,13 @@ from pytest_fcbench.web.page import Page
 TOP = "host: a.example\nname: A & B\npages:\n"
 
 
-def written(tmp_path: Path, text: str) -> dict[str, Page]:
+def read_written_pages(tmp_path: Path, text: str) -> dict[str, Page]:
     (tmp_path / "a.yaml").write_text(TOP + text)
     return dict(web_pages.read_pages([tmp_path, None]))
 
 
 def test_a_page_is_html_with_links_and_every_text_escaped(tmp_path: Path) -> None:
-    page = written(tmp_path, "  /x: {title: <T>, text: ['a <b> & [c](/d)']}")["http://a.example/x"]
+    page = read_written_pages(tmp_path, "  /x: {title: <T>, text: ['a <b> & [c](/d)']}")["http://a.example/x"]
     body = page.body.decode()
     assert '<p>a &lt;b&gt; &amp; <a href="/d">c</a></p>' in body
     assert "<title>&lt;T&gt; - A &amp; B</title>" in body
@@ -30,7 +30,7 @@ def test_a_page_is_html_with_links_and_every_text_escaped(tmp_path: Path) -> Non
 
 def test_a_table(tmp_path: Path) -> None:
     text = "  /x: {title: T, text: [a], table: {head: [K, V], rows: [['[k](/k)', 5]]}}"
-    page = written(tmp_path, text)["http://a.example/x"]
+    page = read_written_pages(tmp_path, text)["http://a.example/x"]
     assert "<tr><th>K</th><th>V</th></tr>" in page.body.decode()
     assert '<tr><td><a href="/k">k</a></td><td>5</td></tr>' in page.body.decode()
     assert page.text.splitlines() == ["a", "K", "V", "k", "5"]
@@ -40,7 +40,7 @@ def test_a_long_page_is_the_same_every_time(tmp_path: Path) -> None:
     text = (
         "  /x: {title: T, text: [a], log: {lines: 900, seed: 1, line: 'Day {n}: {sea}', sea: [calm, rough]}}"
     )
-    first, second = (written(tmp_path, text)["http://a.example/x"] for _ in range(2))
+    first, second = (read_written_pages(tmp_path, text)["http://a.example/x"] for _ in range(2))
     assert first == second
     assert first.body.count(b"<li>Day ") == 900
     assert first.body.count(b"calm") > 300 < first.body.count(b"rough")
@@ -48,7 +48,7 @@ def test_a_long_page_is_the_same_every_time(tmp_path: Path) -> None:
 
 
 def test_other_kinds(tmp_path: Path) -> None:
-    found = written(
+    found = read_written_pages(
         tmp_path,
         "  /old: {redirect: /new}\n"
         "  /d.json: {title: D, json: {a: [1, é]}}\n"
@@ -76,7 +76,7 @@ def test_other_kinds(tmp_path: Path) -> None:
 )
 def test_what_is_broken_is_named(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(SuiteError, match=told):
-        written(tmp_path, text)
+        read_written_pages(tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -106,5 +106,5 @@ def test_what_is_broken_is_named(tmp_path: Path, text: str, told: str) -> None:
 )
 def test_what_is_no_page_is_told_with_its_line(tmp_path: Path, page: str, message: str) -> None:
     with pytest.raises(SuiteError, match=re.escape(message)) as told:
-        written(tmp_path, f"  /x: {page}\n")
+        read_written_pages(tmp_path, f"  /x: {page}\n")
     assert "a.yaml:4: " in str(told.value)

@@ -23,7 +23,7 @@ entries:
 """
 
 
-def written(tmp_path: Path, text: str) -> Field:
+def write_field(tmp_path: Path, text: str) -> Field:
     path = tmp_path / "web_search.yaml"
     path.write_text(text)
     return Field(read_yaml(path), path)
@@ -31,7 +31,7 @@ def written(tmp_path: Path, text: str) -> Field:
 
 @pytest.mark.parametrize(("name", "shown"), [("web_search_base", True), ("web_search_no_snippet", False)])
 def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -> None:
-    (entry,) = entry_files.make_entries(written(tmp_path, QUESTION), "own", CATEGORIES[name])
+    (entry,) = entry_files.make_entries(write_field(tmp_path, QUESTION), "own", CATEGORIES[name])
     assert (entry.key, entry.turns[0][0].content) == (f"own:{name}_7", "How tall is it?")
     trail = (
         ("search_engine_query(keywords='tall')",),
@@ -57,5 +57,5 @@ def test_a_question_in_either_category(tmp_path: Path, name: str, shown: bool) -
 def test_what_is_broken_is_named(tmp_path: Path, old: str, new: str, told: str) -> None:
     with pytest.raises(SuiteError, match=told):
         entry_files.make_entries(
-            written(tmp_path, QUESTION.replace(old, new)), "own", CATEGORIES["web_search_base"]
+            write_field(tmp_path, QUESTION.replace(old, new)), "own", CATEGORIES["web_search_base"]
         )

@@ -30,7 +30,7 @@ TOKEN = "hf_" + "not-a-real-token"
 AT_HAND = "with the file at hand: fcbench pull rides --from PATH"
 
 
-def _check(content: bytes) -> object:
+def _check_content(content: bytes) -> object:
     if not content.startswith(b"{"):
         raise SuiteError(f"{FILE}:1: not JSON")
     return None
@@ -38,7 +38,7 @@ def _check(content: bytes) -> object:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub with two commits; nothing but loopback is ever asked."""
+    """Serve a hub with two commits; nothing but loopback is ever asked."""
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     with watch_connections() as hosts, serve_hub(Hub({hash_commit(1): OLD, hash_commit(2): NEW})) as hub:
         yield hub
@@ -48,7 +48,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 @pytest.fixture
 def source(hub: Hub) -> HubSource:
-    return HubSource("rides", REPO, FILE, _check, hub.endpoint)
+    return HubSource("rides", REPO, FILE, _check_content, hub.endpoint)
 
 
 @pytest.fixture
@@ -58,22 +58,22 @@ def cache(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def old(hub: Hub, source: HubSource, cache: Path) -> Pack:
-    """A pack of the first commit, which is in the cache already."""
+    """Pull a pack of the first commit into the cache."""
     pack = packs.pull(source, cache, revision=hash_commit(1))
     hub.requests.clear()
     return pack
 
 
-def _home(cache: Path) -> list[str]:
+def _list_home(cache: Path) -> list[str]:
     return sorted(path.name for path in (cache / "packs" / "rides").iterdir())
 
 
-def _partial(cache: Path, content: bytes) -> Path:
+def _find_partial(cache: Path, content: bytes) -> Path:
     return cache / "packs" / "rides" / f".{hashlib.sha256(content).hexdigest()}.part"
 
 
-def _refused(source: HubSource, cache: Path, **how: str) -> str:
-    """What is said; never a token."""
+def _expect_refusal(source: HubSource, cache: Path, **how: str) -> str:
+    """Return the message of a refused pull; it never holds a token."""
     with pytest.raises(PackError) as caught:
         packs.pull(source, cache, **how)  # type: ignore[arg-type]
     assert TOKEN not in str(caught.value)
@@ -102,7 +102,7 @@ def test_the_newest_commit_is_found_got_and_recorded(hub: Hub, source: HubSource
         ("HEAD", "main"),
         ("GET", hash_commit(2)),
     ]
-    assert _home(cache) == ["dataset"]
+    assert _list_home(cache) == ["dataset"]
     assert packs.open_pack(source, cache) == pack
 
 
@@ -163,24 +163,24 @@ def test_what_is_no_file_is_told(source: HubSource, cache: Path, tmp_path: Path)
 
 def test_a_cut_download_goes_on_where_it_was(hub: Hub, source: HubSource, cache: Path) -> None:
     hub.cut = 20_000
-    assert _refused(source, cache) == (
+    assert _expect_refusal(source, cache) == (
         f"the download was cut after 20000 of {len(NEW)} bytes, which are kept; "
         "run 'fcbench pull rides' again to go on from there"
     )
-    assert _partial(cache, NEW).read_bytes() == NEW[:20_000]
+    assert _find_partial(cache, NEW).read_bytes() == NEW[:20_000]
     with pytest.raises(PackMissing):
         packs.open_pack(source, cache)
     hub.cut = 10_000
-    assert "cut after 30000 of" in _refused(source, cache)
+    assert "cut after 30000 of" in _expect_refusal(source, cache)
     hub.cut = None
     assert packs.pull(source, cache).read(FILE) == NEW
     assert [request.range for request in hub.gets] == [None, "bytes=20000-", "bytes=30000-"]
-    assert _home(cache) == ["dataset"]
+    assert _list_home(cache) == ["dataset"]
 
 
 def test_a_resumed_download_may_come_from_another_host(hub: Hub, source: HubSource, cache: Path) -> None:
     hub.cdn, hub.cut = True, 20_000
-    _refused(source, cache)
+    _expect_refusal(source, cache)
     hub.cut = None
     assert packs.pull(source, cache).read(FILE) == NEW
     assert hub.requests[-1].path.startswith("/cdn/")
@@ -189,7 +189,7 @@ def test_a_resumed_download_may_come_from_another_host(hub: Hub, source: HubSour
 
 def test_a_server_without_ranges_sends_all_of_it_again(hub: Hub, source: HubSource, cache: Path) -> None:
     hub.cut, hub.ranges = 20_000, False
-    _refused(source, cache)
+    _expect_refusal(source, cache)
     hub.cut = None
     assert packs.pull(source, cache).read(FILE) == NEW
 
@@ -198,18 +198,18 @@ def test_a_partial_file_of_another_revision_is_not_continued(
     hub: Hub, source: HubSource, cache: Path
 ) -> None:
     hub.cut = 20_000
-    _refused(source, cache, revision=hash_commit(1))
+    _expect_refusal(source, cache, revision=hash_commit(1))
     hub.cut = None
     assert packs.pull(source, cache).read(FILE) == NEW
     assert [request.range for request in hub.gets] == [None, None]
-    assert _home(cache) == ["dataset"]
+    assert _list_home(cache) == ["dataset"]
 
 
 def test_a_partial_file_of_other_content_is_found_out_and_dropped(
     hub: Hub, source: HubSource, cache: Path, old: Pack
 ) -> None:
-    _partial(cache, NEW).write_bytes(b"x" * 20_000)
-    assert _refused(source, cache).startswith(f"refused: {FILE} has the sha256 ")
+    _find_partial(cache, NEW).write_bytes(b"x" * 20_000)
+    assert _expect_refusal(source, cache).startswith(f"refused: {FILE} has the sha256 ")
     assert packs.open_pack(source, cache).read(FILE) == OLD
     assert packs.pull(source, cache).read(FILE) == NEW
     assert [request.range for request in hub.gets] == ["bytes=20000-", None]
@@ -226,7 +226,7 @@ def test_a_pull_that_is_killed_leaves_the_old_pack_and_what_has_come(
         f"packs.pull(HubSource('rides', {REPO!r}, {FILE!r}, print, {hub.endpoint!r}), Path({str(cache)!r}))"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
-    partial = _partial(cache, NEW)
+    partial = _find_partial(cache, NEW)
     for _ in range(600):
         if partial.exists() and partial.stat().st_size > 10_000:
             break
@@ -305,21 +305,21 @@ def test_content_other_than_stated_is_refused(
     hub: Hub, source: HubSource, cache: Path, old: Pack, sends: bytes, says: str
 ) -> None:
     hub.sends = sends
-    assert _refused(source, cache) == says
+    assert _expect_refusal(source, cache) == says
     assert packs.open_pack(source, cache).read(FILE) == OLD
-    assert _home(cache) == ["dataset"]
+    assert _list_home(cache) == ["dataset"]
 
 
 def test_shorter_content_than_stated_is_not_complete(hub: Hub, source: HubSource, cache: Path) -> None:
     hub.sends = NEW[:-10]
-    assert f"cut after {len(NEW) - 10} of {len(NEW)} bytes" in _refused(source, cache)
+    assert f"cut after {len(NEW) - 10} of {len(NEW)} bytes" in _expect_refusal(source, cache)
 
 
 def test_what_is_not_the_format_is_refused(
     hub: Hub, source: HubSource, cache: Path, old: Pack, tmp_path: Path
 ) -> None:
     hub.revisions[hash_commit(3)] = b"<html>"
-    assert _refused(source, cache) == f"refused: {FILE}:1: not JSON"
+    assert _expect_refusal(source, cache) == f"refused: {FILE}:1: not JSON"
     (tmp_path / "mine.html").write_bytes(b"<html>")
     with pytest.raises(PackError, match="not JSON"):
         packs.pull(source, cache, tmp_path / "mine.html")
@@ -351,7 +351,7 @@ def test_a_hub_that_states_nothing_useful_is_told(
     hub: Hub, source: HubSource, cache: Path, states: dict[str, str], says: str
 ) -> None:
     hub.states = states
-    assert _refused(source, cache).startswith(says)
+    assert _expect_refusal(source, cache).startswith(says)
     assert hub.gets == []
 
 
@@ -389,26 +389,26 @@ def test_a_refusal_says_what_to_do(
     hub: Hub, source: HubSource, cache: Path, old: Pack, method: str, status: int, code: str, says: str
 ) -> None:
     hub.errors[method] = status, code
-    assert _refused(source, cache) == says
+    assert _expect_refusal(source, cache) == says
     assert packs.open_pack(source, cache) == old
 
 
 def test_an_unknown_revision_is_told(source: HubSource, cache: Path) -> None:
-    assert _refused(source, cache, revision="v9") == (
+    assert _expect_refusal(source, cache, revision="v9") == (
         f"{REPO} has no revision 'v9'; give the hash of a commit, or no --revision for the newest"
     )
 
 
 def test_a_hub_that_is_not_there_is_told(source: HubSource, cache: Path) -> None:
     nowhere = replace(source, endpoint="http://user:secret@127.0.0.1:9")
-    says = _refused(nowhere, cache)
+    says = _expect_refusal(nowhere, cache)
     assert says.startswith("127.0.0.1 cannot be reached (")
     assert says.endswith(f"Connection refused); HF_ENDPOINT names another hub; {AT_HAND}")
     assert "secret" not in says
 
 
 def test_an_address_that_is_none_is_told(source: HubSource, cache: Path) -> None:
-    says = _refused(replace(source, endpoint="127.0.0.1/hub"), cache)
+    says = _expect_refusal(replace(source, endpoint="127.0.0.1/hub"), cache)
     assert says.startswith("HF_ENDPOINT cannot be reached (UnsupportedProtocol)")
 
 
@@ -416,7 +416,10 @@ def test_offline_means_offline(
     hub: Hub, source: HubSource, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    assert _refused(source, cache) == f"HF_HUB_OFFLINE is set, so 127.0.0.1 is not asked; unset it; {AT_HAND}"
+    assert (
+        _expect_refusal(source, cache)
+        == f"HF_HUB_OFFLINE is set, so 127.0.0.1 is not asked; unset it; {AT_HAND}"
+    )
     assert hub.requests == []
 
 
@@ -424,13 +427,13 @@ def test_a_token_that_cannot_be_sent_is_told_and_not_shown(
     source: HubSource, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", f"{TOKEN}ä")
-    assert _refused(source, cache) == "HF_TOKEN holds characters that no HTTP header can; copy it anew"
+    assert _expect_refusal(source, cache) == "HF_TOKEN holds characters that no HTTP header can; copy it anew"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_told(hub: Hub, source: HubSource, cache: Path, old: Pack) -> None:
-    _partial(cache, NEW).symlink_to("/dev/full")
-    says = _refused(source, cache)
+    _find_partial(cache, NEW).symlink_to("/dev/full")
+    says = _expect_refusal(source, cache)
     assert says == f"{cache / 'packs' / 'rides'}: No space left on device; FCBENCH_CACHE names the cache"
     assert packs.open_pack(source, cache) == old
 
@@ -451,28 +454,30 @@ def test_the_command_says_what_was_got_and_what_changed(
     (tmp_path / "mine.jsonl").write_bytes(NEW)
     first, second = hashlib.sha256(OLD).hexdigest(), hashlib.sha256(NEW).hexdigest()
 
-    def said(*arguments: str) -> list[str]:
+    def run_pull(*arguments: str) -> list[str]:
         assert main.main(["pull", *arguments]) == 0
         return capsys.readouterr().out.splitlines()
 
-    assert said("rides", "--revision", hash_commit(1)) == [
+    assert run_pull("rides", "--revision", hash_commit(1)) == [
         f"rides {hash_commit(1)[:12]}: 1 file, content sha256 {first}",
         f"from revision {hash_commit(1)} of {REPO}",
         f"in {cache / 'packs' / 'rides' / 'dataset'}",
         "run it with: pytest benchmarks --fcbench-suite=rides",
     ]
-    assert said("rides")[2] == f"CHANGED: it was {hash_commit(1)[:12]}, content sha256 {first}"
-    assert len(said("rides")) == 4
-    assert said("rides", "--from", str(tmp_path / "mine.jsonl"))[:3] == [
+    assert run_pull("rides")[2] == f"CHANGED: it was {hash_commit(1)[:12]}, content sha256 {first}"
+    assert len(run_pull("rides")) == 4
+    assert run_pull("rides", "--from", str(tmp_path / "mine.jsonl"))[:3] == [
         f"rides {second[:12]}: 1 file, content sha256 {second}",
         "from a file whose revision is not known",
         f"changed in name only: it was {hash_commit(2)[:12]}, the content is the same",
     ]
-    assert said("--list") == [f"rides {REPO} {second[:12]}  in {cache / 'packs' / 'rides' / 'dataset'}"]
+    assert run_pull("--list") == [f"rides {REPO} {second[:12]}  in {cache / 'packs' / 'rides' / 'dataset'}"]
 
 
-def _fcbench(hub: Hub, cache: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process that may not connect to anything but loopback."""
+def _run_fcbench(
+    hub: Hub, cache: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process that may not connect to anything but loopback."""
     code = (
         "import sys\n"
         "def only_loopback(event, arguments):\n"
@@ -493,14 +498,14 @@ def _fcbench(hub: Hub, cache: Path, *arguments: str, **environment: str) -> subp
 
 
 def test_the_command_asks_the_endpoint_of_the_environment(hub: Hub, cache: Path) -> None:
-    done = _fcbench(hub, cache, "pull", "complexfuncbench")
+    done = _run_fcbench(hub, cache, "pull", "complexfuncbench")
     assert done.returncode == 1
     assert "127.0.0.1 has no dataset zai-org/ComplexFuncBench" in done.stderr
     assert [request.method for request in hub.requests] == ["HEAD"]
 
 
 def test_the_command_does_not_ask_when_it_must_not(hub: Hub, cache: Path) -> None:
-    done = _fcbench(hub, cache, "pull", "complexfuncbench", HF_HUB_OFFLINE="1")
+    done = _run_fcbench(hub, cache, "pull", "complexfuncbench", HF_HUB_OFFLINE="1")
     assert done.returncode == 1
     assert "HF_HUB_OFFLINE is set, so 127.0.0.1 is not asked" in done.stderr
     assert hub.requests == []

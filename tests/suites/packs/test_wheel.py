@@ -31,7 +31,7 @@ def wheel(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def source(wheel: Path, tmp_path: Path) -> WheelSource:
-    """The demo source, pinned to the wheel."""
+    """Pin the demo source to the wheel."""
     return pin_source(DEMO, wheel, tmp_path / "scratch")
 
 
@@ -42,12 +42,12 @@ def cache(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pack(source: WheelSource, wheel: Path, cache: Path) -> Pack:
-    """A pack that is in the cache already."""
+    """Pull a pack into the cache."""
     return packs.pull(source, cache, wheel)
 
 
-def _tree(folder: Path) -> dict[str, bytes]:
-    """Everything below a folder."""
+def _read_tree(folder: Path) -> dict[str, bytes]:
+    """Read everything below a folder."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
@@ -57,7 +57,7 @@ def _tree(folder: Path) -> dict[str, bytes]:
 def test_a_pack_keeps_the_data_and_the_constants(pack: Pack, cache: Path) -> None:
     assert pack.folder == cache / "packs" / "demo" / "1.0"
     assert pack.files.keys() == {"rows.json", "answers/rows.json", CONSTANTS}
-    assert _tree(pack.folder).keys() == {*pack.files, "pack.json"}
+    assert _read_tree(pack.folder).keys() == {*pack.files, "pack.json"}
     assert pack.read("answers/rows.json").decode() == PACKAGE["demo_eval/data/answers/rows.json"]
 
 
@@ -112,7 +112,7 @@ def test_links_in_a_folder_are_not_followed(source: WheelSource, tmp_path: Path)
     (folder / "demo_eval" / "data" / "link.txt").symlink_to(secret / "secret.txt")
     (folder / "demo_eval" / "data" / "links").symlink_to(secret / "more")
     assert "mine" not in str(packs.pull(source, tmp_path / "cache", folder).files)
-    assert not [name for name in _tree(tmp_path / "cache") if "secret" in name or "link" in name]
+    assert not [name for name in _read_tree(tmp_path / "cache") if "secret" in name or "link" in name]
 
 
 def test_without_an_origin_pip_downloads_the_pinned_wheel_alone(
@@ -120,12 +120,12 @@ def test_without_an_origin_pip_downloads_the_pinned_wheel_alone(
 ) -> None:
     commands: list[list[str]] = []
 
-    def pip(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+    def run_pip(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         commands.append(command)
         shutil.copy(wheel, command[command.index("--dest") + 1])
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(subprocess, "run", pip)
+    monkeypatch.setattr(subprocess, "run", run_pip)
     assert packs.pull(source, cache) == packs.open_pack(source, cache)
     (command,) = commands
     assert command[:4] == [sys.executable, "-m", "pip", "download"]
@@ -166,12 +166,12 @@ def test_a_download_that_fails_names_the_other_way(
 # What is refused, and that the old pack survives it
 
 
-def _refused(source: WheelSource, cache: Path, origin: Path) -> str:
-    """Why the origin is refused; the cache is as it was before."""
-    before = _tree(cache)
+def _expect_refusal(source: WheelSource, cache: Path, origin: Path) -> str:
+    """Return why the origin is refused, and check that the cache is as it was before."""
+    before = _read_tree(cache)
     with pytest.raises(PackError) as caught:
         packs.pull(source, cache, origin)
-    assert _tree(cache) == before
+    assert _read_tree(cache) == before
     return str(caught.value)
 
 
@@ -180,7 +180,7 @@ def test_a_wheel_with_another_hash_is_refused(
 ) -> None:
     with wheel.open("ab") as file:
         file.write(b"\n")
-    says = _refused(source, cache, wheel)
+    says = _expect_refusal(source, cache, wheel)
     assert says.startswith("demo_eval-1.0-py3-none-any.whl is refused: its sha256 is ")
     assert says.endswith(f", pinned for demo-eval 1.0 is {source.wheel_sha256}")
     assert packs.open_pack(source, cache).read("rows.json")
@@ -190,7 +190,7 @@ def test_a_folder_with_other_content_is_refused(
     pack: Pack, source: WheelSource, cache: Path, tmp_path: Path
 ) -> None:
     folder = write_tree(tmp_path / "unpacked", {**PACKAGE, "demo_eval/data/rows.json": "[]"})
-    says = _refused(source, cache, folder)
+    says = _expect_refusal(source, cache, folder)
     assert says.startswith("refused: the content is not that of demo-eval 1.0 (sha256 ")
     assert says.endswith(f", pinned {source.content_sha256})")
     assert packs.open_pack(source, cache).read("rows.json")
@@ -207,7 +207,7 @@ def test_content_is_all_files_and_constants(
     source: WheelSource, cache: Path, tmp_path: Path, changed: Mapping[str, str]
 ) -> None:
     folder = write_tree(tmp_path / "unpacked", {**PACKAGE, **changed})
-    assert "the content is not that of" in _refused(source, cache, folder)
+    assert "the content is not that of" in _expect_refusal(source, cache, folder)
 
 
 @pytest.mark.parametrize(
@@ -230,10 +230,10 @@ def test_an_unsafe_path_in_a_wheel_is_refused(
 ) -> None:
     """Though its hash is right; nothing is written outside the cache."""
     wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (name, "x"))
-    before = _tree(tmp_path)
-    says = _refused(_with_hash_of(source, wheel), cache, wheel)
+    before = _read_tree(tmp_path)
+    says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
     assert says == f"refused: unsafe path {name!r} in the archive"
-    assert _tree(tmp_path) == before
+    assert _read_tree(tmp_path) == before
 
 
 def _with_hash_of(source: WheelSource, wheel: Path) -> WheelSource:
@@ -245,34 +245,34 @@ def test_a_link_in_a_wheel_is_refused(source: WheelSource, cache: Path, tmp_path
     link.create_system = 3
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (link, "/etc/hostname"))
-    says = _refused(_with_hash_of(source, wheel), cache, wheel)
+    says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
     assert says == "refused: 'demo_eval/data/link.json' is a link"
 
 
 def test_a_file_that_would_unpack_huge_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     size = 65 * 2**20
     wheel = write_wheel(tmp_path / "bomb.whl", PACKAGE, ("demo_eval/data/zeros.json", "0" * size))
-    says = _refused(_with_hash_of(source, wheel), cache, wheel)
+    says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
     assert says == f"refused: 'demo_eval/data/zeros.json' would unpack to {size} bytes"
 
 
 def test_what_is_no_archive_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     wheel = tmp_path / "text.whl"
     wheel.write_text("not a wheel", encoding="utf-8")
-    says = _refused(_with_hash_of(source, wheel), cache, wheel)
+    says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
     assert says == "text.whl is not a wheel: File is not a zip file"
 
 
 def test_an_origin_that_is_not_there_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     origin = tmp_path / "none.whl"
-    assert _refused(source, cache, origin) == (
+    assert _expect_refusal(source, cache, origin) == (
         f"{origin} does not exist; give the wheel of demo-eval or its unpacked folder"
     )
 
 
 def test_a_folder_of_something_else_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     folder = write_tree(tmp_path / "other", {"readme.txt": ""})
-    assert _refused(source, cache, folder) == (
+    assert _expect_refusal(source, cache, folder) == (
         f"{folder} has no demo_eval/data; give the wheel of demo-eval or its unpacked folder"
     )
 
@@ -280,14 +280,15 @@ def test_a_folder_of_something_else_is_told(source: WheelSource, cache: Path, tm
 def test_a_source_that_is_missing_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     files = {name: text for name, text in PACKAGE.items() if name != "demo_eval/constants.py"}
     assert (
-        _refused(source, cache, write_tree(tmp_path / "half", files)) == "demo_eval/constants.py is missing"
+        _expect_refusal(source, cache, write_tree(tmp_path / "half", files))
+        == "demo_eval/constants.py is missing"
     )
 
 
 def test_a_source_that_is_no_text_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     folder = write_tree(tmp_path / "odd", PACKAGE)
     (folder / "demo_eval" / "constants.py").write_bytes(b"GREETING = '\xff'\n")
-    _refused(source, cache, folder)
+    _expect_refusal(source, cache, folder)
 
 
 def test_a_cache_that_cannot_be_written_is_told(source: WheelSource, wheel: Path, tmp_path: Path) -> None:
@@ -314,13 +315,13 @@ def test_a_pack_is_replaced_and_nothing_else_is_left(
 def test_a_pull_that_fails_leaves_the_old_pack_and_no_scratch(
     pack: Pack, source: WheelSource, wheel: Path, cache: Path
 ) -> None:
-    def fails(texts: Mapping[str, str]) -> Mapping[str, object]:
+    def raise_pack_error(texts: Mapping[str, str]) -> Mapping[str, object]:
         raise PackError("the package has changed")
 
-    before = _tree(cache)
+    before = _read_tree(cache)
     with pytest.raises(PackError, match="the package has changed"):
-        packs.pull(replace(source, read_constants=fails), cache, wheel)
-    assert _tree(cache) == before
+        packs.pull(replace(source, read_constants=raise_pack_error), cache, wheel)
+    assert _read_tree(cache) == before
     assert [path.name for path in (cache / "packs" / "demo").iterdir()] == ["1.0"]
     assert packs.open_pack(source, cache).read("rows.json")
 
@@ -328,11 +329,11 @@ def test_a_pull_that_fails_leaves_the_old_pack_and_no_scratch(
 def test_an_interrupted_pull_leaves_the_old_pack_and_no_scratch(
     pack: Pack, source: WheelSource, wheel: Path, cache: Path
 ) -> None:
-    def interrupted(texts: Mapping[str, str]) -> Mapping[str, object]:
+    def raise_interrupt(texts: Mapping[str, str]) -> Mapping[str, object]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        packs.pull(replace(source, read_constants=interrupted), cache, wheel)
+        packs.pull(replace(source, read_constants=raise_interrupt), cache, wheel)
     assert [path.name for path in (cache / "packs" / "demo").iterdir()] == ["1.0"]
     assert packs.open_pack(source, cache) == pack
 

@@ -26,9 +26,9 @@ from tests.matchers.test_state import (
     UP,
     Turns,
     entry_of,
-    fresh,
-    held,
-    step,
+    make_conversation,
+    make_step,
+    open_entry,
     transcript_of,
 )
 
@@ -42,9 +42,9 @@ def find_divergence(
     withheld: Mapping[int, Sequence[str]] | None = None,
 ) -> Divergence:
     entry = entry_of(truth, withheld=withheld)
-    verdict = judge(entry, transcript, fresh).select_profile(profile)
+    verdict = judge(entry, transcript, open_entry).select_profile(profile)
     assert isinstance(verdict, Failed)
-    return classify_failure(entry, transcript, verdict, fresh)
+    return classify_failure(entry, transcript, verdict, open_entry)
 
 
 OLD, BAD = "mkdir(dir_name='old')", "mkdir(dir_name='a/b')"
@@ -126,7 +126,7 @@ CLASSES: Mapping[str, tuple[Turns, Turns, tuple[object, ...]]] = {
 
 @pytest.mark.parametrize(("truth", "made", "found"), CLASSES.values(), ids=CLASSES)
 def test_the_class_and_the_place(truth: Turns, made: Turns, found: tuple[object, ...]) -> None:
-    at = find_divergence(truth, held(made))
+    at = find_divergence(truth, make_conversation(made))
     assert (at.failure, at.turn, at.expected, at.found, at.parameter) == found
 
 
@@ -142,14 +142,14 @@ def test_the_class_and_the_place(truth: Turns, made: Turns, found: tuple[object,
     ],
 )
 def test_calls_that_are_written_differently_are_the_same(same: str, other: str) -> None:
-    at = find_divergence([[same, TOUCH]], held([[other]]))
+    at = find_divergence([[same, TOUCH]], make_conversation([[other]]))
     assert (at.failure, at.expected) == (C.MISSING_CALL, TOUCH)
 
 
 def test_a_look_that_shows_the_same_is_the_same() -> None:
     """``find`` from here shows what ``find`` from the folder above would: nothing."""
     truth, other = "find(path='.', name='zzz')", "find(path='drafts', name='zzz')"
-    at = find_divergence([[truth, TOUCH]], held([[other]]))
+    at = find_divergence([[truth, TOUCH]], make_conversation([[other]]))
     assert (at.failure, at.expected) == (C.MISSING_CALL, TOUCH)
 
 
@@ -158,20 +158,22 @@ def test_a_look_that_shows_the_same_is_the_same() -> None:
 
 def test_acting_without_the_function_that_is_to_come() -> None:
     late = {1: ["mkdir"]}
-    at = find_divergence([[], [MKDIR]], held([[TOUCH], [MKDIR]]), withheld=late)
+    at = find_divergence([[], [MKDIR]], make_conversation([[TOUCH], [MKDIR]]), withheld=late)
     assert (at.failure, at.turn, at.found) == (C.ACTED_WITHOUT_FUNCTION, 1, TOUCH)
-    looked = find_divergence([[], [MKDIR]], held([[LS], [MKDIR]]), Profile.CORRECTED, late)
+    looked = find_divergence([[], [MKDIR]], make_conversation([[LS], [MKDIR]]), Profile.CORRECTED, late)
     assert (looked.failure, looked.found) == (C.ACTED_WITHOUT_FUNCTION, LS)
 
 
 def test_the_function_that_came_is_not_used() -> None:
-    at = find_divergence([[], [MKDIR]], held([[], [TOUCH]]), withheld={1: ["mkdir"]})
+    at = find_divergence([[], [MKDIR]], make_conversation([[], [TOUCH]]), withheld={1: ["mkdir"]})
     assert (at.failure, at.turn, at.expected) == (C.NEW_FUNCTION_UNUSED, 2, MKDIR)
 
 
 def test_a_function_that_has_not_come_yet_is_not_offered() -> None:
     truth = [[LS], [], [MKDIR]]
-    at = find_divergence(truth, held([[MKDIR.replace("new", "x")], [], [MKDIR]]), withheld={2: ["mkdir"]})
+    at = find_divergence(
+        truth, make_conversation([[MKDIR.replace("new", "x")], [], [MKDIR]]), withheld={2: ["mkdir"]}
+    )
     assert at.failure is C.UNKNOWN_FUNCTION
 
 
@@ -180,17 +182,19 @@ def test_a_function_that_has_not_come_yet_is_not_offered() -> None:
 
 @pytest.mark.parametrize("profile", Profile)
 def test_a_call_that_cannot_be_read(profile: Profile) -> None:
-    at = find_divergence([[LS, MKDIR]], transcript_of([step([LS]), step(said="[mkdir(dir_name='n")]), profile)
+    at = find_divergence(
+        [[LS, MKDIR]], transcript_of([make_step([LS]), make_step(said="[mkdir(dir_name='n")]), profile
+    )
     assert (at.failure, at.expected) == (C.UNREADABLE_CALL, MKDIR)
 
 
 def test_an_unreadable_call_where_nothing_can_be_called() -> None:
-    talk = transcript_of([step(said="[mkdir(dir_name='n")], [step([LS]), step()])
+    talk = transcript_of([make_step(said="[mkdir(dir_name='n")], [make_step([LS]), make_step()])
     assert find_divergence([[], [LS]], talk, Profile.CORRECTED).failure is C.ACTED_TOO_SOON
 
 
 def test_a_conversation_without_an_end_names_the_call_that_was_repeated() -> None:
-    talk = transcript_of([*([step([LS])] * 3), step([PWD])])
+    talk = transcript_of([*([make_step([LS])] * 3), make_step([PWD])])
     assert find_divergence([[LS], [LS]], talk) == Divergence(C.STEP_LIMIT, 1, found=LS)
 
 
@@ -199,25 +203,25 @@ def test_a_conversation_without_an_end_names_the_call_that_was_repeated() -> Non
     [(Fault.OVERFLOW, C.CONTEXT_OVERFLOW), (Fault.INFERENCE_ERROR, C.INFERENCE_ERROR)],
 )
 def test_a_fault(fault: Fault, failure: FailureClass) -> None:
-    talk = transcript_of([step([LS]), step()], [Step(Completion("too long", fault=fault))])
+    talk = transcript_of([make_step([LS]), make_step()], [Step(Completion("too long", fault=fault))])
     assert find_divergence([[LS], [LS], [LS]], talk) == Divergence(failure, 2)
 
 
 def test_what_only_the_official_executor_makes_different_is_unexplained() -> None:
     text = "echo(content='ls() lists', file_name='notes.txt')"
-    assert find_divergence([[text]], held([[text]])) == Divergence(C.UNEXPLAINED)
+    assert find_divergence([[text]], make_conversation([[text]])) == Divergence(C.UNEXPLAINED)
 
 
 def test_a_verdict_that_names_no_turn_is_looked_for_from_the_start() -> None:
-    entry, talk = entry_of([[LS], [MKDIR], [TOUCH]]), held([[LS], [], []])
+    entry, talk = entry_of([[LS], [MKDIR], [TOUCH]]), make_conversation([[LS], [], []])
     for details in ({}, {"turn": "2"}, {"turn": 7}):
-        at = classify_failure(entry, talk, Failed("code", "reason", details), fresh)
+        at = classify_failure(entry, talk, Failed("code", "reason", details), open_entry)
         assert (at.failure, at.turn) == (C.NO_CALL, 2)
 
 
 def test_an_entry_without_a_trajectory_is_a_mistake() -> None:
     with pytest.raises(TypeError, match="has no trajectory"):
-        classify_failure(make_entry(), make_transcript("[]"), Failed("code", "reason"), fresh)
+        classify_failure(make_entry(), make_transcript("[]"), Failed("code", "reason"), open_entry)
 
 
 # As a sentence
@@ -265,12 +269,12 @@ def draw_talks(calls: st.SearchStrategy[str]) -> st.SearchStrategy[list[list[str
 @settings(deadline=None)
 @given(truth=draw_talks(RIGHT), made=draw_talks(CALLS))
 def test_every_failure_has_one_class_and_always_the_same(truth: Turns, made: Turns) -> None:
-    entry, talk = entry_of(truth), held(made[: len(truth)])
+    entry, talk = entry_of(truth), make_conversation(made[: len(truth)])
     for profile in Profile:
-        verdict = judge(entry, talk, fresh).select_profile(profile)
+        verdict = judge(entry, talk, open_entry).select_profile(profile)
         if isinstance(verdict, Failed):
-            found = classify_failure(entry, talk, verdict, fresh)
-            assert found == classify_failure(entry, talk, verdict, fresh)
+            found = classify_failure(entry, talk, verdict, open_entry)
+            assert found == classify_failure(entry, talk, verdict, open_entry)
             assert str(found) or found.failure is C.UNEXPLAINED
 
 
@@ -284,18 +288,18 @@ def test_every_failure_has_one_class_and_always_the_same(truth: Turns, made: Tur
 )
 def test_what_the_matcher_fails_has_a_class_of_its_own(truth: Turns, made: Turns) -> None:
     """Only what the official executor rewrites in texts has no call that explains it."""
-    entry, talk = entry_of(truth), held(made)
-    judged = judge(entry, talk, fresh)
+    entry, talk = entry_of(truth), make_conversation(made)
+    judged = judge(entry, talk, open_entry)
     for verdict in (judged.official, judged.corrected):
         if isinstance(verdict, Failed) and len(made) <= len(truth):
-            found = classify_failure(entry, talk, verdict, fresh)
+            found = classify_failure(entry, talk, verdict, open_entry)
             assert (found.failure is C.UNEXPLAINED) is (truth == made and "(" in truth[0][0][6:-1])
 
 
 def test_the_model_is_not_blamed_for_the_same_call_under_another_entry() -> None:
     """The functions that count are those of the entry: its docs say what is a default."""
     entry = replace(entry_of([[LS, TOUCH]]), functions=())
-    talk = held([["ls(a=False)"]])
-    verdict = judge(entry, talk, fresh).official
+    talk = make_conversation([["ls(a=False)"]])
+    verdict = judge(entry, talk, open_entry).official
     assert isinstance(verdict, Failed)
-    assert classify_failure(entry, talk, verdict, fresh).failure in C
+    assert classify_failure(entry, talk, verdict, open_entry).failure in C

@@ -11,7 +11,7 @@ from pytest_fcbench.domain.transcript import Completion, Step, ToolCall, Transcr
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
 from pytest_fcbench.tools.diagnosis.root_causes import LONGEST, TASK, Diagnosis, RootCause, build_question
-from tests.matchers.test_state import LS, MKDIR, TOUCH, entry_of, fresh, step, transcript_of
+from tests.matchers.test_state import LS, MKDIR, TOUCH, entry_of, make_step, open_entry, transcript_of
 
 FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
 
@@ -19,13 +19,13 @@ FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
 def ask_about(transcript: Transcript, **withheld: list[str]) -> Question[Diagnosis]:
     late = {int(turn.removeprefix("turn_")): names for turn, names in withheld.items()}
     entry = entry_of([[LS], [MKDIR], [TOUCH]], withheld=late)
-    return build_question(entry, transcript, FAILED, fresh(entry))
+    return build_question(entry, transcript, FAILED, open_entry(entry))
 
 
 TALK = transcript_of(
     [
         Step(Completion("[ls()]"), (LS,), ('{"current_directory_content": ["notes.txt"]}',)),
-        step(said="There is one file."),
+        make_step(said="There is one file."),
     ],
     [Step(Completion("Sorry", (ToolCall("mkdir", "{"),)))],
 )
@@ -59,14 +59,16 @@ def test_the_task_names_every_class() -> None:
 
 def test_a_long_conversation_is_cut() -> None:
     huge = Step(Completion("x"), (f"echo('{'a' * 90_000}')",) * 50, ("b" * 90_000,) * 50)
-    talk = transcript_of([*([huge] * 19), step()], [*([huge] * 19), step()], [step(said="c" * 90_000)])
+    talk = transcript_of(
+        [*([huge] * 19), make_step()], [*([huge] * 19), make_step()], [make_step(said="c" * 90_000)]
+    )
     shown: Any = ask_about(talk).material
     assert len(repr(shown)) < 1.5 * LONGEST
     did = shown["turns"][0]["what the model did"]
     assert did[-1] == "… (8 more steps)"
     assert did[1] == "… (42 more calls)"
     assert did[0][0]["result"].startswith("b" * 60 + "… (89,940 more")
-    small: Any = ask_about(transcript_of([step(said="c" * 900)])).material
+    small: Any = ask_about(transcript_of([make_step(said="c" * 900)])).material
     assert small["turns"][0]["what the model did"] == [{"answer": "c" * 600 + "… (300 more characters)"}]
 
 
