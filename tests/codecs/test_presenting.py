@@ -264,9 +264,34 @@ def test_further_keys_of_a_doc_stay() -> None:
 
 def test_the_docs_stand_in_the_system_prompt() -> None:
     asked = build_first_request(make_entry(query="Bergen?"), WORDING, Prompting.make_default(Mode.PROMPT))
-    doc = build_wire_doc(make_doc(), WORDING, Language.PYTHON, Names.DOTTED)
-    assert read_prompt_docs(asked) == [doc]
-    assert get_prompt(asked) == f"Call these:\n{json.dumps([doc], indent=4)}\nOr say no."
+    assert (
+        get_prompt(asked)
+        == """Call these:
+[
+    {
+        "name": "weather.forecast",
+        "description": "About weather.forecast. Python, please.",
+        "parameters": {
+            "type": "dict",
+            "properties": {
+                "city": {
+                    "type": "string",
+                    "description": "City."
+                },
+                "days": {
+                    "type": "integer",
+                    "description": "Days ahead.",
+                    "default": 1
+                }
+            },
+            "required": [
+                "city"
+            ]
+        }
+    }
+]
+Or say no."""
+    )
     assert asked.messages[1:] == ({"role": "user", "content": "Bergen?"},)
     assert asked.tools == ()
 

@@ -42,9 +42,9 @@ def test_verdicts(what: str) -> None:
 
 def test_what_is_no_answer_is_judged_as_anywhere() -> None:
     overflow = chat.judge(ENTRY, make_transcript(Completion(fault=Fault.OVERFLOW)))
-    assert {overflow.official.status, overflow.corrected.status} == {"failed"}
+    assert name_outcomes(overflow) == ("context_overflow", "context_overflow")
     error = chat.judge(ENTRY, make_transcript(Completion(text="timeout", fault=Fault.INFERENCE_ERROR)))
-    assert error.corrected.status == "not_scored"
+    assert name_outcomes(error) == (None, "not scored: inference_error")
     aside = chat.judge(replace(ENTRY, set_aside="bad"), make_transcript(""))
     assert aside.corrected == NotScored(SET_ASIDE, "bad")
 
@@ -71,4 +71,4 @@ def test_a_rating_changes_no_verdict() -> None:
 def test_a_rating_of_another_answer_is_none() -> None:
     aside = _make_aside('{"score": 2, "reason": "It rhymes."}')
     found = chat.judge(ENTRY, replace(make_transcript("Petal does."), asides=(aside,)))
-    assert isinstance(found.rating, NotScored)
+    assert found.rating == NotScored("inference_error", "nobody was asked this")

@@ -271,8 +271,22 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON)
-def test_any_two_replies_can_be_compared(one: object, other: object) -> None:
-    verdicts_on(make_response(other, "two"), one)
+def test_any_two_replies_get_a_verdict(one: object, other: object) -> None:
+    for outcome in verdicts_on(make_response(other, "two"), one):
+        assert outcome in (
+            None,
+            "executable_checker_rest:wrong_type",
+            "executable_checker_rest:wrong_key",
+            "executable_checker_rest:wrong_value",
+            "executable_checker_rest:response_format_error",
+            "value_error:exec_result_rest_count",
+        )
+
+
+@given(JSON)
+def test_corrected_a_reply_is_right_for_itself(reply: object) -> None:
+    same = json.loads(json.dumps(reply), parse_constant=str)  # NaN is not equal to itself
+    assert verdicts_on(make_response(same, "two"), same)[1] is None
 
 
 @given(st.text())
@@ -280,7 +294,7 @@ def test_any_answer_gets_verdicts(text: str) -> None:
     def answer_or_raise(call: str) -> Response:
         return make_response({}) if call == CALL else Raised("x")
 
-    rest.judge(entry_of(CALL), make_transcript(text), answer_or_raise)
+    assert None not in name_outcomes(rest.judge(entry_of(CALL), make_transcript(text), answer_or_raise))
 
 
 def test_a_verdict_says_what_differs() -> None:

@@ -356,14 +356,14 @@ def test_sources_of_another_shape_are_refused(path: str, old: str, new: str, say
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "why"),
     [
-        pytest.param("def (", id="SyntaxError"),
-        pytest.param("X = '\0'", id="ValueError"),
+        pytest.param("def (", "invalid syntax", id="SyntaxError"),
+        pytest.param("X = '\0'", "source code string cannot contain null bytes", id="ValueError"),
     ],
 )
-def test_sources_that_cannot_be_read_are_refused(text: str) -> None:
-    with pytest.raises(PackError):
+def test_sources_that_cannot_be_read_are_refused(text: str, why: str) -> None:
+    with pytest.raises(PackError, match=why):
         read_constants({**TEXTS, PROMPTS: text})
 
 

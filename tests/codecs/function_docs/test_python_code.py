@@ -154,7 +154,7 @@ def test_hints_of_every_kind_are_read() -> None:
     [
         (any_number, r"any_number: parameter \*values.* cannot be given by name"),
         (take_any_names, r"parameter \*\*values.* cannot be given by name"),
-        (take_handle, "odd: value: .*Handle.* cannot be represented in JSON"),
+        (take_handle, "take_handle: value: .*Handle.* cannot be represented in JSON"),
         (take_missing, "a type hint cannot be resolved"),
     ],
 )

@@ -2,62 +2,75 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, time
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.matchers.equivalence.quantities import read_quantity
+from pytest_fcbench.matchers.equivalence.quantities import Quantity, read_quantity
 
-SAME: list[list[object]] = [
-    [3, 3.0, "3", "3.0", "three", "Three", " 3 ", "３"],
-    [0, "0", -0.0, "zero", "0.0"],
-    [1000, "1,000", "1000", "1,000.00", 1e3],
-    [-5, "-5", "-5.0"],
-    [0.5, ".5", "0.5"],
-    [42, "forty-two", "forty two"],
-    ["$5", "5 dollars", "$5.00", "five dollars", "5$"],
-    ["USD 5", "5 USD", "5usd", "US$5", "five US dollars"],
-    ["€1,000", "1000 EUR", "1000 euros"],
-    ["5 km", "5km", "5 kilometres", "5000 m", "five kilometers"],
-    ["1 mile", "1.609344 km"],
-    ["2 weeks", "14 days", "336 hours"],
-    ["1 year", "12 months"],
-    ["1 kg", "1000 grams"],
-    ["68 °F", "20 °C", "20 degrees Celsius"],
-    ["5%", "5 percent", "5 per cent"],
-    [
-        *("2024-11-27", "2024/11/27", "2024-11-27 ", "27 Nov 2024", "27-Nov-2024", "27th of November, 2024"),
-        *(
-            "November 27th, 2024",
-            "Nov. 27, 2024",
-            "nov 27 2024",
-            "Wed, 27 Nov 2024",
-            "Wednesday, Nov 27, 2024",
-        ),
-        *("27/11/2024", "11/27/2024", "27.11.2024", "11-27-2024"),
-    ],
-    ["2024-03-03", "03/03/2024"],
-    ["03/04/2024", "3/4/2024"],
-    ["Nov 27", "27 November", "the 27th of November"],
-    ["09:00", "9:00", "9 AM", "9am", "9 a.m.", "9:00 AM", "09:00:00"],
-    ["21:00", "9 PM", "9:00 p.m."],
-    ["12:00", "12 PM", "noon"],
-    ["00:00", "12 AM", "midnight"],
-    ["2024-11-27T09:00", "2024-11-27 09:00:00", "Nov 27, 2024 at 9 AM", "27 Nov 2024, 9am"],
-    ["2024-11-27T09:00Z", "2024-11-27T10:00+01:00", "2024-11-27T04:00:00-0500"],
+WRITINGS: list[tuple[Quantity, list[object]]] = [
+    (Quantity("number", Fraction(3)), [3, 3.0, "3", "3.0", "three", "Three", " 3 ", "３"]),
+    (Quantity("number", Fraction(0)), [0, "0", -0.0, "zero", "0.0"]),
+    (Quantity("number", Fraction(1000)), [1000, "1,000", "1000", "1,000.00", 1e3]),
+    (Quantity("number", Fraction(-5)), [-5, "-5", "-5.0"]),
+    (Quantity("number", Fraction(1, 2)), [0.5, ".5", "0.5"]),
+    (Quantity("number", Fraction(42)), [42, "forty-two", "forty two"]),
+    (Quantity("money dollars", Fraction(5)), ["$5", "5 dollars", "$5.00", "five dollars", "5$"]),
+    (Quantity("money USD", Fraction(5)), ["USD 5", "5 USD", "5usd", "US$5", "five US dollars"]),
+    (Quantity("money EUR", Fraction(1000)), ["€1,000", "1000 EUR", "1000 euros"]),
+    (Quantity("length", Fraction(5000)), ["5 km", "5km", "5 kilometres", "5000 m", "five kilometers"]),
+    (Quantity("length", Fraction("1609.344")), ["1 mile", "1.609344 km"]),
+    (Quantity("duration", Fraction(14 * 24 * 60 * 60)), ["2 weeks", "14 days", "336 hours"]),
+    (Quantity("months", Fraction(12)), ["1 year", "12 months"]),
+    (Quantity("mass", Fraction(1000)), ["1 kg", "1000 grams"]),
+    (Quantity("temperature", Fraction(20)), ["68 °F", "20 °C", "20 degrees Celsius"]),
+    (Quantity("percent", Fraction(5)), ["5%", "5 percent", "5 per cent"]),
+    (
+        Quantity("date", date(2024, 11, 27)),
+        [
+            *(
+                "2024-11-27",
+                "2024/11/27",
+                "2024-11-27 ",
+                "27 Nov 2024",
+                "27-Nov-2024",
+                "27th of November, 2024",
+            ),
+            *(
+                "November 27th, 2024",
+                "Nov. 27, 2024",
+                "nov 27 2024",
+                "Wed, 27 Nov 2024",
+                "Wednesday, Nov 27, 2024",
+            ),
+            *("27/11/2024", "11/27/2024", "27.11.2024", "11-27-2024"),
+        ],
+    ),
+    (Quantity("date", date(2024, 3, 3)), ["2024-03-03", "03/03/2024"]),
+    (Quantity("date", ("/", 3, 4, 2024)), ["03/04/2024", "3/4/2024"]),
+    (Quantity("date", (11, 27)), ["Nov 27", "27 November", "the 27th of November"]),
+    (Quantity("time", time(9)), ["09:00", "9:00", "9 AM", "9am", "9 a.m.", "9:00 AM", "09:00:00"]),
+    (Quantity("time", time(21)), ["21:00", "9 PM", "9:00 p.m."]),
+    (Quantity("time", time(12)), ["12:00", "12 PM", "noon"]),
+    (Quantity("time", time(0)), ["00:00", "12 AM", "midnight"]),
+    (
+        Quantity("moment", "2024-11-27T09:00:00"),
+        ["2024-11-27T09:00", "2024-11-27 09:00:00", "Nov 27, 2024 at 9 AM", "27 Nov 2024, 9am"],
+    ),
+    (
+        Quantity("moment", datetime(2024, 11, 27, 9, tzinfo=UTC)),
+        ["2024-11-27T09:00Z", "2024-11-27T10:00+01:00", "2024-11-27T04:00:00-0500"],
+    ),
 ]
+"""Quantities, each with ways to write it; metres, seconds, grams and degrees Celsius are the units kept."""
 
 
-@pytest.mark.parametrize("writings", SAME, ids=[str(row[0]) for row in SAME])
-def test_writings_of_one_quantity(writings: list[object]) -> None:
-    read = [read_quantity(writing) for writing in writings]
-    assert read[0] is not None
-    assert [found == read[0] for found in read] == [True] * len(read), read
-
-
-def test_no_two_of_them_are_equal() -> None:
-    read = [read_quantity(row[0]) for row in SAME]
-    assert all(one != other for at, one in enumerate(read) for other in read[at + 1 :])
+@pytest.mark.parametrize(("quantity", "writings"), WRITINGS, ids=[str(row[1][0]) for row in WRITINGS])
+def test_every_writing_is_read_as_the_quantity(quantity: Quantity, writings: list[object]) -> None:
+    assert [read_quantity(writing) for writing in writings] == [quantity] * len(writings)
 
 
 @pytest.mark.parametrize(
@@ -102,20 +115,20 @@ def test_near_ones_are_different(one: object, other: object) -> None:
             "four score",
         ),
         *("2024-13-01", "2024-02-30", "31/31/2024", "0000-01-01", "Thu, 27 Nov 2024", "Nov 2024", "27/11/24"),
-        *("25:00", "13 PM", "0 AM", "9", "5 pounds", "5 in", "5 C", "5 nights", "5 km 3", "$5 USD", "Monday"),
+        *("25:00", "13 PM", "0 AM", "5 pounds", "5 in", "5 C", "5 nights", "5 km 3", "$5 USD", "Monday"),
         *(None, True, [], {}, float("nan"), float("inf"), "1" * 100, "\ud800", "９" * 61),
     ],
 )
 def test_what_is_not_read(value: object) -> None:
-    if value != "9":
-        assert read_quantity(value) is None
-    else:
-        assert read_quantity(value) == read_quantity(9)
+    assert read_quantity(value) is None
 
 
 @given(st.integers() | st.floats() | st.text(max_size=70) | st.from_regex(r"[\d ,.:/apmtz$+-]{1,70}"))
-def test_anything_can_be_read(value: object) -> None:
-    assert read_quantity(value) == read_quantity(value)
+def test_blanks_around_a_text_never_matter(value: object) -> None:
+    """Also: reading ends without an error, whatever the value is."""
+    found = read_quantity(value)
+    if isinstance(value, str) and len(value) <= 50:
+        assert read_quantity(f" {value}  ") == found
 
 
 @given(st.dates())

@@ -180,7 +180,7 @@ def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_what_could_not_be_used_is_refused_at_once(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match=r"answers\.yaml:3: answers\.core:a_0\.0\.f: must be a mapping"):
         _load_model(tmp_path, text)
 
 

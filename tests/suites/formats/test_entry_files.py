@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -350,26 +351,57 @@ def test_a_wrong_file_is_told_with_line_field_and_rule(tmp_path: Path, text: str
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "place"),
     [
-        pytest.param("day: {type: string, ", "day: {type: strnig, ", id="unknown type"),
-        pytest.param("day: {type: string, ", "day: {type: array, items: {typ: string}, ", id="nested schema"),
-        pytest.param("enum: [utc, local]", "enum: utc", id="enum that is no list"),
-        pytest.param("day: [today]", "day: [5]", id="accepted value of another type"),
-        pytest.param("unit: [utc, ", "unit: [gmt, ", id="accepted value outside the enum"),
-        pytest.param("    query: When is high tide in Brest?\n", "    messages: []\n", id="no message"),
+        pytest.param(
+            "day: {type: string, ",
+            "day: {type: strnig, ",
+            "17: functions.1.parameters.properties.day.type",
+            id="unknown type",
+        ),
+        pytest.param(
+            "day: {type: string, ",
+            "day: {type: array, items: {typ: string}, ",
+            "17: functions.1.parameters.properties.day.items.typ",
+            id="nested schema",
+        ),
+        pytest.param(
+            "enum: [utc, local]",
+            "enum: utc",
+            "9: functions.0.parameters.properties.unit.enum",
+            id="enum that is no list",
+        ),
+        pytest.param(
+            "day: [today]",
+            "day: [5]",
+            "36: entries.1.expect.0.tide.range.day.0",
+            id="accepted value of another type",
+        ),
+        pytest.param(
+            "unit: [utc, ",
+            "unit: [gmt, ",
+            "27: entries.0.expect.0.tide.high.unit.0",
+            id="accepted value outside the enum",
+        ),
+        pytest.param(
+            "    query: When is high tide in Brest?\n",
+            "    messages: []\n",
+            "22: entries.0.messages",
+            id="no message",
+        ),
     ],
 )
-def test_a_record_that_no_answer_can_match_is_refused(tmp_path: Path, old: str, new: str) -> None:
-    with pytest.raises(SuiteError):
-        read_entries(_write_file(tmp_path, GOOD, old, new), "mine")
+def test_a_record_that_no_answer_can_match_is_refused(tmp_path: Path, old: str, new: str, place: str) -> None:
+    path = _write_file(tmp_path, GOOD, old, new)
+    with pytest.raises(SuiteError, match=f"^{re.escape(f'{path}:{place}')}: "):
+        read_entries(path, "mine")
 
 
 def test_relevance_without_a_function_is_refused(tmp_path: Path) -> None:
     path = _write_file(
         tmp_path, SMALL.format(category="live_relevance"), "functions: [lamp.off]", "functions: []"
     )
-    with pytest.raises(SuiteError):
+    with pytest.raises(SuiteError, match=r"entries\.yaml:9: entries\.0\.functions: "):
         read_entries(path, "mine")
 
 

@@ -513,16 +513,25 @@ def test_errors_in_a_shared_file_name_that_file(tmp_path: Path, old: str, new: s
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "place"),
     [
-        ("reply: plenty", "reply: &a [*a]"),
-        ("reply: plenty", "reply: &a {a: *a}"),
-        ("items:\n            type: object", "items: &a\n            items: *a\n            type: object"),
-        ("entries:\n", "entries: &a\n  - *a\n"),
+        pytest.param("reply: plenty", "reply: &a [*a]", r"47: entries\.1\.steps\.0\.0\.reply\.0", id="list"),
+        pytest.param(
+            "reply: plenty", "reply: &a {a: *a}", r"47: entries\.1\.steps\.0\.0\.reply\.a", id="mapping"
+        ),
+        pytest.param(
+            "items:\n            type: object",
+            "items: &a\n            items: *a\n            type: object",
+            r"15: functions\.0\.parameters\.properties\.stops\.items\.items",
+            id="schema",
+        ),
+        pytest.param(
+            "entries:\n", "entries: &a\n  - *a\n", r"22: entries\.0: must be a mapping", id="entries"
+        ),
     ],
 )
-def test_an_alias_inside_of_what_it_names_is_an_error(tmp_path: Path, old: str, new: str) -> None:
-    with pytest.raises(SuiteError):
+def test_an_alias_inside_of_what_it_names_is_an_error(tmp_path: Path, old: str, new: str, place: str) -> None:
+    with pytest.raises(SuiteError, match=rf"entries\.yaml:{place}"):
         read_entries(_write_files(tmp_path, _replace_once(GOOD, old, new)), "mine")
 
 

@@ -324,18 +324,30 @@ def test_errors_name_file_line_field_and_rule(tmp_path: Path, old: str, new: str
 
 WORLD = World(defaults={"tickets": {"ticket_queue": [], "ticket_counter": 1, "current_user": None}})
 
-MISTAKES: Mapping[str, tuple[str, str]] = {
-    "state is 0": ("      math:\n", "      math: 0\n"),
-    "state is a list": ("      math:\n", "      math: []\n"),
-    "turn is true": ("turn: 2", "turn: true"),
-    "nothing is withheld": ("functions: [mv, cp]", "functions: []"),
-    "withheld is not what the turn calls": ("turn: 2, functions: [mv, cp]", "turn: 0, functions: [mv, cp]"),
-    "a state that does not open": ("{root: {attic: {type: directory, contents: {}}}}", "{root: {}}"),
+MISTAKES: Mapping[str, tuple[str, str, str]] = {
+    # what: (text of the good file, text in its place, place that the error names)
+    "state is 0": ("      math:\n", "      math: 0\n", "6: entries.0.domains.math"),
+    "state is a list": ("      math:\n", "      math: []\n", "6: entries.0.domains.math"),
+    "turn is true": ("turn: 2", "turn: true", "16: entries.0.withhold.turn"),
+    "nothing is withheld": ("functions: [mv, cp]", "functions: []", "16: entries.0.withhold"),
+    "withheld is not what the turn calls": (
+        "turn: 2, functions: [mv, cp]",
+        "turn: 0, functions: [mv, cp]",
+        "16: entries.0.withhold",
+    ),
+    "a state that does not open": (
+        "{root: {attic: {type: directory, contents: {}}}}",
+        "{root: {}}",
+        "4: entries.0.domains",
+    ),
 }
 
 
-@pytest.mark.parametrize(("old", "new"), MISTAKES.values(), ids=MISTAKES)
-def test_what_could_not_be_used_is_told_when_it_is_read(tmp_path: Path, old: str, new: str) -> None:
+@pytest.mark.parametrize(("old", "new", "place"), MISTAKES.values(), ids=MISTAKES)
+def test_what_could_not_be_used_is_told_when_it_is_read(
+    tmp_path: Path, old: str, new: str, place: str
+) -> None:
     read_entries(_write_file(tmp_path), "mine", WORLD)
-    with pytest.raises(SuiteError):
-        read_entries(_write_file(tmp_path, old, new), "mine", WORLD)
+    path = _write_file(tmp_path, old, new)
+    with pytest.raises(SuiteError, match=f"^{re.escape(f'{path}:{place}')}: "):
+        read_entries(path, "mine", WORLD)

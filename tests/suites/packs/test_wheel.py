@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import stat
 import subprocess
@@ -285,16 +286,19 @@ def test_a_source_that_is_missing_is_told(source: WheelSource, cache: Path, tmp_
     )
 
 
-def test_a_source_that_is_no_text_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
+def test_a_source_that_is_no_text_is_refused_as_other_content(
+    source: WheelSource, cache: Path, tmp_path: Path
+) -> None:
     folder = write_tree(tmp_path / "odd", PACKAGE)
     (folder / "demo_eval" / "constants.py").write_bytes(b"GREETING = '\xff'\n")
-    _expect_refusal(source, cache, folder)
+    says = _expect_refusal(source, cache, folder)
+    assert says.startswith("refused: the content is not that of demo-eval 1.0 (sha256 ")
 
 
 def test_a_cache_that_cannot_be_written_is_told(source: WheelSource, wheel: Path, tmp_path: Path) -> None:
     cache = tmp_path / "a file"
     cache.write_text("", encoding="utf-8")
-    with pytest.raises(PackError):
+    with pytest.raises(PackError, match=rf"^{re.escape(str(cache))}/packs/demo: Not a directory"):
         packs.pull(source, cache, wheel)
 
 
