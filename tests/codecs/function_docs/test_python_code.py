@@ -108,7 +108,7 @@ def take_missing(value: "Missing") -> None: ...  # type: ignore[name-defined]  #
 def test_types_come_from_the_signature_and_words_from_the_docstring() -> None:
     doc = python_code.document_function(water_bed)
 
-    assert (doc.name, doc.description) == ("water", "Water a bed. Not in the rain.")
+    assert (doc.name, doc.description) == ("water_bed", "Water a bed. Not in the rain.")
     assert doc.parameters == {
         "type": "dict",
         "properties": {
@@ -167,9 +167,12 @@ def test_the_public_methods_of_a_class_are_its_functions() -> None:
     docs = list(python_code.document_named(f"{__name__}:Shed", Path.cwd()))
 
     assert [(doc.name, doc.required) for doc in docs] == [("put", ("tool",)), ("count", ("kind",))]
-    assert (
-        list(python_code.document_named(f"{__name__}:Shed.put", Path.cwd())) != docs[:1]
-    )  # by itself it has its self
+
+
+def test_a_method_named_by_itself_needs_its_object() -> None:
+    (doc,) = python_code.document_named(f"{__name__}:Shed.put", Path.cwd())
+
+    assert (doc.name, doc.required) == ("put", ("self", "tool"))
 
 
 def test_a_module_in_the_current_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
