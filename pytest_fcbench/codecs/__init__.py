@@ -1,1 +1,1 @@
-"""Functions shown to a model, and its answers read as calls."""
+"""Codecs: functions to requests, answers to calls."""

@@ -20,7 +20,7 @@ Functions: TypeAlias = Mapping[str, Callable[..., object]]
 
 
 _LARGEST = 1_000_000
-"""Characters and elements of an argument: calls can double what others return, officially without end."""
+"""Characters and elements of an argument: nested calls can double a value, officially without end."""
 
 
 class NoCallError(Exception):
@@ -28,7 +28,7 @@ class NoCallError(Exception):
 
 
 def carry_out_call(text: str, functions: Functions) -> object:
-    """Carry out a call. Raises ``Undecodable``, ``NoCallError``, and whatever the function raises."""
+    """Carry out a call. Raises ``Undecodable``, ``NoCallError``, and the errors of the function."""
     try:
         node = parse_expression(text.lstrip(" \t"))
     except (SyntaxError, ValueError) as error:

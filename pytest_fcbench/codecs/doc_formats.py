@@ -2,7 +2,7 @@
 
 Texts are byte for byte those of ``format_function_doc``, with its oddities: in XML nothing is escaped, and
 commas in a tag are dropped, also those of a default value; of nested parameters only those of objects are
-shown; a list of accepted words is shown as Python writes it.
+shown; a list of accepted words is written as Python writes lists.
 """
 
 from __future__ import annotations

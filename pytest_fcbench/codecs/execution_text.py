@@ -11,7 +11,7 @@ from pytest_fcbench.domain.transcript import Call, Completion
 
 
 def list_calls_to_make(completion: Completion, syntax: str) -> tuple[str, ...]:
-    """Return the calls of an answer as texts; nothing for one that is no call or cannot be read."""
+    """Return the calls of an answer as texts; none for an answer without readable calls."""
     reading = read_official(completion, syntax, Language.PYTHON)
     try:
         return write_official_texts(reading.calls, syntax) if isinstance(reading, Calls) else ()

@@ -33,13 +33,13 @@ _JSON_TYPES: Mapping[str, str] = {
 }
 
 
-def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, told: str = "") -> AskModel:
-    """Build the first request of an entry; ``told`` is what the system says ahead of everything else."""
+def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, preamble: str = "") -> AskModel:
+    """Build the first request of an entry; ``preamble`` is system text ahead of everything else."""
     docs = [build_wire_doc(doc, wording, entry.category.language, prompting.names) for doc in entry.functions]
     messages = [to_wire_message(message) for message in entry.turns[0]]
     answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
-    if told := "\n\n".join(filter(None, (told, answer_format))):
-        _prepend_system_text(messages, told)
+    if preamble := "\n\n".join(filter(None, (preamble, answer_format))):
+        _prepend_system_text(messages, preamble)
     if prompting.mode is Mode.FC:
         return AskModel(tuple(messages), tuple(build_tool(doc, wording) for doc in docs))
     _prepend_system_text(messages, build_system_prompt(docs, wording, prompting.format))
@@ -70,7 +70,7 @@ def build_late_functions_request(
 
 
 def select_tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
-    """Return the tool calls of a completion, without the text parts that can stand among them."""
+    """Return the tool calls of a completion, without the text parts among them."""
     return tuple(part for part in completion.tool_calls or () if isinstance(part, ToolCall))
 
 
@@ -84,7 +84,7 @@ def find_shown_name(name: str, entry: Entry, prompting: Prompting) -> str:
 def build_assistant_message(
     completion: Completion, calls: Sequence[ToolCall], turn: int, step: int
 ) -> Mapping[str, object]:
-    """Build the assistant message that stands for a completion in later requests.
+    """Build the assistant message that represents a completion in later requests.
 
     Calls get ids of our own, so that a request is the same whether the answer before it came from the
     interface or from the store. Some interfaces take nothing but nine letters and digits.
@@ -117,7 +117,7 @@ def build_result_messages(
 def sanitise_name(name: str, mode: Mode) -> str:
     """Make a function name that every interface takes (``replace_invalid_chars`` of ComplexFuncBench).
 
-    Where calls are asked for as Python text the name must be one of Python, which has no hyphen.
+    In prompting mode the name must be a Python identifier, which has no hyphen.
     """
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64] if mode is Mode.FC else re.sub(r"\W", "_", name)
 
@@ -127,7 +127,7 @@ def _make_call_id(turn: int, step: int, index: int) -> str:
 
 
 def build_wire_doc(doc: FunctionDoc, wording: Wording, language: Language, names: Names) -> WireDoc:
-    """Build a doc as a model is shown it: under its shown name, with language hints in its descriptions."""
+    """Build a doc in the form that a model is shown: with its shown name and language hints."""
     notes = wording.notes[language]
     parameters = dict(doc.parameters)
     if notes.any_type is not None:
@@ -162,7 +162,7 @@ def _request_source_text(schema: Schema, notes: Notes) -> Schema:
 
 
 def build_tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:
-    """Build a tool of the OpenAI chat interface from a doc. A dotted name is shown as it stands."""
+    """Build a tool of the OpenAI chat interface from a doc. A dotted name stays as it is."""
     parameters = as_mapping(doc["parameters"])
     schema = {
         **parameters,
@@ -175,35 +175,30 @@ def build_tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:
 def _cast_properties(properties: object, wording: Wording) -> dict[str, object]:
     """Name the types of properties in JSON Schema's words.
 
-    As deep as the official converter goes: members of objects at any depth, elements of a list and
-    elements of those; what lies deeper, and ``items`` beside ``properties``, stays as it is.
+    As deep as the official converter goes: members of objects at any depth, elements of a list and elements
+    of those; deeper types, and ``items`` beside ``properties``, stay as they are.
     """
-    return {
-        name: _cast_property(as_mapping(schema), wording) for name, schema in as_mapping(properties).items()
-    }
-
-
-def _cast_property(schema: Mapping[str, object], wording: Wording) -> dict[str, object]:
-    cast = dict(schema)
-    # Official: JSON Schema has no float, so a number gets a note.
-    if cast.get("type") == "float":
-        cast["format"] = "float"
-        cast["description"] = f"{cast.get('description', '')}{wording.float_note}"
-    cast["type"] = _name_json_type(cast.get("type"))
-    if cast["type"] not in ("array", "object"):
-        return cast
-    if "properties" in cast:
-        cast["properties"] = _cast_properties(cast["properties"], wording)
-    elif "items" in cast:
-        items = dict(as_mapping(cast["items"]))
-        items["type"] = _name_json_type(items.get("type"))
-        if items["type"] == "array" and "items" in items:
-            inner = as_mapping(items["items"])
-            items["items"] = {**inner, "type": _name_json_type(inner.get("type"))}
-        elif items["type"] == "object" and "properties" in items:
-            items["properties"] = _cast_properties(items["properties"], wording)
-        cast["items"] = items
-    return cast
+    converted: dict[str, object] = {}
+    for name, schema in as_mapping(properties).items():
+        converted[name] = cast = dict(as_mapping(schema))
+        # Official: JSON Schema has no float, so a number gets a note.
+        if cast.get("type") == "float":
+            cast["format"] = "float"
+            cast["description"] = f"{cast.get('description', '')}{wording.float_note}"
+        cast["type"] = _name_json_type(cast.get("type"))
+        if cast["type"] not in ("array", "object"):
+            continue
+        if "properties" in cast:
+            cast["properties"] = _cast_properties(cast["properties"], wording)
+        elif "items" in cast:
+            items = cast["items"] = dict(as_mapping(cast["items"]))
+            items["type"] = _name_json_type(items.get("type"))
+            if items["type"] == "array" and "items" in items:
+                inner = as_mapping(items["items"])
+                items["items"] = {**inner, "type": _name_json_type(inner.get("type"))}
+            elif items["type"] == "object" and "properties" in items:
+                items["properties"] = _cast_properties(items["properties"], wording)
+    return converted
 
 
 def _name_json_type(declared: object) -> str:

@@ -47,7 +47,7 @@ DEEPEST_WRITTEN = 100
 
 _NESTING = re.compile(r"[-+*/%<>=&|^~@.(\[{]|\b(?:and|await|for|if|in|is|lambda|not|or)\b", re.ASCII)
 _FEW = DEEPEST // 4
-"""So few signs and words of nesting cannot make a tree too deep: each stands for four levels at most."""
+"""Signs and words of nesting that cannot make a tree too deep: each adds four levels at most."""
 
 
 def parse_expression(text: str) -> ast.expr:
@@ -83,14 +83,14 @@ def _measure_depth(expression: ast.expr) -> int:
 
 
 def parse_module(text: str) -> ast.Module:
-    """Parse the source text of a module. Raises what ``parse_expression`` raises."""
+    """Parse the source text of a module. Raises the errors of ``parse_expression``."""
     tree = _parse(text, "exec")
     assert isinstance(tree, ast.Module)
     return tree
 
 
 def read_literal(text: str) -> object:
-    """Read a Python literal, such as a dict. Raises ``TypeError`` and what ``parse_expression`` raises."""
+    """Read a Python literal, such as a dict. Raises ``TypeError`` and the errors of ``parse_expression``."""
     value: object = ast.literal_eval(parse_expression(text.lstrip(" \t")))
     return value
 

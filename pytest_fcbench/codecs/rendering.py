@@ -37,7 +37,7 @@ def render_completion(calls: Sequence[Call], entry: Entry, prompting: Prompting)
 def render_in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
     """Write calls with named arguments in the return format of a prompt format.
 
-    No end of a tag stands in it but the tag's own, so that what is read is what was written.
+    The closing tag is escaped inside the calls, so that readers find its real place.
     """
     match chosen.returned:
         case Returned.PYTHON:
@@ -74,13 +74,13 @@ def _write_xml(calls: Sequence[Call], *, verbose: bool) -> str:
 
 
 _RETURN = {"\r": "&#13;"}
-"""Readers of XML take a bare one for a line end."""
+"""XML readers convert a bare carriage return to a line feed."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML has no form for."""
 
 
 def _type_value(value: object, *, stripped: bool) -> tuple[str, str]:
-    """Return a value's type attribute and its text, as a literal where it would be lost otherwise."""
+    """Return a value's type attribute and its text, as a literal where the text alone would lose it."""
     if isinstance(value, str) and (_NOT_XML.search(value) or (stripped and value != value.strip())):
         return "dict", repr(value)
     if isinstance(value, str):
@@ -103,7 +103,7 @@ def _write_call(call: Call, entry: Entry, prompting: Prompting) -> str:
 
 
 def _write_sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:
-    """Write arguments as source text; ``quoted`` says that texts stand among code and need quotes."""
+    """Write arguments as source text; with ``quoted`` texts get quotes, as parts of code."""
     doc = entry.find_function(call.name)
     properties = doc.properties if doc else {}
     write = _write_java if entry.category.language is Language.JAVA else _write_javascript

@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LONGEST_SOURCE = 100_000
-"""Characters; recovering from errors in longer text could take minutes (no dataset comes near)."""
+"""The limit of a source text in characters: error recovery in longer text could take minutes."""
 
 
 def parse_source(language: str, source: str) -> Node:
@@ -104,7 +104,7 @@ def collect_arguments(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
 
 
 def convert_number(text: str, types: Iterable[Callable[[str], int | float]], otherwise: str) -> object:
-    """Return a text as the first of the types that takes it, or ``otherwise``."""
+    """Convert a text to the first of the types that accepts it, or return ``otherwise``."""
     for convert in types:
         # int() also refuses more digits than Python converts (4,300).
         with suppress(ValueError):

@@ -27,7 +27,7 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The parts of a system prompt in one style. ``{format}`` stands for the form of the docs."""
+    """The parts of a system prompt in one style. ``{format}`` is replaced by the form of the docs."""
 
     persona: str
     task: str
@@ -36,7 +36,7 @@ class Sentences:
     tool_call_with_tag: str
     multiturn_behavior: str
     available_tools: str
-    """``{functions}`` stands for the docs."""
+    """``{functions}`` is replaced by the docs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +72,23 @@ class Prompts:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """All sentences of a suite."""
+    """The sentences of a suite around function docs and memories."""
 
     prompts: Prompts
     notes: Mapping[Language, Notes]
     float_note: str
-    """Added to the description of a float parameter in a tool schema, whose type can only say number."""
+    """A note in the description of a float parameter in a tool schema, whose type can only be number."""
     more_functions: str = ""
     """The user message that comes with functions offered in a later turn."""
     answer_format: str = ""
     """Instructions for the format of a final answer, where it is compared with right ones."""
     memory: Mapping[str, str] = field(default_factory=dict)
-    """By domain, what is said of a memory ahead of a conversation. ``{memory}`` is what it holds,
-    ``{persona}`` who the model is."""
+    """By domain, the text about a memory ahead of a conversation. ``{memory}`` is replaced by its content,
+    ``{persona}`` by the role of the model."""
     empty_memory: Mapping[str, str] = field(default_factory=dict)
-    """By domain, what stands for the content of one that holds nothing."""
+    """By domain, the text in place of the content of an empty memory."""
 
     @property
     def system_prompt(self) -> str:
-        """The prompt of the usual format; ``{functions}`` stands for the docs as JSON."""
+        """The prompt of the usual format; ``{functions}`` is replaced by the docs as JSON."""
         return self.prompts.build_system_prompt(PLAIN)

@@ -6,6 +6,7 @@ An option of a type that is known here needs no line in this file.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -23,7 +24,6 @@ from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import Rule
-from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.registry import OURS, SUITES
 
 Reader: TypeAlias = Callable[[Layers, Option], object]
@@ -174,27 +174,28 @@ def read_price(layers: Layers, model: str) -> Price | None:
     if "prices" not in layers.top:
         return None
     with raise_usage_errors():
-        table = {
-            name: _parse_price(row.members((), ("input", "output", "hour")), row)
-            for name, row in layers.top["prices"].members().items()
-        }
+        table: dict[str, Price] = {}
+        for name, row in layers.top["prices"].members().items():
+            members = row.members((), ("input", "output", "hour"))
+            if set(members) not in ({"input", "output"}, {"hour"}):
+                raise row.error(
+                    "must have either 'input' and 'output' (dollars per million tokens) "
+                    "or 'hour' (dollars per hour)"
+                )
+            dollars = {}
+            for key, member in members.items():
+                value = member.value
+                # To Python ``true`` is the number 1.
+                if (
+                    isinstance(value, bool)
+                    or not isinstance(value, (int, float))
+                    or not 0 <= value < math.inf
+                ):
+                    raise member.error("must be a number of dollars, 0 or more")
+                dollars[key] = float(value)
+            table[name] = Price(**dollars)
         id_of_profile = layers.profile["model"].text() if layers.profile else model
     return table.get(model) or table.get(id_of_profile)
-
-
-def _parse_price(members: Mapping[str, Field], row: Field) -> Price:
-    if set(members) not in ({"input", "output"}, {"hour"}):
-        raise row.error(
-            "must have either 'input' and 'output' (dollars per million tokens) or 'hour' (dollars per hour)"
-        )
-    dollars = {}
-    for name, member in members.items():
-        value = member.value
-        # To Python ``true`` is the number 1.
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-            raise member.error("must be a number of dollars, 0 or more")
-        dollars[name] = float(value)
-    return Price(**dollars)
 
 
 def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
-from pathlib import Path
 from typing import TypedDict
 
 from pytest_fcbench.domain.entry import Entry
@@ -44,7 +43,11 @@ class LinkServer:
         self._key = secrets.token_bytes(32)
         # Short, because the path of a socket must be, and closed to other users.
         self._folder = tempfile.TemporaryDirectory(prefix="fcbench-", ignore_cleanup_errors=True)
-        self._listener = _listen(Path(self._folder.name))
+        try:
+            self._listener = Listener(f"{self._folder.name}/link", family="AF_UNIX", backlog=64)
+        except (OSError, ValueError):
+            # Without such sockets, or where the path is too long for one, it listens on loopback.
+            self._listener = Listener(("127.0.0.1", 0), family="AF_INET", backlog=64)
         self._address = self._listener.address
         self._closed = False
         threading.Thread(target=self._accept, name="fcbench-link", daemon=True).start()
@@ -108,14 +111,6 @@ class LinkServer:
             Client(self._address).close()
         self._listener.close()
         self._folder.cleanup()
-
-
-def _listen(folder: Path) -> Listener:
-    """Listen on a socket in the folder, or on loopback where such a socket cannot be made."""
-    try:
-        return Listener(str(folder / "link"), family="AF_UNIX", backlog=64)
-    except (OSError, ValueError):
-        return Listener(("127.0.0.1", 0), family="AF_INET", backlog=64)
 
 
 class Link:

@@ -476,7 +476,7 @@ class Entry:
 
     @property
     def earlier(self) -> tuple[Entry, ...]:
-        """All earlier conversations, the first one first."""
+        """The earlier conversations, the first one first."""
         found: list[Entry] = []
         entry = self.after
         while entry:

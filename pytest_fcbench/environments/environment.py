@@ -9,6 +9,7 @@ from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.environments.world import World
 
 
+# A class of a team without a docstring inherits this one, so it is part of what models are shown.
 class Environment:
     """One API domain, in the state that an entry's configuration describes.
 
@@ -18,21 +19,21 @@ class Environment:
     """
 
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        """Set up the state. ``config``, which is not changed, holds what differs from the world's defaults.
+        """Set up the state. ``config`` has the differences from the world's defaults; it is not changed.
 
         Where ``long_context`` makes a difference, it is an attribute, and so officially compared.
         """
 
     def state(self) -> Mapping[str, object]:
-        """Return what the official checker compares: every public attribute by name. Not a copy."""
+        """Return the state that the official checker compares: every public attribute by name. Not a copy."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def get_hidden_state(self) -> Mapping[str, object]:
-        """Return what calls can change and the official checker does not compare."""
+        """Return the state that calls can change and the official checker does not compare."""
         return {}
 
     def recall_memory(self) -> str | None:
-        """Return what a model is shown ahead of a conversation, or None where this is no memory."""
+        """Return the text that a model is shown ahead of a conversation, or None where this is no memory."""
         return None
 
     def get_full_state(self) -> Mapping[str, object]:

@@ -1,7 +1,7 @@
 """Carry out calls in environments.
 
-What is no call of a known function is an error text and changes nothing; the official executor, which hands
-each text to ``eval``, would print, or worse.
+A text that is no call of a known function gives an error text and changes nothing; the official executor
+hands each text to ``eval``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Environments:
         }
 
     def perform_calls(self, calls: Sequence[str]) -> tuple[str, ...]:
-        """Carry out calls in order; return what each returned, or why it could not be, as text.
+        """Carry out calls in order; return the result of each, or the reason why there is none, as text.
 
         Raises ``Unanswered``, and ``SystemError``, which is a fault of the interpreter and of no call.
         """

@@ -11,7 +11,7 @@ from pytest_fcbench.environments.environment import Environment, list_functions
 
 
 def document_domain(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
-    """Return the docs of all functions of a domain, each with what its class says of itself.
+    """Return the docs of all functions of a domain, each with the description of its class.
 
     Raises ``UsageError``.
     """

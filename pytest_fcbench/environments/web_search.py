@@ -1,11 +1,11 @@
 """Search the web and read its pages (BFCL's ``WebSearchAPI``).
 
-What the web answers comes from the world (``World.web``). Where this differs from the official class:
+Answers of the web come from the world (``World.web``). Differences from the official class:
 
 - A result without a snippet has none; officially it ends the search with an error.
-- What cannot be asked (no whole number of results, a mode that is not there) is an error that says so.
+- An invalid argument (no whole number of results, an unknown mode) is an error that says so.
 - A URL that does not begin with http:// or https:// is an error of the function, officially of the executor.
-- What is shown of a page ends after some length (``web.reading``), and only public hosts are asked.
+- The content of a page is cut after some length (``web.page_content``), and only public hosts are asked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pytest_fcbench.environments.world import WebError, World
 MODES = ("raw", "markdown", "truncate")
 _MOST_RESULTS = 50
 _LONGEST_QUERY = 2_000
-"""Characters; engines take no longer ones."""
+"""Characters of a query; engines refuse longer ones."""
 _LONGEST_REGION = 20
 
 

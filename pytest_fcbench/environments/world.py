@@ -13,15 +13,15 @@ Table = Mapping[str, Any]
 
 
 class WebError(Exception):
-    """The web has no such answer. Says why, for a model."""
+    """The web has no such answer; the message says why, for a model."""
 
 
 class Unanswered(Exception):  # noqa: N818 - reads as the state it names
-    """An answer of the web is still to be asked for. No error of a call: it is carried out again with it."""
+    """An answer of the web is still missing; the call is carried out again once it is there."""
 
 
 class Web(Protocol):
-    """The answers of a search engine and of the servers of pages."""
+    """A source of answers of a search engine and of the servers of pages."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
         """Return results with ``title``, ``href`` and, where there is a snippet, ``body``.
@@ -77,10 +77,10 @@ class Filler:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Never changed by an environment; what it keeps of it, it copies."""
+    """Never changed by an environment, which copies the parts that it keeps."""
 
     defaults: Mapping[str, Table] = field(default_factory=dict)
-    """The state of each domain (by its name in ``DOMAINS``) where an entry's configuration is silent."""
+    """The state of each domain (by its name in ``DOMAINS``) unless an entry's configuration overrides it."""
     fares: Mapping[str, float] = field(default_factory=dict)
     """Base cost of a flight by ``from|to`` (airport codes)."""
     airports: Sequence[str] = ()
@@ -98,7 +98,7 @@ class World:
     zip_codes: Mapping[str, str] = field(default_factory=dict)
     """Zip code by city."""
     tire_shop: str = ""
-    """Address of the only one."""
+    """Address of the only tire shop."""
     support_reply: str = ""
     """The answer of customer support to everything."""
     foreign_passport: str = ""
@@ -113,7 +113,7 @@ class World:
 
 
 def world_from_json(value: Table) -> World:
-    """Make a world of JSON values under the names of its fields. Raises TypeError for an unknown name.
+    """Make a world from JSON values by the names of its fields. Raises TypeError for an unknown name.
 
     ``{"__ellipsis__": true}`` in the filler's watch list stands for Python's ``...``, which JSON cannot hold.
     """

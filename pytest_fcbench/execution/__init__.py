@@ -1,6 +1,6 @@
-"""Functions that calls are carried out with, and the processes that do it.
+"""Execution of stateless calls: the functions, the sandbox they run in, requests to web APIs.
 
-``formulas`` are BFCL's, ``everyday`` those of ``core``, ``lookups`` those that ask a web API (``live``).
-Requests that a model writes itself are read by ``rest`` and sent by ``performing``; ``services`` are those of
+``formulas`` are BFCL's functions, ``everyday`` those of ``core``, ``lookups`` those that ask a web API
+(``live``). Requests that a model writes itself are read and sent by ``rest``, whose ``services`` are those of
 ``core``.
 """

@@ -1,4 +1,4 @@
-"""What became of a call that was carried out."""
+"""Outcomes of calls that were carried out."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pytest_fcbench.domain.entry import PathCall
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """A Python value; a tuple at the top is a list, as officially."""
+    """The call returned a Python value; a tuple at the top is a list, as officially."""
 
     value: object
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """It is no call of a known function, or the function raised an error."""
+    """The text is no call of a known function, or the function raised an error."""
 
     reason: str
 
 
 class Limit(StrEnum):
-    """What a call took too much of."""
+    """A resource of which a call took too much."""
 
     TIME = "time"
     MEMORY = "memory"
@@ -33,7 +33,7 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """It was ended."""
+    """The call was ended because it took too much."""
 
     limit: Limit
     reason: str
@@ -41,10 +41,10 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """A web API would have to be asked that cannot be asked here."""
+    """The call needs the answer of a web API that cannot be asked here."""
 
     function: str
-    """The function or, of a request, the host."""
+    """The function, or the host of a request."""
     reason: str = "nobody recorded its answer"
 
 
@@ -52,12 +52,12 @@ Outcome: TypeAlias = Returned | Raised | Stopped | Unanswered
 
 
 class Execute(Protocol):
-    """Carries calls out, each by itself."""
+    """A way to carry calls out, each by itself."""
 
     def __call__(
         self, calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]
     ) -> Sequence[Outcome]:
-        """Return what became of each call.
+        """Return the outcome of each call.
 
         ``recorded`` are the known answers of web APIs, ``own`` the functions of a team that calls may name.
         """
@@ -65,10 +65,10 @@ class Execute(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Responded:
-    """A request was answered, with whatever status."""
+    """The request was answered, with any status."""
 
     asked: str
-    """Two requests that ask the same have the same text here."""
+    """A text that equal requests have in common."""
     host: str
     status: int
     body: str
@@ -76,7 +76,7 @@ class Responded:
 
 @dataclass(frozen=True, slots=True)
 class Unreached:
-    """A request was sent, or would have been, but no whole answer came."""
+    """The request was sent, or would have been, but no whole answer came."""
 
     reason: str
 
@@ -85,7 +85,7 @@ Response: TypeAlias = Responded | Raised | Unanswered | Unreached
 
 
 class Perform(Protocol):
-    """Sends the request of a call."""
+    """A way to send the request of a call."""
 
     def __call__(self, call: str, /) -> Response:
-        """Return what became of it: ``Raised`` if it is no call of ``requests.get`` or must not be sent."""
+        """Return the response: ``Raised`` if it is no call of ``requests.get`` or must not be sent."""

@@ -1,1 +1,1 @@
-"""What is right: pure functions from an entry and its transcript to a judgement."""
+"""Matchers: pure functions from an entry and its transcript to a judgement."""

@@ -1,4 +1,4 @@
-"""Whether the final answer of a conversation says what is right (BFCL's agentic categories).
+"""The matcher of final answers in words (BFCL's agentic categories).
 
 Officially (``_evaluate_single_agentic_entry``, ``agentic_checker``) the result must be one turn
 (``agentic:inference_error``). Of its steps the last counts that is no call or cannot be read; one that is
@@ -14,7 +14,7 @@ The corrected profile differs in this:
 - Words and numbers are compared, not letters. A number is its value (``116,175`` is ``116175``, ``05`` is
   ``5``, ``1.8`` is not ``18``), ``49.99`` is found in ``$49.99`` and the other way round, but not in another
   currency. Accents do not count, nor does how a word is joined (``Engi-House``, ``Engi House``).
-- What is right must not be denied (``not 75``).
+- A right answer must not be denied (``not 75``).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def last_message(transcript: Transcript) -> object:
     last = [step.completion for step in transcript.turns[0] if not step.calls][-1:]
     if not last:
         return None
-    # Tool calls that could not be carried out stand in a result file in place of the text.
+    # A result file has tool calls in place of the text, also where they could not be carried out.
     calls = completion_to_json(last[0])["tool_calls"] if transcript.prompting.syntax == "tool_calls" else None
     return last[0].text if calls is None else calls
 
@@ -94,7 +94,7 @@ def _fail_unsaid(said: str, right: Sequence[str]) -> Failed:
 
 
 def describe_missing_answer(message: object, right: Sequence[str]) -> Mapping[str, object]:
-    """Return what the official score file says of an answer that was not found."""
+    """Return the official score file's facts about an answer that was not found."""
     said = _first_text(message)
     return {
         "model_response": said,
@@ -112,7 +112,7 @@ _DROPPED = str.maketrans({**dict.fromkeys(",./-_*^()"), "'": '"'})
 
 
 def _standardize(text: str) -> str:
-    """Standardize as this official checker does: it keeps spaces, unlike that of arguments."""
+    """Standardize a text as this official checker does; unlike the one of arguments it keeps spaces."""
     return text.translate(_DROPPED).lower()
 
 
@@ -152,7 +152,7 @@ _END = rf"(?:,\s*{_KEY.format('context')}|\}}|\Z)"
 
 
 def read_stated_answer(text: str) -> str | None:
-    """Return what the last object with a key ``answer`` says there; None without such an object.
+    """Return the value of ``answer`` in the last object with that key; None without such an object.
 
     The object may be JSON, a Python dict, or nearly one of these, and stand in prose or in a fence.
     """
@@ -206,11 +206,11 @@ class _Word(NamedTuple):
     text: str
     """A word without accents, or the value of a number between ``#``."""
     glued: bool
-    """Whether nothing stands between it and the one before (``7th``)."""
+    """True where nothing stands between it and the word before (``7th``)."""
 
 
 def states_answer(text: str, answer: str) -> bool:
-    """Return whether a text has the words and numbers of an answer in order, and does not deny them."""
+    """Tell whether a text has the words and numbers of an answer in order, and does not deny them."""
     wanted, meant = _split_words(answer)
     found, given = _split_words(text)
     # Currencies clash only where both sides name one: 49.99 is right for $49.99.
@@ -221,7 +221,7 @@ def states_answer(text: str, answer: str) -> bool:
 
 
 def _stands_at(wanted: str, words: Sequence[_Word], at: int) -> bool:
-    """Return whether the words from a place on are the wanted ones, however joined."""
+    """Tell whether the words from a place on are the wanted ones, however joined."""
     # A word glued to its neighbour is a part of another one: 7 is not in 7th.
     if words[at].glued or (at and words[at - 1].text in _DENIALS):
         return False

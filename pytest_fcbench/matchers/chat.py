@@ -1,12 +1,12 @@
-"""Whether words were answered where there is nothing to call (BFCL v1, category ``chatable``).
+"""The matcher of replies in words where there is nothing to call (BFCL v1, category ``chatable``).
 
-No function is offered, so any call is one of a function that does not exist. The official code had no
-evaluator for these entries; officially judged is what it has for answers that must not call
-(``matchers/relevance``): whatever does not decode as calls passes, also an empty answer.
+No function is offered, so every call names a function that does not exist. The official code had no evaluator
+for these entries; the official verdict follows its rule for answers that must not call
+(``matchers/relevance``): every answer that does not decode as calls passes, also an empty one.
 
-Corrected: an unreadable attempt to call fails too, and so does an answer that says nothing.
+Corrected: an unreadable attempt to call fails too, and so does an empty answer.
 
-Where a judge was asked, its rating of the reply is told beside the verdicts, which do not depend on it.
+Where a judge was asked, its rating of the reply stands beside the verdicts, which do not depend on it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EMPTY = "chat:empty"
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Judge the last answer, and add the judge's rating where the transcript holds one."""
+    """Judge the last answer, and add the judge's rating if the transcript has one."""
     judgement = relevance.judge(entry, transcript)
     # Officially an empty answer passes: it calls nothing.
     if isinstance(judgement.corrected, Passed) and not (transcript.last.text or "").strip():

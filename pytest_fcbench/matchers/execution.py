@@ -23,10 +23,11 @@ The corrected profile differs in this:
   differ by rounding (1e-9 of their size), and a boolean is none;
 - a lack of time or memory has its own code (``executable_checker:time_limit``, ``:memory_limit``).
 
-Beside that the answer is compared with the calls of the truth as they are written (``matchers/ast``), each
-value of the truth the only one that is accepted; this is told, and decides nothing.
+The answer is also compared with the calls of the truth as they are written (``matchers/ast``), each value of
+the truth the only accepted one; that verdict is reported and decides nothing.
 
-What only a web API could answer is no failure: the entry is not scored (``live_only``) where that decides.
+A call that only a web API could answer is no failure: where it decides, the entry is not scored
+(``live_only``).
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
 
 
 def judge_as_written(entry: Entry, transcript: Transcript) -> Judgement | None:
-    """Return what the AST matcher says of the last answer; None in a category without a like among its own.
+    """Return the AST matcher's judgement of the last answer; None in categories that it does not have.
 
     ``entry`` must expect results.
     """
@@ -142,7 +143,7 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A call of the model and what became of it."""
+    """A call of the model and its outcome."""
 
     call: str
     outcome: Outcome
@@ -233,7 +234,7 @@ def _check_count(judged: _Judged, calls: Sequence[str], code: str) -> Misfit:
 
 
 def _compare_calls(judged: _Judged, made: Sequence[_Made], profile: Profile, *, by_itself: bool) -> Verdict:
-    """Return the verdict; not scored where it depends on what a web API would answer."""
+    """Compare calls; the entry is not scored where the verdict depends on a web API's answer."""
     # First as if unrecorded answers were wrong, then as if they were right: only a difference hangs on them.
     verdict = _match_calls(judged, made, profile, by_itself=by_itself, supposed=False)
     if verdict.passed or not any(isinstance(call.outcome, Unanswered) for call in made):
@@ -255,16 +256,18 @@ def _match_calls(
     left = _find_unmatched_greedily(fits) if profile is Profile.OFFICIAL else find_unmatched_row(fits)
     if left is None:
         return Passed()
-    # One call by itself is told what is wrong with it, instead of that nothing matches.
+    # A single call gets its own failure instead of the message that nothing matches.
     if by_itself and (misfit := misfits[left][0]):
         return misfit
     wanted = judged.expected[left]
-    told = [
+    nearest = [
         f"{call.call:.80}: {misfit.reason:.120}"
         for call, misfit in zip(made, misfits[left], strict=True)
         if misfit
     ]
-    reason = f"no call returns what {wanted.call:.120} returns ({_show(wanted.value):.80}): {'; '.join(told)}"
+    reason = (
+        f"no call returns what {wanted.call:.120} returns ({_show(wanted.value):.80}): {'; '.join(nearest)}"
+    )
     return Failed(f"{_CHECKER}:cannot_find_match", reason, {"expected": wanted.call[:500]})
 
 
@@ -280,7 +283,7 @@ def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
 
 
 def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool) -> Misfit:
-    """Return why a call is not the truth's. ``supposed``: take an answer that nobody recorded as right."""
+    """Return why a call is not the truth's; with ``supposed`` unrecorded answers count as right."""
     compare = _compare_officially if profile is Profile.OFFICIAL else _compare_by_value
     match made.outcome:
         case Returned(value=value):
@@ -352,7 +355,7 @@ def _compare_structure(expected: object, found: object) -> str | None:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a number; a boolean is none."""
+    """Tell whether a value is a number; a boolean is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""What all matchers ask before they look at an answer."""
+"""The check that all matchers make first: entries and answers that are not scored."""
 
 from __future__ import annotations
 

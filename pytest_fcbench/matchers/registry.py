@@ -1,4 +1,4 @@
-"""Which matcher judges an entry: that of its rule, or one that another distribution adds.
+"""Registry of matchers: those of the rules, and those that other distributions add.
 
 The matcher of a rule is the function ``judge`` of the module of this room that the rule names. It is imported
 when the first entry is judged by it, and gets, beside entry and transcript, those resources that its further
@@ -27,7 +27,7 @@ from pytest_fcbench.execution.outcomes import Execute, Perform
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What some matchers need beside the entry and its transcript."""
+    """Resources that some matchers need beside the entry and its transcript."""
 
     fresh: Callable[[Entry], Environments]
     """Makes the environments of an entry in their initial state."""
@@ -38,7 +38,7 @@ class Resources:
 
 
 class Matcher(Protocol):
-    """Judges what a model answered to an entry, in both profiles."""
+    """A judge of transcripts in both profiles."""
 
     def __call__(self, entry: Entry, transcript: Transcript, resources: Resources, /) -> Judgement:
         """Return both verdicts. Raises TypeError for an entry whose expectation is of another kind."""

@@ -1,4 +1,4 @@
-"""Whether a call should have been made at all (BFCL's irrelevance and relevance detection).
+"""The matcher of BFCL's irrelevance and relevance detection: was a call to be made at all?
 
 Official rule (``_evaluate_single_relevance_entry``): an answer that decodes to at least one call "has a
 call"; irrelevance passes without one, relevance with one. The calls themselves are never looked at, and
@@ -27,7 +27,7 @@ from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Judge whether the last answer calls a function. ``entry`` expects no call, or any."""
+    """Judge whether the last answer rightly calls a function or none."""
     unscored = find_unscored_cause(entry, transcript)
     if transcript.last.fault is Fault.OVERFLOW:
         return Judgement(OVERFLOW, unscored or OVERFLOW)

@@ -26,7 +26,7 @@ The corrected profile differs in this:
 - a server that is overloaded, fails or cannot be reached is no fault of the answer, which is not scored.
 
 A request whose answer nobody recorded could be right, so the entry is not scored (``live_only``), unless it
-goes to another API than the truth's, which cannot be.
+goes to another API than the truth's, which cannot be right.
 """
 
 from __future__ import annotations
@@ -89,20 +89,20 @@ class _Truth:
 
 def _explain_missing_truth(truth: ExpectedResponse, response: Response) -> NotScored | None:
     """Explain why there is nothing to compare with today."""
-    told = f"{truth.call:.200}: "
+    prefix = f"{truth.call:.200}: "
     match response:
         case Unanswered(function=host, reason=reason):
-            return NotScored(LIVE_ONLY, f"{told}{host}: {reason}")
+            return NotScored(LIVE_ONLY, f"{prefix}{host}: {reason}")
         case Raised(reason=reason):
-            return NotScored("truth_failed", f"{told}{reason}")
+            return NotScored("truth_failed", f"{prefix}{reason}")
         case Unreached(reason=reason):
-            return NotScored("unreached", f"{told}{reason}")
+            return NotScored("unreached", f"{prefix}{reason}")
         case Responded(status=status, body=body):
             with suppress(ValueError, RecursionError):
                 json.loads(body)
                 if status == _GOOD:
                     return None
-            return NotScored("truth_failed", f"{told}HTTP {status}: {body:.200}")
+            return NotScored("truth_failed", f"{prefix}HTTP {status}: {body:.200}")
 
 
 def _judge_officially(transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
@@ -143,7 +143,7 @@ _WORDS = {"True": True, "true": True, "False": False, "false": False}
 
 
 def _restore_values(call: Call) -> Call:
-    """Return the call as the docs mean it: they write defaults as text, and JSON has no tuple."""
+    """Restore values that the docs mean: they write defaults as text, and JSON has no tuple."""
     arguments = call.arguments.items()
     given = {name: value for name, value in arguments if name == "url" or value not in _NOTHING}
     for name in ("allow_redirects", "stream", "verify"):
@@ -247,7 +247,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*")
 
 
 def _say_same(expected: object, found: object) -> bool:
-    """Return whether both say the same: equal but for numbers within 20 % and points in time."""
+    """Tell whether both are equal but for numbers within 20 % and points in time."""
     if is_number(expected) and is_number(found):
         return abs(found - expected) * 5 <= abs(expected)
     match expected, found:

@@ -16,11 +16,11 @@ The corrected profile differs in this:
 - A call in a turn in which nothing can be called yet fails (``multi_turn:irrelevance_error:decoder_success``,
   which the official code has and never asks for), and so does one that cannot be read
   (``multi_turn:irrelevance_error:unreadable_call``).
-- What the official comparison forgets is compared (``multi_turn:hidden_state_mismatch``): the current
-  folder, the forces of both brakes and the slope. So is nothing else: see each ``get_hidden_state()``.
-- What calls returned is compared by value where it is JSON, so that 3 is 3.0.
-- Text stays text: the official executor rewrites whatever looks like a function's name before a bracket,
-  also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.
+- State that the official comparison forgets is compared too (``multi_turn:hidden_state_mismatch``): the
+  current folder, the forces of both brakes and the slope, and nothing else: see each ``get_hidden_state()``.
+- Results of calls are compared by value where they are JSON, so that 3 is 3.0.
+- Text stays text: the official executor rewrites everything that looks like a function's name before a
+  bracket, also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.
 - A request that outgrew the model's context fails under a code of its own (``context_overflow``).
 """
 
@@ -67,7 +67,9 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
     if unscored:
         return Judgement(official, unscored)
     corrected = match_calls(truth, made, lambda: fresh(entry), Profile.CORRECTED)
-    return Judgement(official, _tried_too_early(entry, truth, transcript) if corrected.passed else corrected)
+    return Judgement(
+        official, _judge_early_attempts(entry, truth, transcript) if corrected.passed else corrected
+    )
 
 
 Made: TypeAlias = Sequence[Sequence[Sequence[str]]]
@@ -120,16 +122,16 @@ def match_calls(
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A turn that the model's calls and those of the truth were carried out in."""
+    """A turn after the model's calls and those of the truth were carried out."""
 
     number: int
-    """From 1 on."""
+    """The number of the turn, from 1 on."""
     results: tuple[tuple[str, ...], ...]
-    """What the model's calls returned, step by step."""
+    """The results of the model's calls, step by step."""
     returned: tuple[str, ...]
-    """What the truth's calls returned."""
+    """The results of the truth's calls."""
     model: Environments
-    """As the model has left them; they go on with the next turn."""
+    """The environments after the model's calls; the next turn continues in them."""
     right: Environments
 
 
@@ -149,8 +151,8 @@ def play_turns(
         yield Played(number, tuple(map(carried_out, steps)), right.perform_calls(expected), model, right)
 
 
-def _tried_too_early(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
-    """Return whether the model tried to call, unreadably, in a turn in which nothing can be called."""
+def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcript) -> Verdict:
+    """Fail an unreadable attempt to call in a turn in which nothing can be called."""
     for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
         offer = Offer(list_offered_docs(entry, number - 1), transcript.prompting.names)
         for step in () if expected else turn:
@@ -218,7 +220,7 @@ def _list_calls(calls: Iterable[str]) -> str:
 
 
 def _normalize_result(text: str) -> object:
-    """Return what a result is compared by: JSON by its value, in a hashable form."""
+    """Convert a result to the form that is compared: JSON by its value, hashable."""
     try:
         return _make_hashable(json.loads(text))
     except (ValueError, RecursionError):

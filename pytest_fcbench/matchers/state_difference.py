@@ -1,4 +1,4 @@
-"""Where two states differ, in few words."""
+"""Differences between two states, in few words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place: the way to it, and both values as short text; None where there is none."""
+    """A difference: its place, and both values as short text; None where there is none."""
 
     at: str
     expected: str | None

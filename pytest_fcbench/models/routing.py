@@ -1,4 +1,4 @@
-"""One model in front of several parties: each request goes to the party that it names."""
+"""A model in front of several parties: each request goes to the party that it names."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where entries come from: ``core`` (ours, embedded), official ones from packs, a team's own."""
+"""Suites, the sources of entries: ``core`` (ours, embedded), official ones from packs, a team's own."""

@@ -8,8 +8,8 @@
        {"role": "assistant", "content": ""}],    # last; nobody wrote reference answers, so it is not read
      "functions": [{"name": "...", "description": "...", "parameters": {JSON schema of an object}}, ...]}
 
-Whatever is read must be as this says; further keys mean nothing and are left alone. That a golden call
-violates the schema of its function is a flaw which official records have: such an entry is set aside.
+All keys above must be of this form; others are ignored. In some official records a golden call violates the
+schema of its function: such an entry is set aside.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DOMAINS: Mapping[str, Category] = {
     domain: CATEGORIES[domain.lower().replace("-", "_")]
     for domain in ("Hotels", "Flights", "Car-Rental", "Attraction", "Cross")
 }
-"""Category by the domain that an id begins with."""
+"""The category of each domain; an id begins with its domain."""
 
 # Officially a call equal to one of their golden calls is accepted at any time, even ahead of its step.
 LOOKUPS = (
@@ -72,8 +72,8 @@ JUDGED = frozenset(
         "max_date",
     )
 )
-"""Parameters that the official list of exact matches (``exact_match_values.json``) does not have: of its
-functions those that occur, 40 of them, agree about each."""
+"""Parameters missing from the official list of exact matches (``exact_match_values.json``), in which the 40
+functions that occur in entries agree about each of them."""
 
 OVERLOOKED = frozenset(("pick_up_latitude",))
 """Missing from that list too, unlike the other coordinates: a slip, kept in the official profile only."""
@@ -145,7 +145,14 @@ def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]]) -> Entry
     # Calls name their function, so two of one name could not be told apart.
     if len({doc.name for doc in docs}) < len(docs):
         raise record.member("functions").error("a function stands twice")
-    question, steps = _read_conversation(record.member("conversations"))
+    conversation = record.member("conversations")
+    turns = list(conversation.elements())
+    if len(turns) < 4 or len(turns) % 2:
+        raise conversation.error("must be a question, pairs of calls and observations, and a last message")
+    question = _read_turn(turns[0], "user", "content").text()
+    # Read for its errors only: the last message is empty.
+    _read_turn(turns[-1], "assistant", "content")
+    steps = tuple(map(_read_step, turns[1:-1:2], turns[2:-1:2]))
     by_name = {doc.name: doc for doc in docs}
     flaws = (describe_misfit(call.name, call.arguments, by_name) for step in steps for call in step)
     return Entry(
@@ -180,16 +187,6 @@ def _read_doc(field: Field, known: list[tuple[object, FunctionDoc]]) -> Function
     doc = FunctionDoc(name, description, schema, extra)
     known.append((field.value, doc))
     return doc
-
-
-def _read_conversation(field: Field) -> tuple[str, tuple[tuple[PathCall, ...], ...]]:
-    """Return the question and the steps."""
-    turns = list(field.elements())
-    if len(turns) < 4 or len(turns) % 2:
-        raise field.error("must be a question, pairs of calls and observations, and a last message")
-    question = _read_turn(turns[0], "user", "content").text()
-    _read_turn(turns[-1], "assistant", "content")
-    return question, tuple(map(_read_step, turns[1:-1:2], turns[2:-1:2]))
 
 
 def _read_turn(field: Field, role: str, key: str) -> Field:

@@ -1,9 +1,9 @@
 """A team's own suite: a file, or a folder of files, of YAML and of JSON lines.
 
-YAML is as in ``core``: a file holds one category (``formats``), and a folder may have several of one. In
-a file of JSON lines each line is an entry of any category, which it names, with the docs of its functions in
-full and beside them what in YAML stands at the top of the file. Pages in a folder ``web`` are the web that
-its questions are about.
+YAML is as in ``core``: a file has entries of one category (``formats``), and a folder may have several files
+of a category. In a file of JSON lines each line is an entry of any category, which it names, with the docs of
+its functions in full and the keys that in YAML stand at the top of the file. Pages in a folder ``web`` are
+the web that its questions are about.
 From ``multi_turn_base`` follow ``multi_turn_long_context`` and, where entries say what can be withheld,
 ``multi_turn_miss_func``, unless the folder has them itself.
 """
@@ -69,7 +69,7 @@ def open_own(name: str, path: Path) -> Suite:
 
 
 def find_entry_files(path: Path) -> list[Path]:
-    """Return the files of entries that a path leads to, told by their beginnings. Raises ``SuiteError``."""
+    """Return the files of entries at a path, recognised by their beginnings. Raises ``SuiteError``."""
     return [
         file
         for file in _walk(path)
@@ -90,7 +90,7 @@ def is_suite(path: Path) -> bool:
 
 
 def _walk(path: Path) -> Sequence[Path]:
-    """Return what lies in a folder, else the path itself, without what other programs keep there."""
+    """Return the files of a folder without those of other programs, or else the path itself."""
     if not path.is_dir():
         return [path]
     found = ((file, file.relative_to(path).parts) for file in path.rglob("*"))
@@ -102,7 +102,7 @@ def _walk(path: Path) -> Sequence[Path]:
 
 
 def _read_beginning(file: Path) -> bytes:
-    """Return the beginning of a file of the kinds that hold entries, else nothing. Raises ``SuiteError``."""
+    """Return the beginning of a YAML or JSON lines file, else nothing. Raises ``SuiteError``."""
     # The configuration may name categories too.
     if file.suffix not in (*_YAML, _LINES) or file.name == "fcbench.yaml" or not file.is_file():
         return b""
@@ -115,7 +115,7 @@ def _read_beginning(file: Path) -> bytes:
 
 
 def _split_by_category(file: Path) -> Iterator[Field]:
-    """Yield parts of a file with the entries of one category each, as a file of YAML has them."""
+    """Yield parts of a file with entries of one category each, in the form of a YAML file."""
     if file.suffix in _YAML:
         yield Field(read_yaml(file), file)
         return
@@ -136,9 +136,9 @@ def _split_by_category(file: Path) -> Iterator[Field]:
 def _load(
     suite: str, parts: Mapping[str, Sequence[Field]], taken: dict[str, str], category: Category
 ) -> Mapping[str, tuple[Entry, Path]]:
-    """Return the entries of a category by id, each with the file that it stands in.
+    """Return the entries of a category by id, each with its file.
 
-    ``taken`` gets the category of each id: a Record is found by the id alone.
+    ``taken`` collects the category of each id, because a Record is found by the id alone.
     """
     found: dict[str, tuple[Entry, Path]] = {}
     for part in parts.get(category.name, ()) or parts.get(MADE_OF.get(category.name, ""), ()):
@@ -159,5 +159,6 @@ def _load(
     return {entry.id: (entry, found[entry.id][1]) for entry in entries}
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
+# A type checker would take any name for one of the module.
+if not TYPE_CHECKING:
     __getattr__ = find_former_names(__name__, {"files_of": "find_entry_files"})

@@ -15,7 +15,7 @@ MADE_OF = {
     "multi_turn_long_context": "multi_turn_base",
     "multi_turn_composite": "multi_turn_miss_param",
 }
-"""From the entries of which category those of another are made by code."""
+"""The category from whose entries code makes those of another category."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Withheld:
 
 
 def derive_multi_turn(category: str, plain: Iterable[tuple[Entry, Withheld | None]]) -> Iterator[Entry]:
-    """Yield the entries of a category of ``MADE_OF``, from plain ones and what can be withheld from each."""
+    """Yield the entries of a category of ``MADE_OF``, made from plain ones and functions to withhold."""
     for entry, withheld in plain:
         # A long context needs only the category: the environments fill themselves by it.
         if category == "multi_turn_long_context":
@@ -37,10 +37,10 @@ def derive_multi_turn(category: str, plain: Iterable[tuple[Entry, Withheld | Non
 
 
 def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
-    """Return the entry without these functions until they have been missed.
+    """Return the entry with some functions withheld until they have been needed once.
 
-    What is asked in ``turn`` cannot be done in it; in a new turn after it the functions are offered, and
-    then it can. Raises ValueError where the truth calls one of them before, or none in that turn.
+    The request of ``turn`` cannot be served in it; a new turn after it offers the functions. Raises
+    ValueError where the truth calls one of them before, or none in that turn.
     """
     scene, truth = entry.scene, entry.expectation
     if scene is None or not isinstance(truth, Trajectory):
@@ -82,7 +82,7 @@ def move_to_category(entry: Entry, category: str) -> Entry:
 
 
 def join_clusters(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Put each entry that a cluster is named after into that cluster, beside what was made from it."""
+    """Put each entry that a cluster is named after into that cluster."""
     names = {entry.cluster for entry in entries}
     return tuple(
         replace(entry, cluster=entry.id) if entry.id in names and not entry.cluster else entry

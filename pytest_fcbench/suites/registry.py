@@ -1,4 +1,4 @@
-"""Every suite by name, and how it is opened: ours, those of other distributions, a team's own.
+"""Registry of suites by name: ours, those of other distributions, a team's own.
 
 Another distribution adds a suite by an entry point in the group ``fcbench.suites``: a function that takes the
 cache folder and returns the ``Suite``, which has the name of the entry point.
@@ -25,17 +25,17 @@ OURS: Mapping[str, Callable[[Path], Suite]] = {
     bfcl.SOURCE.name: bfcl.open_suite,
     complexfuncbench.NAME: complexfuncbench.open_suite,
 }
-"""How to open each suite of this package, given the cache folder. The leaderboard's formulas are for them."""
+"""Functions that open the suites of this package, given the cache folder, by name."""
 
 SUITES: Registry[Callable[[Path], Suite]] = Registry("suite", "fcbench.suites", OURS)
-"""How to open each suite that is installed."""
+"""Functions that open the installed suites, by name."""
 
 PACKS: Mapping[str, Source] = {source.name: source for source in (bfcl.SOURCE, complexfuncbench.SOURCE)}
 """The packs that ``fcbench pull`` can get."""
 
 
 def list_openers(own: Mapping[str, Path]) -> Mapping[str, Callable[[Path], Suite]]:
-    """Return how to open each suite, those of a team included; nothing is imported before it is opened."""
+    """Return the functions that open all suites; nothing is imported before a suite is opened."""
     return {name: partial(open_suite, name, own=own) for name in (*SUITES, *own)}
 
 
@@ -53,7 +53,7 @@ def open_suite(name: str, cache: Path, own: Mapping[str, Path] = MappingProxyTyp
 
 
 def suggest_name(path: Path) -> str:
-    """Return the name of a suite after its file or folder."""
+    """Return a name for a suite, made from the name of its file or folder."""
     return re.sub(r"\W+", "_", path.absolute().stem)
 
 
@@ -68,7 +68,7 @@ def name_suite(path: Path) -> str:
 
 
 def can_name_a_suite(name: str) -> bool:
-    """Tell whether a name is a word, because it becomes a mark, and none that is taken."""
+    """Tell whether a name is free and a word, because it becomes a mark."""
     return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS) and name not in SUITES
 
 

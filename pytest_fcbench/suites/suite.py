@@ -1,4 +1,4 @@
-"""What a suite is to the rest: its entries by category, its wording, its identity."""
+"""The interface of a suite: its entries by category, its wording, its identity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_fcbench.environments.world import World
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One suite. ``version`` and ``pack_sha256`` are printed with every score."""
+    """A suite. ``version`` and ``pack_sha256`` are printed with every score."""
 
     name: str
     version: str
@@ -22,13 +22,13 @@ class Suite:
     categories: tuple[Category, ...]
     wording: Wording
     world: World
-    """What the environments of its entries share."""
+    """The tables that the environments of its entries share."""
     load: Callable[[Category], tuple[Entry, ...]]
     """All entries of a category, in the suite's order. Raises ``SuiteError``."""
     web: Path | None = None
-    """Folder with the pages of a small web of its own, about which it asks instead of about the web."""
+    """Folder with the pages of its own small web, if its questions are not about the open web."""
     file_of: Callable[[Entry], Path] | None = None
-    """The file that an entry stands in, of a suite that people write."""
+    """Returns the file of an entry, in suites that people write."""
 
 
 def hash_files(files: Iterable[Path], root: Path) -> str:

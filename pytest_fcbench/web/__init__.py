@@ -1,1 +1,1 @@
-"""Asking the web for what a model names, without ever reaching what is not public."""
+"""Access to the web for addresses that a model names, limited to public hosts."""

@@ -1,7 +1,7 @@
-"""What may be connected to: the rules for URLs, names of hosts and addresses of networks.
+"""Rules for URLs, host names and network addresses that may be connected to.
 
-A model writes the URL, so it is read strictly and written anew: whoever sends the request sees the parts that
-were checked, and no second reading of the text can find another host in it.
+A model writes the URL, so it is read strictly and written anew: the request is sent to the parts that were
+checked, and no second reading of the text can find another host in it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Address: TypeAlias = IPv4Address | IPv6Address
 
 
 class Refused(Exception):  # noqa: N818 - reads as the state it names
-    """A rule forbids it; nothing was connected to. Says which rule."""
+    """A rule forbids the request, so nothing was connected to. The message names the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Target:
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """Who is told secrets that were meant for this."""
+        """The origin; secrets for this URL may be sent to URLs with the same one only."""
         return self.scheme, self.host, self.port
 
     @property
@@ -48,7 +48,7 @@ class Target:
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_URL = 16_000
-"""Characters; servers take no longer ones."""
+"""Characters of a URL; servers refuse longer ones."""
 
 _UNSENDABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]")
 _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))+")
@@ -79,7 +79,7 @@ def parse_url(url: str) -> Target:
 
 
 def is_sendable(text: str) -> bool:
-    """Return whether a text has no control character and can be encoded."""
+    """Tell whether a text has no control character and can be encoded."""
     return _UNSENDABLE.search(text) is None
 
 
@@ -116,11 +116,11 @@ def _parse_address(written: str) -> Address:
 _UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _TRANSITIONAL = (ip_network("2002::/16"), ip_network("2001::/32"), ip_network("192.88.99.0/24"))
-"""6to4, Teredo and the relay of 6to4: they lead to an address within the address."""
+"""6to4, Teredo and the relay of 6to4: addresses that contain another address."""
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is global, of one host, and holds no other that is not."""
+    """Tell whether an address is global and of one host, and contains no other that is not."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped:
             return is_public(address.ipv4_mapped)
@@ -135,7 +135,7 @@ def is_public(address: Address) -> bool:
 
 def all_public(host: str, addresses: Sequence[Address]) -> Sequence[Address]:
     """Return the addresses of a host. Raises ``Refused`` if one of them is not public."""
-    # A name service that answers with some of both kinds wants the other kind reached.
+    # A name service that answers with public and other addresses tries to have the others reached.
     for address in addresses:
         if not is_public(address):
             raise Refused(f"{host} is at {address}, which is no public address")

@@ -1,14 +1,14 @@
-"""A GET that goes to public hosts only, takes no more than it may, and ends when its time is up.
+"""An HTTP client for GET that reaches public hosts only and is limited in size and time.
 
 The name of a host is resolved once for each request, every address is checked, and the connection is made to
-a checked address: a second answer of the name service, by which a host could move into a private network, is
-never asked for. Each redirect is a request of its own under the same rules. Proxies, ``.netrc`` and
-certificates named in the environment play no part. Loopback is connected to only where a server of this run
-is (``local``).
+a checked address: the name service is never asked twice, so a host cannot move into a private network between
+two answers. Each redirect is a request of its own under the same rules. Proxies, ``.netrc`` and certificates
+named in the environment are ignored. Loopback is connected to only where a server of this run listens
+(``local``).
 
-Whatever a model or an entry names is asked through this client. Endpoints that the user names are asked by
-litellm or ``models.providers.http``, and datasets on the hub by ``suites.packs.hub``, which writes large
-files piece by piece.
+All URLs that a model or an entry names are fetched through this client. Endpoints that the user names are
+asked by litellm or ``models.providers.http``, and datasets on the hub by ``suites.packs.hub``, which writes
+large files piece by piece.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ __all__ = ["Bounds", "Client", "Refused", "Reply", "Unreachable"]
 
 
 class Unreachable(Exception):  # noqa: N818 - reads as the state it names
-    """No whole reply came: no such name, no connection, out of time, cut off, too large, another type."""
+    """No whole reply came: unknown host, no connection, timeout, cut off, too large, wrong type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, whatever its status."""
+    """A reply of any status."""
 
     url: str
-    """Where it came from, after redirects."""
+    """The URL that replied, after redirects."""
     status: int
     headers: Mapping[str, str]
     """Names in any case."""
@@ -64,26 +64,26 @@ class Reply:
 
     @property
     def type(self) -> str:
-        """The content type without its parameters, in lower case; empty where none is told."""
+        """The content type without its parameters, in lower case; empty where none is stated."""
         return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a request may ask and take."""
+    """The limits of a request."""
 
     hosts: frozenset[str] | None = None
     """Names of the hosts that may be asked; None: any public host."""
     timeout_s: float = 20.0
-    """For everything: the name, connections, redirects, retries and the whole body."""
+    """The total time: name resolution, connections, redirects, retries and the whole body."""
     max_bytes: int = 4 * 2**20
-    """Of the body, as it is sent and as it is read."""
+    """The size of the body, compressed and decompressed."""
     redirects: int = 3
-    """How many are followed; with 0 the redirect itself is the reply."""
+    """The number of redirects that are followed; with 0 the redirect itself is the reply."""
     retries: int = 2
-    """How often it is tried again after a status of 429 or from 500 on, or a failed connection."""
+    """The number of retries after a status of 429 or from 500 on, or a failed connection."""
     types: frozenset[str] | None = None
-    """Content types that are read when all went well; None: any."""
+    """Content types that are accepted of a successful reply; None: any."""
 
 
 Resolve: TypeAlias = Callable[[str], Sequence[Address]]
@@ -94,7 +94,7 @@ Params: TypeAlias = Mapping[str, str] | Sequence[tuple[str, str]]
 
 
 def resolve_host(host: str) -> Sequence[Address]:
-    """Resolve a name to all its addresses, in the order in which they are tried. Raises OSError."""
+    """Resolve a name to all its addresses, in the order to try them. Raises OSError."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except UnicodeError as error:
@@ -113,8 +113,8 @@ LOOPBACK = "127.0.0.1"
 class Client:
     """A client that asks within ``bounds``. Threads may share it.
 
-    ``local`` names hosts whose place a server of this run takes, by its port on 127.0.0.1: it is asked over
-    plain HTTP whatever the URL says, and is told the host's name.
+    ``local`` has hosts that servers of this run replace, with their ports on 127.0.0.1: these are asked over
+    plain HTTP whatever the scheme of the URL, with the host's name in the header.
     """
 
     def __init__(
@@ -142,9 +142,9 @@ class Client:
                 reply = self._follow(target, sent_headers, deadline)
                 if left == 0 or not (reply.status == 429 or reply.status >= 500):
                     return reply
-                told = reply.headers.get("Retry-After", "").strip()
-                if re.fullmatch(r"[0-9]{1,6}", told):
-                    wait_s = min(float(told), _LONGEST_WAIT_S)
+                retry_after = reply.headers.get("Retry-After", "").strip()
+                if re.fullmatch(r"[0-9]{1,6}", retry_after):
+                    wait_s = min(float(retry_after), _LONGEST_WAIT_S)
                 if time.monotonic() + wait_s >= deadline:
                     return reply
             except _Transient:
@@ -228,21 +228,21 @@ class _Transient(Unreachable):
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _WAIT_S = 0.5
-"""Before the first new try, doubled for each that follows."""
+"""Seconds before the first retry, doubled for each that follows."""
 _LONGEST_WAIT_S = 10.0
 
 
-# What is sent
+# Requests
 
 
 _OWN_HEADERS = {"User-Agent": "pytest-fcbench", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
 _NO_SECRETS = frozenset(("accept", "accept-language", "user-agent"))
-"""Headers that another host is told too."""
+"""Headers that are also sent to another host after a redirect."""
 _KEPT_BACK = re.compile(
     r"(?i)host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|forwarded"
     r"|accept-encoding|proxy-.*|x-forwarded-.*|x-http-method.*|x-method-override"
 )
-"""Headers that say how a request travels, where, or that it is another one."""
+"""Headers that decide how and where a request travels, or change its method."""
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 
 
@@ -273,11 +273,11 @@ def _add_params(target: Target, params: Params) -> Target:
     return replace(target, rest=rest)
 
 
-# How it is connected
+# Connections
 
 
 class _Dial:
-    """Connects to the first of some addresses that takes the connection, and can end what it connected."""
+    """A connector to the first of some addresses that accepts, which can end its connections."""
 
     def __init__(self, addresses: Sequence[str], port: int, connect: Connect, deadline: float) -> None:
         self._addresses = addresses
@@ -289,12 +289,12 @@ class _Dial:
 
     @property
     def left_s(self) -> float:
-        """The seconds that are left, never 0."""
+        """The remaining seconds, never 0."""
         # With a timeout of 0 a socket does not wait at all.
         return max(0.001, self._deadline - time.monotonic())
 
     def __call__(self) -> socket.socket:
-        """Connect to the first address that takes it. Raises OSError."""
+        """Connect to the first address that accepts. Raises OSError."""
         error = OSError("no address")
         for address in self._addresses:
             try:
@@ -308,7 +308,7 @@ class _Dial:
         raise error
 
     def end(self) -> None:
-        """Shut the connections down, so that whoever reads from one finds it closed."""
+        """Shut the connections down, so that every reader finds its connection closed."""
         self.over = True
         for end in self._ends:
             with suppress(OSError):
@@ -322,7 +322,7 @@ class _Dial:
 
 @contextmanager
 def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
-    """End connections when the time is up; turn what goes wrong within into ``Unreachable``."""
+    """End connections when the time is up; turn errors inside the block into ``Unreachable``."""
     import requests
     from urllib3.exceptions import HTTPError
 
@@ -339,7 +339,7 @@ def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
     finally:
         watch.cancel()
         dial.close()
-    # Also without an error: a body whose length was not told ends where the connection does.
+    # Also without an error: a body of unstated length ends where the connection ends.
     if dial.over:
         raise _Transient(f"no whole reply within {timeout_s:g} s")
     if failure:
@@ -347,7 +347,7 @@ def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
 
 
 def _make_adapter(dial: _Dial) -> HTTPAdapter:
-    """Return requests' way to urllib3, with connections that ``dial`` makes."""
+    """Return an adapter of requests whose connections are made by ``dial``."""
     from requests.adapters import HTTPAdapter
     from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
     from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -371,11 +371,11 @@ def _make_adapter(dial: _Dial) -> HTTPAdapter:
     return adapter
 
 
-# What is read
+# Replies
 
 
 def _read_body(response: requests.Response, max_bytes: int) -> bytes:
-    """Read the body as plain bytes, holding at most one too many before and after decompression."""
+    """Read the body as plain bytes; stop one byte after the limit, before and after decompression."""
     read = bytearray()
     for part in response.raw.stream(2**16, decode_content=False):
         read += part

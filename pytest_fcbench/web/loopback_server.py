@@ -1,4 +1,4 @@
-"""A server on a free port of 127.0.0.1, in threads of this process: it plays hosts that are not reached."""
+"""A server on a free port of 127.0.0.1, in threads of this process, in the place of other hosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_fcbench.web.client import LOOPBACK
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is sent for a request."""
+    """The reply to a request."""
 
     status: int
     type: str
@@ -22,9 +22,9 @@ class Reply:
 
 
 Answer: TypeAlias = Callable[[str, str, Mapping[str, str]], Reply]
-"""Of the host that is asked for (lower case, no port), the target of the request, and its headers.
+"""A function from host (lower case, no port), target and headers of a request to the reply.
 
-``ValueError`` says that this is no request.
+It raises ``ValueError`` for an invalid request.
 """
 
 
@@ -68,7 +68,7 @@ def _make_handler(answer: Answer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(reply.body)
 
-        def log_message(self, *told: object) -> None:
-            """Log nothing: what was asked stands in the Record."""
+        def log_message(self, *parts: object) -> None:
+            """Log nothing: requests are in the Record."""
 
     return Handler

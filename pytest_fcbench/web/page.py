@@ -1,4 +1,4 @@
-"""What a server of ours sends for a URL."""
+"""Pages of the small web that a server of ours serves."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a server sends for a URL, and what a search engine knows of it."""
+    """The content of a URL, and its text for a search engine."""
 
     url: str
     title: str
     text: str
-    """As it is indexed, without markup; empty for what a search engine does not find."""
+    """The text that is indexed, without markup; empty for pages that a search must not find."""
     type: str
     body: bytes
     location: str | None = None
-    """Where a redirect leads."""
+    """The target of a redirect."""

@@ -1,6 +1,6 @@
-"""The content of a page as a model sees it: as it came, as Markdown, or as text.
+"""The content of a page for a model: raw, as Markdown, or as text.
 
-Officially the whole page is handed over, however long; here it ends after ``LONGEST_CONTENT`` characters.
+Officially the whole page is returned, however long; here it ends after ``LONGEST_CONTENT`` characters.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pytest_fcbench.web.client import Reply
 
 LONGEST_CONTENT = 100_000
 """Characters that a model is shown of a page."""
-# Characters of HTML that are parsed: what takes longest, tags without end, takes some seconds.
+# Characters of HTML that are parsed: the slowest case, endless tags, takes some seconds.
 _MOST_PARSED = 500_000
 
 _PDF = "application/pdf"
 _TYPES = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml|xhtml\+xml)|application/javascript|")
-"""What can be shown; also what says nothing of its type."""
+"""Types that can be shown; also no type at all."""
 _HTML = ("text/html", "application/xhtml+xml", "")
 _BLOCKS = frozenset(
     (
@@ -31,13 +31,13 @@ _BLOCKS = frozenset(
         *("pre", "section", "title", "tr"),
     )
 )
-"""Whose text is a line of its own."""
+"""Elements whose text is a line of its own."""
 _BETWEEN = {"br": "\n", "hr": "\n", "td": " ", "th": " "}
 _UNSEEN = ["script", "style", "noscript", "template"]
 
 
 class Unreadable(Exception):  # noqa: N818 - reads as the state it names
-    """Nothing of this reply can be shown. Says why."""
+    """Nothing of the reply can be shown; the message says why."""
 
 
 def render_content(reply: Reply, mode: str) -> str:
@@ -74,7 +74,7 @@ def _convert_html(html: str, url: str, mode: str) -> str:
             markdown: str = MarkdownConverter(heading_style="ATX").convert_soup(page)
             return re.sub(r"\n{3,}", "\n\n", markdown).strip()
         except RecursionError:
-            # Nobody who writes for readers nests so deep, so the lines of text will do.
+            # No page for readers is nested so deeply, so the lines of text are enough.
             pass
     lines = (" ".join(line.split()) for line in "".join(_split_texts(page)).splitlines())
     return "\n".join(line for line in lines if line)
@@ -109,8 +109,8 @@ def _decode(reply: Reply) -> str:
     """Decode the body by the encoding that it names, else UTF-8, else Windows-1252."""
     named = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
     named = named or _CHARSET.search(reply.body[:1024])
-    told = named[1].decode("ascii", "replace") if named else ""
-    for encoding in (told if _ENCODING.fullmatch(told) else "utf-8-sig", "utf-8-sig"):
+    stated = named[1].decode("ascii", "replace") if named else ""
+    for encoding in (stated if _ENCODING.fullmatch(stated) else "utf-8-sig", "utf-8-sig"):
         try:
             return reply.body.decode(encoding)
         except (UnicodeDecodeError, LookupError):

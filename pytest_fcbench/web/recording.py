@@ -2,7 +2,7 @@
 
     {"name": "fetch_url_content", "arguments": {"url": "...", "mode": "raw"}, "answer": {"content": "..."}}
 
-If a call stands twice, the later line holds.
+If a call is recorded twice, the later line counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pytest_fcbench.domain.errors import UsageError
 
 
 def make_key(name: object, arguments: object) -> str:
-    """Return the key of a call; the order of its arguments plays no part."""
+    """Return the key of a call; the order of its arguments does not count."""
     return json.dumps([name, arguments], sort_keys=True)
 
 

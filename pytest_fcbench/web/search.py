@@ -18,7 +18,7 @@ from pytest_fcbench.web.small_web import ENGINE
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result of a search."""
+    """A result of a search."""
 
     title: str
     href: str
@@ -30,7 +30,7 @@ class Search(Protocol):
     """A search engine. Threads may share it."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
-        """Return at most so many results, the best first. Raises ``CallError``."""
+        """Return at most ``max_results`` results, the best first. Raises ``CallError``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class SerpApi:
     client: Client = field(
         default_factory=lambda: Client(Bounds(frozenset(("serpapi.com",)), redirects=0, retries=0))
     )
-    """Tries once: trying again is the dispatcher's."""
+    """A client without retries: only the dispatcher repeats calls."""
 
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Hit]:
         """Ask once. A reply that says that nothing was found is an empty list."""
@@ -112,7 +112,7 @@ _CAUSES = {401: "authentication", 403: "authentication", 429: "rate_limit"}
 
 
 def _get_reply(client: Client, url: str, query: Mapping[str, str], secret: str = "") -> Reply:
-    """Return a good reply. Raises ``CallError``, whose reason does not hold the secret."""
+    """Return a reply with status 200. Raises ``CallError``, whose reason does not contain the secret."""
     try:
         reply = client.get(url, {name: _make_sendable(text) for name, text in query.items()})
     except Refused as error:
@@ -160,6 +160,6 @@ def _make_hits(found: object, href: str) -> list[Hit]:
 
 
 def _make_sendable(text: str) -> str:
-    """Replace what no address can hold: control characters by spaces, lone surrogates by their escapes."""
+    """Replace control characters by spaces and lone surrogates by their escapes, for use in a URL."""
     plain = "".join(c if c.isprintable() or "\ud800" <= c <= "\udfff" else " " for c in text)
     return escape_surrogates(plain)

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Sequence
 from pytest_fcbench.web.page import Page
 
 _K = 1.5
-"""BM25's k1: how soon more of the same word counts no more."""
+"""BM25's k1: the saturation of repeated words."""
 _B = 0.75
-"""BM25's b: how much the length of a page counts."""
+"""BM25's b: the weight of a page's length."""
 _TITLE = 3
-"""How often a word of the title counts."""
+"""The number of times that a word of the title counts."""
 _SNIPPET = 80
-"""Characters."""
+"""Characters of a snippet."""
 
 _WORD = re.compile(r"\w+")
 
 
 class Index:
-    """The pages that have text, to be ranked for words."""
+    """An index of the pages that have text."""
 
     def __init__(self, pages: Iterable[Page]) -> None:
         self._pages = [page for page in pages if page.text]
@@ -38,28 +38,27 @@ class Index:
         }
 
     def find_pages(self, query: str, most: int) -> Sequence[tuple[Page, str]]:
-        """Return at most so many pages, the best first, each with its beginning."""
+        """Return at most ``most`` pages, the best first, each with its beginning."""
         words = dict.fromkeys(_split_words(query))
-        scores = [self._compute_score(words, number) for number in range(len(self._pages))]
+        scores = []
+        for counts, length in zip(self._counts, self._lengths, strict=True):
+            relative = length / self._mean
+            terms = (
+                self._weights[word] * n * (_K + 1) / (n + _K * (1 - _B + _B * relative))
+                for word in words
+                if (n := counts[word])
+            )
+            # ``fsum`` gives the same sum on every Python, so that equal pages keep their order.
+            scores.append(math.fsum(terms))
         best = sorted(range(len(scores)), key=lambda number: (-scores[number], number))
-        return [
-            (self._pages[number], _cut_beginning(self._pages[number].text))
-            for number in best[: max(0, most)]
-            if scores[number] > 0
-        ]
-
-    def _compute_score(self, words: Iterable[str], number: int) -> float:
-        counts, relative = self._counts[number], self._lengths[number] / self._mean
-        return math.fsum(
-            self._weights[word] * n * (_K + 1) / (n + _K * (1 - _B + _B * relative))
-            for word in words
-            if (n := counts[word])
-        )
-
-
-def _cut_beginning(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _SNIPPET else f"{plain[: _SNIPPET - 1].rpartition(' ')[0]}…"
+        found = []
+        for number in best[: max(0, most)]:
+            if scores[number] > 0:
+                text = " ".join(self._pages[number].text.split())
+                if len(text) > _SNIPPET:
+                    text = f"{text[: _SNIPPET - 1].rpartition(' ')[0]}…"
+                found.append((self._pages[number], text))
+        return found
 
 
 def _split_words(text: str) -> list[str]:

@@ -16,7 +16,7 @@ ENGINE = "search.example"
 
 
 class SmallWeb:
-    """Pages that are served until it is closed. Raises ``OSError`` if they cannot be."""
+    """A server of pages that runs until it is closed. Raises ``OSError`` if it cannot start."""
 
     def __init__(self, pages: Mapping[str, Page]) -> None:
         self.pages = pages
@@ -36,19 +36,16 @@ class SmallWeb:
     def _index(self) -> Index:
         return Index(self.pages.values())
 
-    def _search(self, query: str) -> Reply:
-        asked = parse_qs(query)
-        most = int(asked.get("n", ["10"])[0])
-        found = [
-            {"title": page.title, "url": page.url, "snippet": snippet}
-            for page, snippet in self._index.find_pages(asked.get("q", [""])[0], most)
-        ]
-        return Reply(200, "application/json", json.dumps(found).encode())
-
     def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> Reply:
         parts = urlsplit(target)
         if host == ENGINE:
-            return self._search(parts.query)
+            asked = parse_qs(parts.query)
+            words, most = asked.get("q", [""])[0], int(asked.get("n", ["10"])[0])
+            found = [
+                {"title": page.title, "url": page.url, "snippet": snippet}
+                for page, snippet in self._index.find_pages(words, most)
+            ]
+            return Reply(200, "application/json", json.dumps(found).encode())
         page = self.pages.get(f"http://{host}{parts.path}")
         if page is None:
             return Reply(404, "text/html; charset=utf-8", b"<h1>There is no such page</h1>")

@@ -2,17 +2,17 @@
 
 The official reading follows ``ast_parse`` and ``parse_json_function_call``, oddities included:
 
-- text around the list is dropped, from the first ``[`` to the last ``]``; then what looks like a list of
-  objects is searched for lazily, so an object that ends a list inside of a call (``"x": [{"a": 1}]``) ends
-  the search, and what was found is no JSON;
-- what is no JSON is no call, like ``[]``, and so are elements that are no objects;
+- text around the list is dropped, from the first ``[`` to the last ``]``; then a lazy pattern searches for a
+  list of objects, so an object that ends a list inside of a call (``"x": [{"a": 1}]``) ends the search, and
+  the match is no JSON;
+- text that is no JSON is no call, like ``[]``, and so are elements that are no objects;
 - an object without one of the two keys makes the whole answer undecodable.
 
-The official pattern for lists takes time that doubles with each ``}, {`` of a text that does not end as it
-should; the same place is found here in one pass.
+The official pattern for lists takes time that doubles with each ``}, {`` of a text without the right end; the
+same place is found here in one pass.
 
-The corrected reading takes any fence and any words around, one object for a list of one, objects one after
-the other, and calls without parameters. A list that is no JSON cannot be read.
+The corrected reading accepts any fence and any words around the calls, one object for a list of one, objects
+one after the other, and calls without parameters. A list that is no JSON is unreadable.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def parse_official(text: str) -> tuple[Call, ...]:
 
 
 def parse_official_inside(text: str) -> tuple[Call, ...]:
-    """Read what stands between tags as BFCL does. Raises ``Undecodable`` and ``WrongFormat``."""
+    """Read a text between tags as BFCL does. Raises ``Undecodable`` and ``WrongFormat``."""
     first, last = text.find("["), text.rfind("]")
     if 0 <= first < last:
         text = text[first : last + 1]
@@ -70,11 +70,11 @@ _NEXT = re.compile(r"\s*(\]|,\s*\{)?")
 
 
 def _find_list_of_objects(text: str) -> str | None:
-    r"""Find what the pattern ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]`` matches first, or return None.
+    r"""Find the first match of the pattern ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]``, or return None.
 
-    An object may end at any brace behind its beginning; the pattern takes the first one from which it comes
-    to ``]``, either at once or through an end of the next object. ``reached[i]`` is where it comes to by the
-    first such end from the ``i``-th brace on.
+    An object may end at any brace behind its beginning; the pattern takes the first one from which it reaches
+    ``]``, either at once or through an end of the next object. ``reached[i]`` is the place that it reaches by
+    the first such end from the ``i``-th brace on.
     """
     ends = [found.start() for found in re.finditer("}", text)]
     reached: list[int | None] = [None] * (len(ends) + 1)
@@ -92,11 +92,11 @@ def _find_list_of_objects(text: str) -> str | None:
 
 
 _VALUE = re.compile(r"\[\s*[{\]]|\{\s*\"")
-"""The begin of a list of calls, of an empty list or of a call; other brackets stand in prose."""
+"""The beginning of a list of calls, of an empty list or of a call; other brackets belong to prose."""
 
 
 def parse_corrected(text: str) -> tuple[Call, ...]:
-    """Read a text leniently, whatever stands between its JSON values. Raises ``Undecodable``."""
+    """Read the JSON values of a text leniently and ignore the text between them. Raises ``Undecodable``."""
     decoder, at = json.JSONDecoder(), 0
     items: list[object] = []
     while found := _VALUE.search(text, at):

@@ -10,7 +10,7 @@ from pytest_fcbench.domain.transcript import Call
 
 
 class Undecodable(Exception):  # noqa: N818 - a parser's "no", not a fault of ours
-    """The text is not calls in the expected syntax; the message says what is in the way."""
+    """The text is not calls in the expected syntax; the message says why."""
 
 
 class WrongFormat(Exception):  # noqa: N818 - a parser's "no", not a fault of ours
@@ -19,7 +19,7 @@ class WrongFormat(Exception):  # noqa: N818 - a parser's "no", not a fault of ou
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The answer is these calls, in order; none at all is possible (``[]``)."""
+    """The answer is these calls, in order; an empty list is possible (``[]``)."""
 
     calls: tuple[Call, ...]
 
@@ -42,7 +42,7 @@ class Unreadable:
 Reading: TypeAlias = Calls | Prose | Unreadable
 
 LONGEST_LITERAL = 5_000
-"""Longer text is no literal: some of the official patterns take time that grows with its square."""
+"""The limit of a literal's length: the time of some official patterns grows with its square."""
 
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 

@@ -11,7 +11,7 @@ step by step, oddities included:
 Where the official code evaluates arithmetic (``2*3``), the constants are folded here node by node with
 limits on size; an expression that would need a name, a call or a huge result is undecodable.
 
-The corrected reading keeps positional arguments, takes operators for what they are, reads JSON's ``true``,
+The corrected reading keeps positional arguments, applies operators with their meaning, reads JSON's ``true``,
 ``false`` and ``null``, and keeps the source text of any expression that is not a literal.
 """
 
@@ -55,7 +55,7 @@ def parse_official(text: str) -> tuple[Call, ...]:
 
 
 def parse_official_inside(text: str) -> tuple[Call, ...]:
-    """Read what stands between tags as BFCL does, without adding brackets. Raises ``Undecodable``."""
+    """Read a text between tags as BFCL does, without adding brackets. Raises ``Undecodable``."""
     # Official: single quotes around the text go as well, double ones do not.
     body = _parse_text(text.strip().strip("'"))
     nodes = [body] if isinstance(body, ast.Call) else getattr(body, "elts", None)

@@ -1,8 +1,8 @@
 """Read an answer as calls: one entry point for every syntax and both profiles.
 
-The official reading knows only *decoded* or *failed*. The corrected reading keeps apart what the
-official one mixes up: text that does not try to call anything (``Prose``, an abstention) and a call
-that cannot be read (``Unreadable``, never an abstention).
+The official reading knows only *decoded* or *failed*. The corrected reading distinguishes two cases of
+*failed*: text that does not try to call anything (``Prose``, an abstention) and a call that cannot be read
+(``Unreadable``, never an abstention).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def list_run_syntaxes() -> tuple[str, ...]:
 
 
 def find_family_syntax(model: str) -> str | None:
-    """Return the syntax that a model of this name writes by itself, or None where its family is not known."""
+    """Return the syntax that a model of this name writes by itself, or None for unknown families."""
     words = model.casefold()
     for name, syntax in SYNTAXES.items():
         if syntax and any(family in words for family in syntax.families):
@@ -101,7 +101,7 @@ def find_family_syntax(model: str) -> str | None:
 
 
 def guess_syntax(texts: Sequence[str]) -> str | None:
-    """Return the syntax that most of these texts look written in, or None where none looks so."""
+    """Return the syntax of most of these texts by their look, or None."""
     counted = {
         name: sum(map(syntax.looks_so, map(str.strip, texts)))
         for name, syntax in SYNTAXES.items()
@@ -195,7 +195,7 @@ class Offer:
 
 
 def read_corrected(completion: Completion, syntax: str, language: Language, offer: Offer) -> Reading:
-    """Read an answer leniently, map names back, and keep abstention apart from garbage."""
+    """Read an answer leniently, map names back, and distinguish an abstention from broken calls."""
     reader = SYNTAXES[syntax]
     parts = completion.tool_calls or ()
     tool_calls = [part for part in parts if isinstance(part, ToolCall)]

@@ -16,15 +16,15 @@ TextReader: TypeAlias = Callable[[str], tuple[Call, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """One way to write calls as text: the mode it belongs to, and its readers by language."""
+    """A notation of calls as text: the mode that it belongs to, and its readers by language."""
 
     mode: Mode
     official: Mapping[Language, TextReader]
     corrected: Mapping[Language, TextReader]
     families: tuple[str, ...] = ()
-    """Words in the names of models that write so when they are asked by function calling."""
+    """Words in the names of models that use this syntax in function-calling mode."""
     looks_so: Callable[[str], bool] | None = None
-    """A test that a text without white space around it looks written so; None where there is none."""
+    """A test for the look of this syntax in a stripped text, or None."""
 
 
 def read_every_language(
@@ -34,6 +34,6 @@ def read_every_language(
     families: tuple[str, ...] = (),
     looks_so: Callable[[str], bool] | None = None,
 ) -> Syntax:
-    """Return a syntax that is read alike whatever the language of the functions is."""
+    """Return a syntax whose readers are the same for all languages."""
     readers = dict.fromkeys(Language, official), dict.fromkeys(Language, corrected)
     return Syntax(mode, *readers, families, looks_so)

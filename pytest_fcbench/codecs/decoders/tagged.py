@@ -9,7 +9,7 @@ from pytest_fcbench.domain.transcript import Call
 
 
 def make_official_reader(read: TextReader) -> TextReader:
-    """Return a reader that passes what stands between the first tags on to ``read``, as BFCL does."""
+    """Return a reader that passes the text between the first tags on to ``read``, as BFCL does."""
 
     def read_first(text: str) -> tuple[Call, ...]:
         # Official: brackets are added around the whole text, before its tags are looked for.
@@ -23,7 +23,7 @@ def make_official_reader(read: TextReader) -> TextReader:
 
 
 def make_corrected_reader(read: TextReader) -> TextReader:
-    """Return a reader of what stands between all tags, the last of which may be left open."""
+    """Return a reader of the texts between all tags, the last of which may be left open."""
 
     def read_all(text: str) -> tuple[Call, ...]:
         _, *parts = text.split(OPENING)

@@ -40,7 +40,7 @@ OPENING, CLOSING = "<TOOLCALL>", "</TOOLCALL>"
 
 
 def find_between(text: str, opening: str, closing: str, start: int = 0) -> tuple[int, int] | None:
-    """Return where the first text between two marks begins and ends, the marks left out."""
+    """Return the beginning and the end of the first text between two marks, without the marks."""
     begin = text.find(opening, start)
     if begin < 0:
         return None

@@ -3,15 +3,15 @@
 The official readers follow ``ast_parse`` and ``parse_verbose_xml_function_call`` or its concise sister,
 oddities included:
 
-- the first ``<functions>`` element is read, what stands around it is not, nor is a second one;
-- a parameter's ``type`` attribute says how its value is read, not the function doc: without one, or with a
-  word that is not known, it stays text; ``boolean`` is False for all that is not ``true``; values of
+- the first ``<functions>`` element is read, text around it and further elements are not;
+- a parameter's ``type`` attribute decides how its value is read, not the function doc: without one, or with
+  an unknown word, it stays text; ``boolean`` is False for every text but ``true``; values of
   ``array``, ``tuple``, ``dict`` and ``object`` are Python literals, so JSON's ``true`` cannot be read;
 - a value that is not of its type makes the whole answer undecodable, and so does a bare ``&``;
 - text between tags is stripped, and ends at the first tag inside of it.
 
-The corrected readers take every ``<functions>`` element, a bare ``&`` for itself, JSON and Python literals,
-and common other words for types; a value that is not of its type stays text.
+The corrected readers accept every ``<functions>`` element, a bare ``&``, JSON and Python literals, and other
+common words for types; a value that is not of its type stays text.
 
 No entity can be declared inside of an element, so none can grow here.
 """
@@ -35,9 +35,9 @@ from pytest_fcbench.domain.transcript import Call
 _BEGIN, _END = "<functions>", "</functions>"
 
 ReadValue: TypeAlias = Callable[[str, str], object]
-"""Read a text of a type."""
+"""A reader of a text of a type."""
 ReadArguments: TypeAlias = Callable[[Element, ReadValue], Iterator[tuple[str, object]]]
-"""Read the arguments of a call's element."""
+"""A reader of the arguments of a call's element."""
 
 
 def _read_verbose(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
@@ -112,7 +112,7 @@ _TYPES = {
     "none": "null",
     **dict.fromkeys(("list", "tuple", "dict", "object", "set", "any"), "array"),
 }
-"""Other words for types, among them all whose values are literals."""
+"""Other words for types; ``array`` stands for all types whose values are literals."""
 
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});)")
 _BOOLEANS = {"true": True, "false": False}

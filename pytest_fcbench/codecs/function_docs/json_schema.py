@@ -1,4 +1,4 @@
-"""Convert JSON Schema to the words of function docs."""
+"""Convert JSON Schema to the form of function docs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LIMITS: Mapping[str, str] = {
     "minItems": "elements at least",
     "maxItems": "elements at most",
 }
-"""Keywords that function docs have no place for: said in the description."""
+"""Keywords without a counterpart in function docs; the description states them."""
 
 _MOST_PARTS = 100
 """References, alternatives and parts that are followed for one schema."""
@@ -37,11 +37,11 @@ _MOST_PARTS = 100
 def convert_schema(
     schema: object, root: Mapping[str, object], within: frozenset[str] = frozenset()
 ) -> dict[str, object]:
-    """Write a schema as function docs do; ``root`` is the document that ``$ref`` points into.
+    """Convert a schema to the form of function docs; ``$ref`` refers to the document ``root``.
 
-    Of several alternatives the first that is not null counts; the parts of ``allOf`` are put together. What
-    refers to one of the references it stands ``within`` is left open. Raises ``UsageError`` for a reference
-    that leads nowhere.
+    Of several alternatives the first that is not null counts; the parts of ``allOf`` are joined. A reference
+    to one of the schemas ``within`` which it occurs keeps its type only. Raises ``UsageError`` for a
+    reference without a target.
     """
     resolved, within = _resolve(schema, root, within)
     kind = _infer_type(resolved)

@@ -43,8 +43,8 @@ def read_operations(document: Mapping[str, object]) -> Iterator[FunctionDoc]:
     """Read the operations of an OpenAPI description (3.x, and Swagger 2 as far as it is alike).
 
     Parameters of path, query and header and the members of a JSON body become the parameters of one
-    function; where a name stands in both, that of the body ends in ``_body``. Cookies and what a client
-    sends by itself (``Authorization``, ``Accept``, ``Content-Type``) are left out.
+    function; a name in both gets ``_body`` appended in the body. Cookies and headers that a client sends
+    by itself (``Authorization``, ``Accept``, ``Content-Type``) are left out.
     """
     for path, item in as_mapping(document.get("paths")).items():
         shared = _as_list(as_mapping(item).get("parameters"))

@@ -57,7 +57,7 @@ def find_object(source: str, folder: Path) -> object:
 
 
 def document_methods(owner: type) -> Iterator[FunctionDoc]:
-    """Yield the docs of the public methods of a class, in the order in which they are written."""
+    """Yield the docs of the public methods of a class, in the order of their definition."""
     for name, value in vars(owner).items():
         if not name.startswith("_") and callable(getattr(owner, name)) and not isinstance(value, type):
             bound = not isinstance(value, (staticmethod, classmethod))

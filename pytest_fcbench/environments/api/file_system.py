@@ -68,7 +68,7 @@ class Directory:
 
 
 def build_tree(directory: Directory) -> dict[str, object]:
-    """Return what lies in a folder: the content of a file or the tree of a folder by its name.
+    """Return the items of a folder by name: the content of a file or the tree of a folder.
 
     Raises ValueError if a folder lies in itself or the tree has more than ``MAX_ITEMS`` items.
     """
@@ -448,7 +448,7 @@ class FileSystem(Environment):
         return None
 
     def _plan_transfer(self, command: str, source: str, destination: str) -> _Transfer | dict[str, object]:
-        """Return what a move or copy takes where, or the error why it does not."""
+        """Return the item and the target of a move or copy, or the error that prevents it."""
         item = self._find_item(source)
         if item is None:
             return _make_item_error(command, source)
@@ -468,9 +468,9 @@ class _Transfer:
     folder: Directory
     """The folder in which the item arrives."""
     name: str
-    """Its name there."""
+    """The name of the item in that folder."""
     path: str
-    """Its path from the current folder."""
+    """The path of the item from the current folder."""
 
     def carry_out(self, share: Callable[[dict[str, File | Directory]], dict[str, File | Directory]]) -> None:
         if isinstance(self.item, File):
@@ -500,7 +500,7 @@ def _load_folder(
 
 
 def _walk_tree(directory: Directory) -> Iterator[tuple[tuple[str, ...], File | Directory]]:
-    """Yield everything below a folder with the names that lead to it, a folder before what lies in it."""
+    """Yield all items below a folder with the names that lead to them, a folder before its items."""
     met = 0
     start: tuple[str, ...] = ()
     trail = [(start, directory, iter(directory.contents.items()))]

@@ -31,7 +31,7 @@ _NOT_TWO_NUMBERS = "this takes two numbers"
 _NO_VALUE = "only a number can be converted"
 
 _SI_UNITS = {"km": 1000, "m": 1, "cm": 0.01, "mm": 0.001, "um": 1e-6, "nm": 1e-9}
-"""Metres in one of each."""
+"""Metres in each unit."""
 
 _IMPERIAL_SI: Mapping[tuple[str, str], Callable[[float], float]] = {
     ("cm", "in"): lambda value: value * 0.393701,
@@ -306,7 +306,7 @@ class Math(Environment):
 
 
 def _compute(refusal: str, operation: Callable[..., object], *operands: object) -> dict[str, object]:
-    """Return the result, or the refusal for a wrong type. An overflow goes on, as officially."""
+    """Return the result, or the refusal for a wrong type. An overflow is raised, as officially."""
     try:
         return {"result": operation(*operands)}
     except TypeError:

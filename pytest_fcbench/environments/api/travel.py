@@ -455,13 +455,13 @@ class Travel(Environment):
 
 
 def _compute_factor(travel_date: str, travel_class: str) -> int:
-    """Return what makes a flight dearer: its class, and a date whose digits have an even sum."""
+    """Return the factor of a flight's price: its class, and a date whose digits have an even sum."""
     digits = sum(int(character) for character in travel_date if character.isdigit())
     return _CLASS_FACTORS[travel_class] * (2 if digits % 2 == 0 else 1)
 
 
 def _parse_day(text: str) -> date:
-    """Parse a day. Raises ValueError for a text that is none, TypeError for what is no text."""
+    """Parse a day. Raises ValueError for a text that is no day, TypeError for other values."""
     return datetime.strptime(text, "%Y-%m-%d").date()
 
 

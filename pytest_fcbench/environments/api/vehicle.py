@@ -1,4 +1,4 @@
-"""Vehicle: the controls of a car and what a driver asks it."""
+"""Vehicle: the controls of a car and the questions of its driver."""
 
 # The names of functions, parameters and attributes are those of the benchmark.
 # ruff: noqa: N802, N803

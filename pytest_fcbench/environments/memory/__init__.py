@@ -1,1 +1,1 @@
-"""The three memories, and how they find what was stored."""
+"""The three kinds of memory, and the measures by which they find texts."""

@@ -1,7 +1,6 @@
 """A memory of named texts: a small core that is always shown, and an archive that is searched by name.
 
-Official: ``MemoryAPI_kv``. Its limits are tested when something is added, so an archive can be as long as it
-was written before.
+Official: ``MemoryAPI_kv``. Its limits are checked only when a text is added.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A memory of one text that the model goes on rewriting, always shown as a whole.
+"""A memory of one text that the model keeps rewriting, always shown as a whole.
 
-Official: ``MemoryAPI_rec_sum``. How long the memory is it tests when something is added; when something is
-replaced, only how long the new part is.
+Official: ``MemoryAPI_rec_sum``. It checks the length of the whole memory when text is added, and only the
+length of the new part when text is replaced.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""A memory of texts that are found by what they mean: a small core that is always shown, and an archive.
+"""A memory of texts that are found by their meaning: a small core that is always shown, and an archive.
 
-Official: ``MemoryAPI_vector``, where all-MiniLM-L6-v2 makes the vectors. Here the world says what makes them.
+Official: ``MemoryAPI_vector``, where all-MiniLM-L6-v2 makes the vectors. Here the world provides
+the maker of vectors.
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ class MemoryVector(Environment):
 
 
 class Texts:
-    """Texts by number, and a vector of each as soon as one is looked for. Equal is what holds the same."""
+    """Texts by number, with vectors made at the first search; equal where the texts are equal."""
 
     def __init__(self, size: int, length: int, embed: Embed, state: Mapping[str, Any]) -> None:
         self._size = size
@@ -178,11 +179,11 @@ class Texts:
         return f"Texts({self.state()})"
 
     def state(self) -> dict[str, object]:
-        """Return all of it, in values."""
+        """Return the whole store as plain values."""
         return {"next_id": self._next_id, "texts": dict(self.texts)}
 
     def add(self, text: str) -> dict[str, object]:
-        """Keep a text."""
+        """Store a text."""
         if error := self._check_text(text):
             return error
         if len(self.texts) >= self._size:
@@ -193,14 +194,14 @@ class Texts:
         return {"id": number}
 
     def remove(self, number: int) -> dict[str, object]:
-        """Delete a text; its number is not given again."""
+        """Delete a text; its number is not used again."""
         if number not in self.texts:
             return _make_id_error(number)
         del self.texts[number]
         return {"status": f"text {number} is gone"}
 
     def update(self, number: int, text: str) -> dict[str, object]:
-        """Put another text under the same number."""
+        """Replace the text of a number."""
         if number not in self.texts:
             return _make_id_error(number)
         if error := self._check_text(text):
@@ -215,7 +216,7 @@ class Texts:
         return {"status": "this memory is empty now"}
 
     def retrieve(self, query: str, top_k: int) -> list[dict[str, object]]:
-        """Return the texts that are most like a query; of those that are equally so, the oldest first."""
+        """Return the texts that are most similar to a query; among equally similar ones the oldest first."""
         if not self.texts:
             return []
         if top_k < 1:

@@ -1,7 +1,7 @@
 """Make vectors of texts without a model: words and parts of words that two texts share make them alike.
 
-Each word, and each three letters of it in a row, falls by its checksum into one of 1,024 places; longer words
-count more. No text changes the vector of another, and every machine makes the same one.
+Each word, and each three letters of it in a row, is hashed into one of 1,024 places; longer words count more.
+No text changes the vector of another, and every machine makes the same vectors.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import TypeAlias
 
 Vector: TypeAlias = Sequence[float]
-"""Of length 1, or all zeros, so that a dot product is a cosine."""
+"""A vector of length 1, or all zeros, so that a dot product is a cosine."""
 
 Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Vector]]
-"""Make a vector of each text, all with as many places."""
+"""A function from texts to vectors of the same size."""
 
 _PLACES = 1024
 _LONG = 8
@@ -44,7 +44,7 @@ def _embed(text: str) -> Vector:
 
 
 def _extract_features(text: str) -> Iterator[tuple[str, float]]:
-    """Yield parts of a text and what each counts: whole words, and three letters for a third of that."""
+    """Yield parts of a text with their weights: whole words, and three letters for a third of a word."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
     for word in re.findall(r"\w+", plain):
         size = min(len(word), _LONG) / _LONG

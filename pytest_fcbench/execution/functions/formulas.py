@@ -1,7 +1,7 @@
 """BFCL's pure functions: formulas of geometry, number theory, physics and money.
 
-The names and parameters are those of its entries, the results those of its library, also where that is odd.
-Arguments are whatever a model gives, so anything can raise; what may take long is ended from outside.
+The names and parameters are those of its entries, the results those of its library, even where they are odd.
+A model chooses the arguments, so anything can raise; the sandbox ends functions that take too long.
 """
 
 from __future__ import annotations

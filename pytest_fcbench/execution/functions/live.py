@@ -1,7 +1,7 @@
 """The functions of ``lookups``, answered by the web APIs themselves.
 
-Each asks its API as BFCL's library does, and reads from the reply what that returns: see ``_QUESTIONS`` for
-what is asked and ``_ANSWERS`` for where in the reply the answer stands.
+Each sends the request of BFCL's library (``_QUESTIONS``), and reads from the reply the value that the
+library returns (``_ANSWERS``).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _URBAN = "mashape-community-urban-dictionary.p.rapidapi.com"
 _ZIP_CODES = "ziptasticapi.com"
 
 HOSTS: Mapping[str, Api] = {**APIS, _AMAZON: APIS[_COVID], _ZIP_CODES: Api(plain=True)}
-"""By name, every host that is asked."""
-# Stands where a key belongs until the request is sent.
+"""Every host that is asked, by name."""
+# A stand-in for the key, which is filled in when the request is sent.
 _KEY = "key"
 
 
 class Live:
-    """Asks the APIs (a ``lookups.Provider``). ``instead`` is that of ``Sender``."""
+    """A ``lookups.Provider`` that asks the APIs themselves. ``instead`` is passed to ``Sender``."""
 
     def __init__(self, keep: Keep | None = None, instead: Mapping[str, int] | None = None) -> None:
         self._sender = Sender(HOSTS, keep=keep, instead=instead)
@@ -37,8 +37,8 @@ class Live:
     def answer(self, name: str, arguments: Arguments) -> object:
         """Return the result of the function.
 
-        Raises ``FailedLookupError`` where the API's reply has no such thing, and ``UnansweredError`` where it
-        cannot be asked now, by anybody or for want of a key.
+        Raises ``FailedLookupError`` where the API's reply has no such value, and ``UnansweredError`` where
+        the API cannot be asked now or needs a key.
         """
         wanted = make_request(name, arguments)
         host = wanted.host
@@ -75,7 +75,7 @@ def read_result(name: str, arguments: Arguments, body: str) -> object:
         raise FailedLookupError(f"{name}: not in the reply: {type(error).__name__}: {body:.200}") from None
 
 
-# What is asked
+# Requests
 
 
 def _make_get(host: str, path: str, **params: object) -> ApiRequest:
@@ -88,7 +88,7 @@ def _make_get(host: str, path: str, **params: object) -> ApiRequest:
 
 
 def _format_value(value: object) -> str:
-    """Return a value as it stands in a URL. Raises TypeError for one that no API takes."""
+    """Format a value for a URL. Raises TypeError for one that no API takes."""
     if isinstance(value, (str, int, float)):
         return str(value)
     raise TypeError(f"{value!r:.80} is no text and no number")
@@ -128,7 +128,7 @@ def _ask_movie(name: object) -> ApiRequest:
     return _make_get("www.omdbapi.com", "/", t=name, apikey=_KEY)
 
 
-# By function: of its arguments, in the order of their names, the request.
+# The request of each function, made from its arguments in the order of their names.
 _QUESTIONS: Mapping[str, Callable[..., ApiRequest]] = {
     "get_weather_data": _ask_weather,
     "get_coordinates_from_city": lambda city: _make_get("geocode.maps.co", "/search", q=city, api_key=_KEY),
@@ -162,7 +162,7 @@ _QUESTIONS: Mapping[str, Callable[..., ApiRequest]] = {
 }
 
 
-# What is read
+# Replies
 
 
 def _at(reply: object, *places: str | int) -> object:
@@ -177,7 +177,7 @@ def _read_at(*places: str | int) -> Callable[[object, Arguments], object]:
 
 
 def _read_ip(*names: str) -> Callable[[object, Arguments], object]:
-    """Return a reader of values, or of why there are none, which the API says (``private range``)."""
+    """Return a reader of values, or of the API's reason why there are none (``private range``)."""
 
     def read(reply: object, arguments: Arguments) -> object:
         if _at(reply, "status") != "success":
@@ -212,7 +212,7 @@ def _read_list(reply: object, arguments: Arguments) -> object:
     return reply
 
 
-# By function: of the reply and the arguments, what it returns.
+# The result of each function, made from the reply and the arguments.
 _ANSWERS: Mapping[str, Callable[[object, Arguments], object]] = {
     "get_weather_data": _read_at("current", "temperature_2m"),
     "get_coordinates_from_city": lambda reply, arguments: [_at(reply, 0, "lat"), _at(reply, 0, "lon")],

@@ -1,7 +1,7 @@
-"""BFCL's functions that ask a web API, and who answers them.
+"""BFCL's functions that ask a web API, and the providers of their answers.
 
-The function that is called only says what is asked; the answer comes from a ``Provider``. ``Recorded`` knows
-the answers of a file, ``live.Live`` asks the APIs themselves.
+A called function only names the request; the answer comes from a ``Provider``. ``Recorded`` has the answers
+of a file, ``live.Live`` asks the APIs themselves.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ LOOKUPS: Mapping[str, Signature] = {
         "get_stock_history": ["stock_name", "interval", "diffandsplits"],
     }.items()
 }
-"""By name, how each is called."""
+"""The signature of each function by name."""
 
 Arguments: TypeAlias = Mapping[str, object]
 
 
 class UnansweredError(Exception):
-    """Nobody knows what the API would answer to the function of this name, and perhaps why."""
+    """The API's answer to the function of this name is not known; a reason may follow."""
 
 
 class FailedLookupError(Exception):
-    """The API answered, but has no such thing; officially an error of some kind."""
+    """The API answered, but not with a value; officially an error of some kind."""
 
 
 class Provider(Protocol):
-    """Answers in place of web APIs."""
+    """A source of answers in place of web APIs."""
 
     def answer(self, name: str, arguments: Arguments) -> object:
         """Return the result of a function. Raises ``UnansweredError`` and ``FailedLookupError``."""
 
 
 class Recorded:
-    """Answers that were recorded, for equal arguments (a tuple equals a list); else those of ``others``."""
+    """Recorded answers for equal arguments (a tuple equals a list), else those of ``others``."""
 
     def __init__(self, calls: Sequence[PathCall], others: Provider | None = None) -> None:
         self._calls = calls
@@ -89,7 +89,7 @@ def _as_lists(value: object) -> object:
 
 
 def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Callable[..., object]]:
-    """Return functions that put their arguments under their names and ask. They raise TypeError."""
+    """Return functions that pass their name and named arguments to ``ask``. They raise TypeError."""
 
     def make_function(name: str, signature: Signature) -> Callable[..., object]:
         def call(*positional: object, **named: object) -> object:
@@ -103,7 +103,7 @@ def make_functions(ask: Callable[[str, Arguments], object]) -> Mapping[str, Call
 
 
 def record_reply(call: str, reply: object) -> PathCall:
-    """Return a call, written as text, with what the API answered."""
+    """Return a call, written as text, with the API's answer."""
     made = carry_out_call(
         call, make_functions(lambda name, arguments: PathCall.with_reply(name, arguments, reply))
     )
@@ -112,7 +112,7 @@ def record_reply(call: str, reply: object) -> PathCall:
 
 
 def find_unanswered(calls: Sequence[str], recorded: Sequence[PathCall]) -> str | None:
-    """Return the first call that asks for what was not recorded, or None."""
+    """Return the first call without a recorded answer, or None."""
     known = make_functions(Recorded(recorded).answer)
     for call in calls:
         # Other calls are computed in the sandbox; only lookups need a recorded answer.

@@ -1,8 +1,9 @@
-"""The web APIs that REST entries ask, and when two requests to one of them ask the same.
+"""The web APIs that REST entries ask, and the equality of two requests to one of them.
 
-Hosts and where each wants its key are those of BFCL's ``rest`` entries. What is the same to an API:
-parameters in any order, a number in any notation, a parameter left out or given as its documented default, a
-list written with commas or as several parameters. Keys, other headers and the scheme play no part.
+Hosts and the places of their keys are those of BFCL's ``rest`` entries. Requests are equal whatever the order
+of parameters and the notation of numbers, whether a parameter is left out or given as its documented default,
+and whether a list is written with commas or as several parameters. Keys, other headers and the scheme do not
+count.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Params: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Place(Enum):
-    """Where a key stands."""
+    """The place of a key in a request."""
 
     HEADER = auto()
     PARAM = auto()
@@ -30,18 +31,18 @@ class Place(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What an API knows its users by."""
+    """The key by which an API identifies its users."""
 
     env: str
     """The environment variable that holds it."""
     place: Place
     name: str
-    """Of the header or parameter; of a path what matches the parts before and behind the key, as groups."""
+    """The name of the header or parameter; for a path a pattern with the parts around the key as groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """What is known of a web API."""
+    """The facts about a web API."""
 
     key: Key | None = None
     sets: frozenset[str] = frozenset()
@@ -50,9 +51,9 @@ class Api:
     """Parameters with several values whose order matters."""
     defaults: Mapping[str, str] = field(default_factory=dict)
     plain: bool = False
-    """Whether it is asked over plain HTTP, as officially, even with a key."""
+    """True where it is asked over plain HTTP, as officially, even with a key."""
     pause_s: float = 0.0
-    """How long it wants to be left alone after a request."""
+    """Seconds to wait between two requests."""
 
 
 _RAPID = Api(Key("RAPID_API_KEY", Place.HEADER, "x-rapidapi-key"))
@@ -90,7 +91,7 @@ APIS: Mapping[str, Api] = MappingProxyType(
         ),
     }
 )
-"""By host."""
+"""The APIs by host."""
 
 NO_API = Api()
 
@@ -101,7 +102,7 @@ class ApiRequest:
 
     host: str
     path: str
-    """As it is sent, percent signs included."""
+    """The path as it is sent, with its percent signs."""
     params: Params = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     """Names in lower case."""
@@ -148,8 +149,8 @@ def replace_key(request: ApiRequest, api: Api, key: str) -> ApiRequest:
 
 
 def identify_request(request: ApiRequest, api: Api) -> str:
-    """Return a text that two requests share where they ask the same. It holds no key."""
-    # Whose key it was plays no part in what is asked, and a recording must not hold it.
+    """Return a text that equal requests have in common. It contains no key."""
+    # The answer does not depend on the owner of the key, and a recording must not contain one.
     if api.key and api.key.place is Place.PARAM:
         kept = tuple(pair for pair in request.params if pair[0] != api.key.name)
         request = replace(request, params=kept)
@@ -173,6 +174,6 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?")
 
 
 def _normalise_value(value: str) -> str:
-    """Return a number in one notation, and any other text without blanks around it."""
+    """Convert a number to one notation, and strip any other text."""
     text = value.strip()
     return f"{Decimal(text).normalize() + 0}" if _NUMBER.fullmatch(text) else text

@@ -1,9 +1,9 @@
-"""From a call as a model writes it to what a web API answers.
+"""Performance of REST calls: from the text of a call to the answer of a web API.
 
-Where answers are recorded, a server on loopback plays every host; in a live run the APIs themselves are
-asked, and the server plays only the services of ``core``. It is asked by real HTTP, by each host's name.
-Where nobody recorded an answer, its reply says so (``NOT_RECORDED``). A request without the key that an API
-wants is turned away (401), as by the API.
+Where answers are recorded, a server on loopback takes the place of every host; in a live run the APIs
+themselves are asked, and the server replaces only the services of ``core``. It is asked by real HTTP, by each
+host's name. A request without a recorded answer gets a reply that says so (``NOT_RECORDED``), and one without
+the key that an API wants is refused (401), as by the API.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _ALL = {**APIS, **{host: service.api for host, service in SERVICES.items()}}
 
 
 class Performer:
-    """Sends requests to the hosts of ``apis`` and ``services`` only (an ``outcomes.Perform``).
+    """A sender of requests to the hosts of ``apis`` and ``services`` only (an ``outcomes.Perform``).
 
-    ``expected`` are the truths whose recorded answers are played; ``instead`` is that of ``Sender``.
+    ``expected`` are the truths whose recorded answers are served; ``instead`` is passed to ``Sender``.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Performer:
         self._recorded = collect_recordings(expected)
 
     def __call__(self, call: str) -> Response:
-        """Send the request of a call and return what became of it."""
+        """Send the request of a call and return the response."""
         try:
             request, wanted, scheme = read_api_request(call)
         except (NoRequestError, Refused) as error:
@@ -62,7 +62,7 @@ class Performer:
 
     @cached_property
     def _sender(self) -> Sender:
-        # Services of core exist nowhere else, so they are played in a live run too.
+        # Services of core exist nowhere else, so this server stands in for them in a live run too.
         played = dict.fromkeys(SERVICES if self._live else _ALL, self._player.port)
         return Sender(_ALL, played=played, instead=self._instead, keep=self._keep)
 
@@ -74,7 +74,7 @@ class Performer:
 
 
 def read_api_request(call: str) -> tuple[Request, ApiRequest, str]:
-    """Return the request of a call, what an API sees of it, and its scheme.
+    """Return the request of a call, its form for the API, and its scheme.
 
     Raises ``NoRequestError`` and ``Refused``.
     """
@@ -94,9 +94,9 @@ def collect_recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str
 
 
 def _play(request: ApiRequest, recorded: Mapping[str, str]) -> Reply:
-    """Return the answer to a request; ``recorded`` has those of web APIs by ``apis.identify_request``."""
+    """Return the answer to a request; ``recorded`` maps ``apis.identify_request`` to recorded answers."""
     if service := SERVICES.get(request.host):
-        # The real APIs turn such a call away, and a model's call is judged by what it gets.
+        # The real APIs refuse such a call, and a model's call is judged by the reply that it gets.
         if not has_key(request, service.api):
             return _make_reply(401, '{"error": "the key is missing"}')
         status, reply = service.answer(request.path, dict(request.params))

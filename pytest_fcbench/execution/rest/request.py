@@ -1,9 +1,9 @@
 """The call of a web API as a model writes it, ``requests.get(url=..., params=...)``, read as a request.
 
-Nothing is sent here, and nothing evaluated. Arguments mean what they mean to that function, with these
-limits: what would read a file of this machine (``cert``, a path as ``verify``), lead elsewhere (``proxies``),
-run code (``hooks``) or send a body is refused. Certificates are always verified, and the time a call may take
-is ours.
+Nothing is sent here, and nothing is evaluated. Arguments have the meaning that they have to that function,
+but those that would read a file of this machine (``cert``, a path as ``verify``), lead elsewhere
+(``proxies``), run code (``hooks``) or send a body are refused. Certificates are always verified, and the time
+limit of a call is ours.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from pytest_fcbench.execution.rest.apis import Params
 FUNCTION = "requests.get"
 """The one function of REST entries."""
 LONGEST_CALL = 1_000_000
-"""Characters of a call."""
+"""The limit of a call's length in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A GET that is to be sent. Nothing of it was checked against the rules of ``web``."""
+    """A GET to be sent, not yet checked against the rules of ``web``."""
 
     url: str
     params: Params = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     follow: bool = True
-    """Whether redirects are followed."""
+    """True where redirects are followed."""
 
 
 class NoRequestError(Exception):
-    """The text is no call that could be sent; says why."""
+    """The text is not a call that can be sent; the message says why."""
 
 
 def read_request(call: str) -> Request:
     """Read the request of a call. Raises ``NoRequestError``.
 
-    ``requests_get`` is the same function, whose dot some interfaces do not take; officially it is replaced
-    wherever it stands in the call.
+    ``requests_get`` is the same function, because some interfaces refuse the dot; officially it is replaced
+    everywhere in the call.
     """
     try:
         if len(call) > LONGEST_CALL:
@@ -67,7 +67,7 @@ def _make_request(
     stream: object = False,
     **others: object,
 ) -> Request:
-    """Return what ``requests.get`` would send. Raises TypeError and ValueError."""
+    """Return the request that ``requests.get`` would send. Raises TypeError and ValueError."""
     if not isinstance(url, str):
         raise TypeError(f"the url is {type(url).__name__}, not text")
     for name, value in others.items():
@@ -81,19 +81,16 @@ def _make_request(
     # Proxies without a value do nothing in requests either.
     if proxies and (not isinstance(proxies, Mapping) or any(proxies.values())):
         raise ValueError("proxies are not taken here")
-    _check_timeout(timeout)
+    # A pair is the limit of the connection and that of the reply.
+    for part in timeout if isinstance(timeout, tuple) and len(timeout) == 2 else (timeout,):
+        if part is not None and (isinstance(part, bool) or not isinstance(part, (int, float)) or part <= 0):
+            raise ValueError(f"a timeout is a number of seconds above 0, not {timeout!r:.80}")
     sent = dict(_read_texts("headers", headers))
     if crumbs := "; ".join(f"{name}={value}" for name, value in _read_texts("cookies", cookies)):
         sent.setdefault("Cookie", crumbs)
     if auth:
         sent["Authorization"] = _encode_basic_auth(auth)
     return Request(url, tuple(_read_params(params)), sent, bool(allow_redirects))
-
-
-def _check_timeout(timeout: object) -> None:
-    for part in timeout if isinstance(timeout, tuple) and len(timeout) == 2 else (timeout,):
-        if part is not None and (isinstance(part, bool) or not isinstance(part, (int, float)) or part <= 0):
-            raise ValueError(f"a timeout is a number of seconds above 0, not {timeout!r:.80}")
 
 
 def _read_texts(what: str, value: object) -> Iterator[tuple[str, str]]:
@@ -115,7 +112,7 @@ def _encode_basic_auth(auth: object) -> str:
 
 
 def _read_params(params: object) -> Iterator[tuple[str, str]]:
-    """Yield pairs as they stand in a query: of several values each by itself, None left out."""
+    """Yield the pairs of a query: several values of a name one by one, None left out."""
     if not params:
         return
     if not isinstance(params, (Mapping, list, tuple)):

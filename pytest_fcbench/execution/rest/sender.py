@@ -1,7 +1,7 @@
-"""Asks web APIs through ``web.client``: keys filled in late, what they answered kept.
+"""Requests to web APIs through ``web.client``: keys are filled in late, answers are stored.
 
-A key from the environment takes the place of whatever stands where an API wants one. It goes to that host
-only, and is in nothing that comes back.
+A key from the environment replaces any text in the place where an API wants its key. It goes to that host
+only, and is removed from its answer.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from pytest_fcbench.execution.rest.apis import Api, ApiRequest, has_key, identif
 from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
 
 NOT_RECORDED = "X-Fcbench-Not-Recorded"
-"""The header of an answer by a server of this run that nobody recorded."""
+"""The header of a reply, by a server of this run, to a request without a recorded answer."""
 
 
 class Keep(Protocol):
-    """Where answers of web APIs are kept, as texts under keys."""
+    """A store of answers of web APIs, as texts under keys."""
 
     @property
     def offline(self) -> bool:
-        """Whether nothing may be asked that is not kept."""
+        """True where only stored answers may be used."""
 
     def get(self, key: str) -> str | None:
         """Return the text under a key, or None."""
@@ -37,10 +37,10 @@ class Keep(Protocol):
 
 
 class Sender:
-    """Asks ``apis``, by host, and nobody else.
+    """A sender of requests to the hosts of ``apis`` and to no others.
 
-    In the place of ``played`` hosts a server of this run answers, by its port; it needs no key of the
-    environment. ``instead`` puts servers in the place of others, which are asked as if they were those.
+    Servers of this run, by their ports, take the place of hosts: those of ``played`` need no key, those of
+    ``instead`` are asked exactly like the real ones.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class Sender:
         }
 
     def send(self, wanted: ApiRequest, scheme: str = "https", *, follow: bool = True) -> Response:
-        """Send a request, or find its answer among those kept."""
+        """Send a request, or return its stored answer."""
         api = self._apis.get(wanted.host)
         if api is None:
             return Raised(f"{wanted.host} is not among the hosts that may be asked")
         # Servers of this run need no key, and their answers need not be kept.
         if wanted.host in self._played:
             return self._request(wanted, api, scheme, follow, "")
-        # What has no key is answered otherwise, and so is what does not follow a redirect.
+        # Without a key, or without following redirects, the same request gets another answer.
         key = json.dumps([identify_request(wanted, api), has_key(wanted, api), scheme, follow])
         if self._keep and (kept := self._keep.get(key)):
             status, body = json.loads(kept)
@@ -87,18 +87,15 @@ class Sender:
                 return Unanswered(wanted.host, reason)
             # A model may have written http. A key goes in the clear only to an API officially asked so.
             scheme = scheme if api.plain else "https"
-        self._wait(wanted.host, api.pause_s)
+        left_s = self._asked_at.get(wanted.host, 0.0) + api.pause_s - time.monotonic()
+        if wanted.host in self._asked_at and left_s > 0:
+            self._pause(left_s)
+        self._asked_at[wanted.host] = time.monotonic()
         response = self._request(replace_key(wanted, api, secret), api, scheme, follow, secret)
         # Errors are not kept: another day the API may answer.
         if self._keep and isinstance(response, Responded) and response.status < 400:
             self._keep.put(key, wanted.host, json.dumps([response.status, response.body]))
         return response
-
-    def _wait(self, host: str, pause_s: float) -> None:
-        left_s = self._asked_at.get(host, 0.0) + pause_s - time.monotonic()
-        if host in self._asked_at and left_s > 0:
-            self._pause(left_s)
-        self._asked_at[host] = time.monotonic()
 
     def _request(self, wanted: ApiRequest, api: Api, scheme: str, follow: bool, secret: str) -> Response:
         url = f"{scheme}://{wanted.host}{wanted.path}"
@@ -115,13 +112,13 @@ class Sender:
 
 
 def _hide(text: str, secret: str) -> str:
-    """Hide a key in a text, also as it stands in a URL."""
-    # An API may repeat the address it was asked by, and answers are shown and kept.
+    """Replace a key in a text, also in its form in a URL."""
+    # An API may repeat the URL of the request, and answers are shown and stored.
     for form in (secret, quote(secret, safe="")) if secret else ():
         text = text.replace(form, "***")
     return text
 
 
 def is_server_fault(status: int) -> bool:
-    """Tell whether a status says that the same request may be answered another time."""
+    """Tell whether a status means that the same request may be answered another time."""
     return status == 429 or status >= 500

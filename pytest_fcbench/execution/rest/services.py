@@ -1,7 +1,7 @@
 """The web services of ``core``: small, deterministic, under names that nobody can own (``.example``).
 
-Each answers a path and its parameters with a status and a JSON value. What is not known is 404, what is
-asked wrongly 400.
+Each answers a path and its parameters with a status and a JSON value: 404 for unknown things, 400 for invalid
+parameters.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _NOT_FOUND = 404, {"error": "not found"}
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service and what is to be known of its requests."""
+    """A service and the facts about its requests."""
 
     route: Callable[[str, Params], Answer]
-    """Answers a path and its parameters. Raises ValueError for what is asked wrongly."""
+    """Answers a path and its parameters. Raises ValueError for invalid parameters."""
     api: Api = NO_API
 
     def answer(self, path: str, params: Params) -> Answer:
@@ -217,4 +217,4 @@ SERVICES: Mapping[str, Service] = MappingProxyType(
         ),
     }
 )
-"""By host."""
+"""The services by host."""

@@ -1,8 +1,8 @@
-"""The process in which calls are carried out: it can open nothing, and takes no more than it is given.
+"""The process in which calls are carried out: it can open nothing, and its time and memory are limited.
 
 Runs as ``python -m pytest_fcbench.execution.sandbox.child FD CPU_S MEMORY [NAME ...]``; FD is a socket to the
-parent, by which they talk in ``frames``, and the names are those of a team's ``own`` functions. It ends when
-the socket is closed, so also when the parent was killed.
+parent, over which both exchange ``frames``, and the names are those of a team's ``own`` functions. The
+process ends when the socket is closed, and so also when the parent was killed.
 
 The limits are those of POSIX. macOS ignores that of memory, and Windows cannot start this process.
 """
@@ -24,11 +24,11 @@ from pytest_fcbench.execution.functions.formulas import FORMULAS
 from pytest_fcbench.execution.sandbox.frames import LONGEST, READY, encode, receive
 
 LONGEST_CALL = 1_000_000
-"""Characters of a call."""
+"""The limit of a call's length in characters."""
 
 
 def main() -> None:
-    """Serve until the parent is gone."""
+    """Carry out calls until the parent has ended."""
     descriptor, cpu_s, memory = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
     socket = 3
     # The limit of descriptors counts from 0, so the socket gets the lowest that is free.
@@ -81,8 +81,8 @@ def _builtin_functions(connection: Connection) -> Mapping[str, Callable[..., obj
 def _load_functions(names: Iterable[str]) -> Mapping[str, Callable[..., object]]:
     """Import a team's own functions, named ``module.function``. Raises what their modules raise.
 
-    Their folders are on ``sys.path`` since the suite was read that names them. Each is also known by its name
-    without dots, because some interfaces take none.
+    Their folders are on ``sys.path`` since the suite that names them was read. Each is also known by its name
+    without dots, because some interfaces refuse dots.
     """
     found = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""What a child process and its parent say to each other: plain values, nothing that could be carried out.
+"""Frames between a child process and its parent: plain values, nothing that could be executed.
 
 The parent sends a call as text. The child answers ``("returned", value)``, ``("raised", reason)``,
 ``("memory", reason)`` or ``("unanswered", function)``; before, it can ask ``("ask", function, arguments)``,
@@ -12,14 +12,15 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 READY = "ready"
-"""What a child says first."""
+"""The first message of a child."""
 
 LONGEST = 64 * 2**20
-"""Bytes of what a call returns."""
+"""The limit of a result in bytes."""
 
 
 def encode(value: Any) -> bytes:
-    """Return a value as a frame. Raises ValueError for what is not plain."""
+    """Encode a value as a frame. Raises ValueError for a value that is not plain."""
+    # Unlike pickle, marshal writes and reads values only, so a frame cannot run code.
     return marshal.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""A few child processes that carry calls out, each used again and again, replaced when it had to be ended."""
+"""A pool of child processes that carry out calls; a child is reused until it has to be ended."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from pytest_fcbench.execution.sandbox.frames import READY, encode, receive
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one call may take."""
+    """The limits of one call."""
 
     cpu_s: float = 2.0
     wall_s: float = 10.0
-    """Waiting for the answer of a web API included."""
+    """Includes the wait for a web API."""
     memory: int = 2**30
     """Bytes of the whole process; Python itself takes some fifty million."""
 
 
-# How long a child may take to start on a machine that has much else to do.
+# The time for a child to start on a machine with a high load.
 _START_S = 60.0
 
 
 class Pool:
-    """Children are started when they are needed. Any thread may call; ``size`` calls run at once.
+    """A pool whose children are started on demand. Any thread may call; ``size`` calls run at once.
 
-    ``live`` answers in place of web APIs what was not recorded.
+    ``live`` answers calls of web APIs without a recorded answer.
     """
 
     def __init__(self, size: int = 2, limits: Limits | None = None, live: Provider | None = None) -> None:
@@ -49,7 +49,7 @@ class Pool:
     def __call__(
         self, calls: Sequence[str], recorded: Sequence[PathCall] = (), own: Sequence[str] = ()
     ) -> tuple[Outcome, ...]:
-        """Carry out calls and return what became of each (an ``outcomes.Execute``)."""
+        """Carry out calls and return their outcomes (an ``outcomes.Execute``)."""
         provider = Recorded(recorded, self._live)
         # Functions of all suites are kept together, so that children are seldom replaced.
         self._own.update(own)
@@ -64,7 +64,7 @@ class Pool:
                 child = _Child(self.limits, own)
             try:
                 outcome = child.run(call, provider)
-            # After Ctrl-C its answer may still come, and would be taken for that of the next call.
+            # After Ctrl-C the answer may still come, and would be taken for that of the next call.
             except BaseException:
                 child.end()
                 raise
@@ -129,9 +129,9 @@ class _Child:
         return Stopped(Limit.TIME, f"it takes more than {self._limits.wall_s:g} s")
 
     def knows(self, own: tuple[str, ...]) -> bool:
-        """Tell whether it waits for a call and has these functions.
+        """Tell whether the child is alive and has these functions.
 
-        Somebody else may have ended it, which is no fault of a call.
+        Another program may have ended it, which is not the fault of a call.
         """
         return own == self._own and self._process.poll() is None
 

@@ -131,7 +131,7 @@ def _match_value(
 
 
 def _list_source_readings(language: Language, schema: Schema, text: str) -> list[object]:
-    """List what source text can mean: itself, its value, what the official patterns read in it.
+    """List the values that source text can mean: itself, its value, the reading of the official patterns.
 
     Text inside a string literal is read once more: some models quote the whole expression.
     """
@@ -159,9 +159,9 @@ def _name_kind(value: object) -> str:
 
 
 def values_agree(option: object, value: object) -> bool:
-    """Return whether a value is the accepted one, compared at every depth.
+    """Tell whether a value is the accepted one, compared at every depth.
 
-    Inside a dict, a list of an accepted value may stand for that list or for alternatives.
+    Inside a dict, an accepted list may mean that list or a list of alternatives.
     """
     kind = _name_kind(option)
     # Kinds first, because 1 == True in Python.
@@ -180,7 +180,7 @@ def values_agree(option: object, value: object) -> bool:
 
 
 def _agree_in_dict(accepted: object, value: object) -> bool:
-    """Return whether the value of a key is accepted; ``""`` only says that the key may be left out."""
+    """Tell whether the value of a key is accepted; ``""`` only means that the key may be left out."""
     options = _list_options(accepted)
     literal_empty = all(option == "" for option in options)
     return values_agree(accepted, value) or any(

@@ -202,7 +202,7 @@ def _list_accepted(wanted: ExpectedCall, name: str) -> _Accepted:
 
 @dataclass(frozen=True, slots=True)
 class _Typing:
-    """The types a value is held against."""
+    """The declared types of a value and of its elements."""
 
     outer: type
     element: type | None
@@ -256,7 +256,7 @@ def _check_type(
 
 
 def _have_element_type(value: object, answer: object, element: type) -> bool:
-    """Return whether all elements have the element type; a possible answer that is no list passes all."""
+    """Tell whether all elements have the element type; a possible answer that is no list passes all."""
     # So "" as first accepted value switches the check off.
     if not isinstance(answer, list) or not isinstance(value, Iterable):
         return True
@@ -326,7 +326,7 @@ def _check_against_dict(value: Mapping[object, object], answer: Mapping[object, 
 
 
 def _check_dicts(value: list[object], accepted: _Accepted) -> str | None:
-    # Official: list_dict_checker; the code of the last candidate is the one that is told.
+    # Official: list_dict_checker reports the code of the last candidate.
     code: str | None = "list_dict_checker:unclear"
     for answer in accepted:
         if not isinstance(answer, (list, str)) or len(value) != len(answer):

@@ -1,1 +1,1 @@
-"""Whether two argument values mean the same, by rules alone: the judge ``builtin``."""
+"""Equivalence of argument values by rules alone: the judge ``builtin``."""

@@ -1,7 +1,7 @@
-"""Whether the arguments of two calls mean the same, by rules alone: the judge ``builtin``.
+"""Comparison of the arguments of two calls by rules alone: the judge ``builtin``.
 
-It is there to judge without a model, always the same way. A rule says "same" only of what nobody would doubt,
-so it takes fewer variants than a model does, and a false "same" is rarer than a false "different".
+It judges without a model, always the same way. A rule says "same" only where nobody would doubt it, so it
+accepts fewer variants than a model does, and a false "same" is rarer than a false "different".
 
 - A parameter that is left out, null or blank is the same as the default that its schema or its description
   states, or as one that says nothing either, unless it is required.
@@ -34,7 +34,7 @@ from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, split_wo
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Whether two calls of a function mean the same, and why; ``differences`` are those that are none."""
+    """The result of comparing two calls of a function: same or not, the reason, and the differences."""
 
     same: bool
     reason: str
@@ -42,7 +42,7 @@ class Comparison:
 
 
 _DEEPEST = 50
-"""Levels of a value that rules are applied to; what lies deeper is the same only where it is equal."""
+"""Levels of a value that rules are applied to; deeper values are the same only where they are equal."""
 _LONGEST_SHOWN = 80
 
 
@@ -63,12 +63,12 @@ def compare_arguments(
                 reasons.append(f"{name} is {_show(made, name)}, not {_show(expected, name)}")
     if differences:
         return Comparison(False, make_printable("; ".join(reasons)), tuple(differences))
-    told = (
+    explained = (
         f"{name}: {_show(made, name)} means {_show(expected, name)}"
         for name in {**expected, **made}
         if not _are_equal(made.get(name), expected.get(name))
     )
-    return Comparison(True, make_printable("; ".join(told) or "all arguments are equal"))
+    return Comparison(True, make_printable("; ".join(explained) or "all arguments are equal"))
 
 
 def declared_type(doc: FunctionDoc, name: str) -> str | None:
@@ -136,15 +136,15 @@ _DEFAULT = re.compile(
     (?=\s*(?:\.(?:\s|$)|[;)\]\n]|$))""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A default in a description, at the end of a sentence or of what stands in brackets: what goes on there may
-say when it holds."""
+"""A default in a description, at the end of a sentence or of a text in brackets: words after it may limit it
+to a condition."""
 
 
 # Values
 
 
 def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int) -> bool:
-    """Return whether two values of a parameter mean the same."""
+    """Tell whether two values of a parameter mean the same."""
     if depth == _DEEPEST:
         return _are_equal(one, other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
@@ -165,13 +165,20 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
         return _are_equal(_spell(one), _spell(other))
     if (amount := read_quantity(one)) or read_quantity(other):
         return amount == read_quantity(other)
-    if isinstance(one, str) and isinstance(other, str):
-        return _are_same_text(name, schema, one, other)
-    return _are_equal(one, other)
+    if not isinstance(one, str) or not isinstance(other, str):
+        return _are_equal(one, other)
+    if max(len(one), len(other)) > LONGEST or is_code(one) or is_code(other):
+        return one.split() == other.split()
+    if split_words(one) == split_words(other):
+        return True
+    description = schema.get("description")
+    text = description[:1_000].casefold() if isinstance(description, str) else ""
+    about_places = not _PLACES.isdisjoint((*_split_name(name), *re.findall("[a-z]+", text)))
+    return about_places and is_same_place(one, other)
 
 
 def _are_equal(one: object, other: object) -> bool:
-    """Return whether two JSON values are equal, however deep: true is not 1, and NaN equals itself."""
+    """Tell whether two JSON values are equal, however deep: true is not 1, and NaN equals itself."""
     # A list of pairs instead of recursion, because a model's JSON may be nested deeply.
     left = [(one, other)]
     while left:
@@ -227,7 +234,7 @@ _EXACT = frozenset(
         "uri regex pattern expression command sql version"
     )
 )
-"""Last words in the name of a parameter whose value is no language."""
+"""Last words in the names of parameters whose values are not language."""
 
 _PLACES = frozenset(
     split_words(
@@ -248,14 +255,3 @@ def _spell(value: object) -> object:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value) if isinstance(value, int) and abs(value) < 10**30 else value
-
-
-def _are_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
-    if max(len(one), len(other)) > LONGEST or is_code(one) or is_code(other):
-        return one.split() == other.split()
-    if split_words(one) == split_words(other):
-        return True
-    description = schema.get("description")
-    said = description[:1_000].casefold() if isinstance(description, str) else ""
-    about_places = not _PLACES.isdisjoint((*_split_name(name), *re.findall("[a-z]+", said)))
-    return about_places and is_same_place(one, other)

@@ -20,18 +20,18 @@ _FOLDER = Path(__file__).with_name("known_places")
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Where a place lies: a country by its ISO 3166 code, and a state of it where that is known."""
+    """The region of a place: a country by its ISO 3166 code, and a state of it where that is known."""
 
     country: str
     state: str | None = None
 
     def holds(self, other: Region) -> bool:
-        """Return whether the other is the same or a part of this one."""
+        """Tell whether the other is the same or a part of this one."""
         return self.country == other.country and self.state in (None, other.state)
 
 
 def can_be_same(one: Region | None, other: Region | None) -> bool:
-    """Return whether two places can be one: neither is said to lie elsewhere."""
+    """Tell whether two places can be the same: their regions, where known, do not exclude each other."""
     return one is None or other is None or one.holds(other) or other.holds(one)
 
 
@@ -57,7 +57,7 @@ def _region(code: str) -> Region:
 
 @cache
 def read_regions() -> Mapping[Words, tuple[Region, ...]]:
-    """Return countries and states by name; two bear the name Georgia."""
+    """Return countries and states by name; two are named Georgia."""
     found: dict[Words, tuple[Region, ...]] = {}
     for code, names in (*_read_rows("states"), *_read_rows("countries")):
         for name in names:

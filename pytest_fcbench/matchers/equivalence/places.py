@@ -1,4 +1,4 @@
-"""Whether two texts name the same place.
+"""Comparison of the names of places.
 
 - Abbreviations in names and addresses (St, Intl, Ave) are written out.
 - Country and state behind a comma may be left out on one side, and must agree where both have them. That
@@ -69,14 +69,14 @@ _BEARINGS = frozenset(
         "southwest central upper lower inner outer new old great greater little to from via and or"
     )
 )
-"""Words that belong to what stands beside them: "South Boston Hotel" is not "Boston South Hotel"."""
+"""Words that belong to their neighbour: "South Boston Hotel" is not "Boston South Hotel"."""
 
 _CITY_OR_STATE = frozenset(map(split_words, ("New York", "Washington", "Victoria", "Quebec")))
 """Names behind a comma that are more often a city's than a state's."""
 
 
 def is_same_place(one: str, other: str) -> bool:
-    """Return whether both are names of one place."""
+    """Tell whether both are names of one place."""
     if max(len(one), len(other)) > _LONGEST:
         return False
     a, b = _read_place(one), _read_place(other)
@@ -101,20 +101,20 @@ class _Place:
 
 def _read_place(text: str) -> _Place:
     parts = [part.strip() for part in re.split(r"[,()]", text) if split_words(part)]
-    told: Region | None = None
-    while len(parts) > 1 and (region := _split_off_region(parts, told)):
-        told = region if told is None or told.holds(region) else told
+    stated: Region | None = None
+    while len(parts) > 1 and (region := _split_off_region(parts, stated)):
+        stated = region if stated is None or stated.holds(region) else stated
         parts.pop()
     known = _find_known(parts)
     if known is None:
         cities = read_cities()
         named = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
-        return _Place(tuple(chain.from_iterable(named)), told)
+        return _Place(tuple(chain.from_iterable(named)), stated)
     region = known.region
-    return _Place(known.name, told if told and not told.holds(region) else region)
+    return _Place(known.name, stated if stated and not stated.holds(region) else region)
 
 
-def _split_off_region(parts: Sequence[str], told: Region | None) -> Region | None:
+def _split_off_region(parts: Sequence[str], stated: Region | None) -> Region | None:
     """Split off the country or state that stands last; a known city decides between several readings."""
     *others, last = parts
     known = _find_known(others)
@@ -127,7 +127,7 @@ def _split_off_region(parts: Sequence[str], told: Region | None) -> Region | Non
         or (read_region_codes().get(code) if code.isupper() else None)
         or ()
     )
-    possible = [region for region in readings if can_be_same(region, told)]
+    possible = [region for region in readings if can_be_same(region, stated)]
     right = [region for region in possible if known and can_be_same(region, known.region)]
     return next(iter(right or possible), None)
 

@@ -1,4 +1,4 @@
-"""What two writings of an amount, a date or a time have in common.
+"""Readers of amounts, dates and times in whatever form they are written.
 
 Nothing is guessed: ``03/04/2024`` is no date, "$5" is of no country, and 007 is no number.
 """
@@ -16,7 +16,7 @@ from pytest_fcbench.matchers.equivalence.words import NUMBERS, fold_text
 
 
 class Quantity(NamedTuple):
-    """What a value says: two are the same quantity where kind and amount are equal."""
+    """A quantity; two are the same where kind and amount are equal."""
 
     kind: str
     amount: object
@@ -87,7 +87,7 @@ _UNITS = {
     )
     for name in names.split(", ")
 }
-"""What a unit measures and how many of the base unit it is. Left out are names that mean several things:
+"""The dimension of each unit and its size in base units. Left out are names that mean several things:
 pounds, ounces, "in", "C"."""
 
 _CURRENCIES = (
@@ -109,7 +109,7 @@ _MONEY = {code.casefold(): code for code in _CURRENCIES} | {
     )
     for sign in signs.split(", ")
 }
-"""Currencies by what stands with the number; a sign that several share is one of its own."""
+"""Currencies by the sign or word with the number; a sign that several share counts as its own currency."""
 
 _AROUND = re.compile(
     r"(?P<before>[^\d.\s-]*?) ?(?P<number>-?[\d.][\d.,]*|[a-z-]+) ?(?P<after>\D*)", re.IGNORECASE
@@ -189,7 +189,7 @@ def _read_moment(text: str) -> Quantity | None:
 
 
 _Day: TypeAlias = "date | tuple[int, int] | tuple[str, int, int, int]"
-"""A date; month and day of any year; or what can be read in two ways, as it stands there."""
+"""A date; month and day of any year; or an ambiguous date, as it is written."""
 
 
 def _read_date(text: str) -> _Day | None:

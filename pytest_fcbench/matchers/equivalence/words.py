@@ -1,4 +1,4 @@
-"""What is the same in two writings of a text: case, accents, punctuation, spaces, articles, small numbers."""
+"""Words of texts as they are compared, whatever their case, accents, punctuation, spaces or articles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 Words: TypeAlias = tuple[str, ...]
 
 LONGEST = 2_000
-"""Characters of a text that is read; longer ones are compared as they are. Putting combining marks into order
+"""The limit of a text's length in characters; longer ones are compared as they are. Sorting combining marks
 takes time that grows with the square of their number."""
 
 _ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
@@ -19,7 +19,7 @@ _LETTERS = str.maketrans(
     | {"đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "’": "'", "‘": "'"}
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 )
-"""Letters that are no base letter with a mark, quotes, and what cannot be seen."""
+"""Letters that do not decompose into a base letter and a mark, quotes, and invisible characters."""
 
 _ARTICLE = re.compile(r"\A\s*(?:an?|An?)\s+(?=[a-z])")
 """At the start and before a small letter: it is a name in "A Coruña"."""
@@ -32,7 +32,7 @@ _WORD = re.compile(
     r"|[^\s_]"
 )
 _SILENT = frozenset(".,;:!?¡¿'\"“”«»„()[]{}-–—/`…·•")
-"""What does not change what a text says; every other sign does (C, C++ and C# are three things)."""
+"""Signs that do not change the meaning of a text; all others do (C, C++ and C# are three things)."""
 
 _ONES = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
@@ -42,7 +42,7 @@ _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 NUMBERS = {word: number for number, word in enumerate(_ONES)} | {
     word: 20 + 10 * number for number, word in enumerate(_TENS)
 }
-"""Numbers by their word."""
+"""Numbers by their words."""
 
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh"}
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
@@ -73,7 +73,7 @@ _MARKS = frozenset("@\\=:&?#%+{}<>|$*~^")
 
 
 def is_code(text: str) -> bool:
-    """Return whether a text looks like an identifier, an address or a formula: every character counts."""
+    """Tell whether a text looks like an identifier, an address or a formula: every character counts."""
     if len(text.split()) != 1:
         return False
     letters, digits = any(map(str.isalpha, text)), any(map(str.isdigit, text))

@@ -18,13 +18,13 @@ from pytest_fcbench.domain.verdict import Profile
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an answer says. A call that cannot be read is there as the reason why."""
+    """The calls or the response of an answer; an unreadable call is replaced by the reason why."""
 
     calls: tuple[Call | Unreadable, ...] = ()
     response: str | None = None
     """The final response, where there are no calls; None where there is nothing at all."""
     unread: str | None = None
-    """Why text that tries to call something cannot be read."""
+    """The reason why text that tries to call something cannot be read."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -41,12 +41,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads answers in one conversation. Names are those that were shown, without the characters that
-    interfaces refuse; of two functions that are shown alike the first is meant (official)."""
+    """A reader of the answers in one conversation.
+
+    Names are those that were shown, without the characters that interfaces refuse; of two functions that are
+    shown alike the first is meant (official).
+    """
 
     functions: tuple[FunctionDoc, ...]
     syntax: str
-    """How calls are written, a name of ``codecs.decoders.registry.SYNTAXES``."""
+    """The notation of calls, a name of ``codecs.decoders.registry.SYNTAXES``."""
 
     @property
     def _mode(self) -> Mode:

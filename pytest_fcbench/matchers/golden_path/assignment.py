@@ -1,8 +1,8 @@
-"""Which expected call a call is held against, where none is equal to it.
+"""Assignment of calls to expected ones, where none is equal.
 
 Officially every text ``{"name", "arguments"}`` is embedded (bge-large-en-v1.5) and the assignment with the
 greatest sum of similarities is taken (Hungarian method), without a threshold: also calls that have nothing in
-common are paired. How texts are compared is pluggable; the assignment is the same.
+common are paired. The measure of similarity is pluggable; the assignment is the same.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _DIGITS = 6
 """Similarities that differ by less are alike."""
 
 _TIE = 1e-9
-"""By how much the places of calls decide between assignments that are alike."""
+"""The weight of the places of calls, which decides between assignments that are alike."""
 
 
 class Undecided(Exception):  # noqa: N818 - a party did not answer, which is no fault of ours
-    """What decides could not be asked, so nothing can be said."""
+    """The party that decides could not be asked, so there is no verdict."""
 
     def __init__(self, verdict: NotScored) -> None:
         super().__init__(verdict.reason)
@@ -57,7 +57,7 @@ def _share_of_common(one: str, other: str) -> float:
 
 
 _LONGEST = 400
-"""Characters that are compared: the time grows with their square."""
+"""Characters that are compared; the time grows with the square of their number."""
 
 
 def rate_by_characters(made: Call, expected: Call) -> float:
@@ -79,7 +79,7 @@ def count_common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 MEASURES: Mapping[str, Measure] = {"structured": rate_by_structure, "rapidfuzz": rate_by_characters}
-"""What needs nobody to be asked. Any other name is a model that embeds texts."""
+"""Measures that ask no party. Any other name is a model that embeds texts."""
 
 
 def write_call(call: Call) -> str:
@@ -123,7 +123,7 @@ def _read_matrix(completion: Completion, rows: int, columns: int) -> Matrix:
 
 
 def assign_pairs(matrix: Matrix) -> list[tuple[int, int]]:
-    """Return the pairs with the greatest sum; of equal assignments the one that keeps the order."""
+    """Return the pairs with the greatest sum; among equal assignments the one that keeps the order."""
     if len(matrix) == 1:
         return [(0, max(range(len(matrix[0])), key=lambda column: round(matrix[0][column], _DIGITS)))]
     if len(matrix[0]) == 1:

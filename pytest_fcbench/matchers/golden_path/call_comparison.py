@@ -1,4 +1,4 @@
-"""Whether a call is as good as the expected one it is held against: rule, values, replies, judge.
+"""Comparison of a call with an expected one in four stages: rule, values, replies, judge.
 
 Official: ``CompareFC.compare_single_call``. The first stage that can say something decides:
 
@@ -31,7 +31,7 @@ _SETS = frozenset(("categories_filter",))
 
 @dataclass(frozen=True, slots=True)
 class Comparer:
-    """Holds calls against expected ones in one conversation."""
+    """A comparer of calls with expected ones in one conversation."""
 
     entry: Entry
     path: GoldenPath
@@ -104,7 +104,7 @@ class Comparer:
         return replies[0] == replies[1] and replies[0] != {} and self._counts(replies[0])
 
     def _counts(self, reply: object) -> bool:
-        """Return whether equal replies count; officially those that are the same error do."""
+        """Tell whether equal replies count; officially equal errors do."""
         failed = isinstance(reply, Mapping) and reply.get("status") is False
         return self.profile is Profile.OFFICIAL or not failed
 
@@ -140,12 +140,12 @@ class Comparer:
 
 
 def call_to_json(call: Call | PathCall) -> Mapping[str, object]:
-    """Return a call as it is shown in reports and to judges."""
+    """Convert a call to the form of reports and of questions to judges."""
     return {"name": call.name, "arguments": dict(call.arguments)}
 
 
 def agrees_by_rule(made: Call, expected: PathCall) -> bool:
-    """Return whether a call has exactly the expected arguments. Official: ``rule_based``."""
+    """Tell whether a call has exactly the expected arguments. Official: ``rule_based``."""
     return (
         made.name == expected.name
         and made.arguments.keys() == expected.arguments.keys()

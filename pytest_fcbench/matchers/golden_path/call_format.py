@@ -1,7 +1,7 @@
-"""Whether a call has the form that its function doc asks for, before its values are looked at.
+"""The check of a call against its function doc, before its values are compared.
 
-Official: ``CompareFCBase.format_check``. It looks at names and at the outermost types that it knows, and
-takes ``true`` for a number. The corrected profile knows all types of JSON Schema and does not.
+Official: ``CompareFCBase.format_check``. It checks names and the outermost types that it knows, and accepts
+``true`` as a number. The corrected profile knows all types of JSON Schema and does not accept that.
 """
 
 from __future__ import annotations

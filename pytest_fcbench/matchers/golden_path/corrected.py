@@ -2,14 +2,14 @@
 
 - A wrong call gets the fixed reply and the conversation goes on, until the model answers without calls or
   made calls in ``MOST_STEPS`` answers.
-- The form of a call is looked at first, and only a well-formed one is held against expected calls. What
-  cannot be read gets a reply that says so.
+- The form of a call is checked first, and only a well-formed one is compared with expected calls. An
+  unreadable call gets a reply that says so.
 - Calls of one answer can reach over several steps: a step is opened as soon as a call before it is right,
   and as long as only lookups are left.
 - A lookup counts once. A right call that is made again gets its reply again and counts once.
 - A step counts as lookups only if all of its calls are; all lookups are forgiven, unless the path has
   nothing else.
-- A mistake that was made good later does not fail the entry.
+- A mistake that was corrected later does not fail the entry.
 - A request that outgrew the model's context is the model's failure and counts among the calls.
 """
 
@@ -68,7 +68,7 @@ class _State:
 
     @property
     def complete(self) -> bool:
-        """Whether no call is expected any more."""
+        """True where no further call is expected."""
         return self.opened == len(self.path.steps) and not self.pool
 
     def open_next(self) -> None:
@@ -150,10 +150,10 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         if state.complete and last.step == state.taken and last.code == "func_hallucination":
             reason = f"every expected call was made, but the model calls {last.made['name']}"
             return Outcome(Failed(last.code, reason), state.score())
-        held = [
+        answered = [
             (call, reply) for call, reply in zip(answer.calls, replies, strict=True) if isinstance(call, Call)
         ]
-        dialogue += build_turns([call for call, _ in held], [reply for _, reply in held])
+        dialogue += build_turns([call for call, _ in answered], [reply for _, reply in answered])
         shown = Shown(tuple(replies))
     return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
 
@@ -207,7 +207,7 @@ def _answer_turn(
 def _match_exactly(
     state: _State, calls: Sequence[tuple[int, Call]], replies: dict[int, str]
 ) -> list[tuple[int, Call]]:
-    """Match calls that are equal to expected ones, over as many steps as they reach; give back the rest."""
+    """Match calls that are equal to expected ones, over all steps that they reach; return the others."""
     rest, found = list(calls), True
     while found:
         found = False
@@ -241,7 +241,7 @@ def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
 
 
 def _judge_end(state: _State) -> Passed | Failed:
-    """Judge at the final response: what is missing, and the mistake that it is missing for."""
+    """Judge at the final response: fail with the missing calls, and the mistake that explains them."""
     missing = state.missing()
     if not missing:
         return Passed()

@@ -50,7 +50,7 @@ from pytest_fcbench.matchers.golden_path.walk import (
 )
 
 MOST_STEPS = 100
-"""Answers after which we end what could go on for ever."""
+"""Answers after which we end a conversation that officially could go on for ever."""
 
 
 class _Crash(Exception):  # noqa: N818 - not an error of ours
@@ -101,7 +101,7 @@ class _State:
             self.pool += self.path.steps[self.opened]
 
     def drop_made_lookups(self) -> None:
-        """Drop lookups that were made, before each turn. Of equal calls each takes the first one's place."""
+        """Drop lookups that were made, before each turn. Each of several equal calls drops the first one."""
         places = [
             next(place for place, other in enumerate(self.pool) if is_same_call(call, other))
             for call in self.pool
@@ -129,7 +129,7 @@ class _State:
                 return
 
     def forgive(self) -> None:
-        """Leave out lookups that were not made. The walk over a list that shrinks is the official one."""
+        """Drop lookups that were not made. The official code changes the list while it walks over it."""
         forgiven = {lookup.name for lookup in self.path.lookups if lookup.forgiven and not lookup.where}
         index = 0
         while index < len(self.pool):
@@ -206,7 +206,7 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
 
 @dataclass
 class _Turn:
-    """What became of the calls of one answer, by index."""
+    """The outcomes of the calls of one answer, by index."""
 
     replies: dict[int, str] = field(default_factory=dict)
     """Of right calls."""

@@ -1,5 +1,7 @@
-"""What a judge is asked about an entry with a golden path. The criteria are those of the paper (Zhong et al.
-2025, arXiv:2501.10132: the judge that matches calls, completeness, correctness); all wording is ours.
+"""Questions to a judge about an entry with a golden path.
+
+The criteria are those of the paper (Zhong et al. 2025, arXiv:2501.10132: the judge that matches calls,
+completeness, correctness); all wording is ours.
 
 A reply of an API can have 100,000 characters, and a dialogue more than many judges can read; the official
 evaluator sends all of it. Here calls and replies of a dialogue share a number of characters: short ones are
@@ -29,7 +31,7 @@ judge with a context of 128,000 has room for the rest."""
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Whether a judge holds two calls for the same."""
+    """A judge's opinion on whether two calls are the same."""
 
     same: bool
     reason: str
@@ -109,7 +111,7 @@ def _dump_json(value: object) -> str:
 
 
 def _list_steps(dialogue: Sequence[Mapping[str, object]], most: int) -> list[Mapping[str, object]]:
-    """List each call of a dialogue with its reply, cut to so many characters together."""
+    """List each call of a dialogue with its reply, cut to ``most`` characters in total."""
     made = [turn for turn in dialogue if "function_call" in turn]
     steps = [step for step, turn in enumerate(made, 1) for _ in _get_list(turn, "function_call")]
     calls = [_dump_json(call) for turn in made for call in _get_list(turn, "function_call")]

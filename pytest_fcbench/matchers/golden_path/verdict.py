@@ -1,8 +1,8 @@
-"""Both verdicts on a conversation along a golden path: each profile's walk once more over what was answered.
+"""Both verdicts on a conversation along a golden path: each profile walks it again over the answers.
 
-The profiles show a model different things: where one ends the conversation, the other goes on. So the verdict
-of the profile that did not drive holds as long as the model was shown what that profile would have shown it;
-beyond that nobody knows what it would have answered, and the entry is not scored (``other_rules``).
+The profiles show a model different texts: where one ends the conversation, the other continues. So the
+verdict of the profile that did not lead the conversation holds as long as the model saw the texts of that
+profile; beyond that nobody knows what it would have answered, and the entry is not scored (``other_rules``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _ShownOtherwise(Exception):  # noqa: N818 - it ends a walk, and is no erro
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
-    """Judge by both profiles, and how far the model came. ``entry`` must have a golden path."""
+    """Judge a conversation and its progress by both profiles. ``entry`` must have a golden path."""
     driven = transcript.driven or PathSettings(Profile.OFFICIAL)
     official = _walk_again(entry, transcript, driven, Profile.OFFICIAL)
     corrected = _walk_again(entry, transcript, driven, Profile.CORRECTED)

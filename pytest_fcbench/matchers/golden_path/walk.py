@@ -1,5 +1,4 @@
-"""What both walks along a golden path share: what they yield and return, how answers are read, the
-lookups."""
+"""The parts that both walks along a golden path share: demands, outcomes, dialogues, lookups."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the model is shown before it is asked again: a text for each of its calls, none at first.
+    """Texts that the model is shown before it is asked again: one for each of its calls, none at first.
 
     Where no call could be read, one text tells it so.
     """
@@ -26,19 +25,19 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a walk ended. ``score`` is None where officially nothing is counted."""
+    """The end of a walk. ``score`` is None where officially nothing is counted."""
 
     verdict: Verdict
     score: PathScore | None
 
 
 Walk: TypeAlias = Generator[Shown | AskModel, Completion, Outcome]
-"""Sent the model's completion for what is shown, the other party's for what is asked."""
+"""Generators of demands: the model answers texts that are shown, another party answers requests."""
 
 
 Dialogue: TypeAlias = list[Mapping[str, object]]
-"""What was said so far, in the form of a record: a request, calls, replies (as JSON text), calls ..., for
-judges."""
+"""The conversation so far, for judges, in the form of a record: a request, calls, replies (as JSON text),
+calls ..."""
 
 
 def get_golden_path(entry: Entry) -> GoldenPath:
@@ -104,14 +103,14 @@ def build_turns(calls: Iterable[Call | PathCall], replies: Iterable[str]) -> Dia
 
 
 def is_lookup(call: PathCall, lookups: Sequence[Lookup]) -> bool:
-    """Return whether a call of the path may be left out."""
+    """Tell whether a call of the path may be left out."""
     return any(
         call.name == lookup.name and lookup.where.items() <= call.arguments.items() for lookup in lookups
     )
 
 
 def is_special(call: PathCall, lookups: Sequence[Lookup]) -> bool:
-    """Return whether a call is a lookup only with its arguments (official: the hotel rule)."""
+    """Tell whether a call is a lookup only with its arguments (official: the hotel rule)."""
     return is_lookup(call, [lookup for lookup in lookups if lookup.where])
 
 
@@ -126,5 +125,5 @@ def count_finished_steps(path: GoldenPath, left: Sequence[PathCall]) -> int:
 
 
 def is_same_call(one: Call | PathCall, other: Call | PathCall) -> bool:
-    """Return whether two calls are equal by Python's equality, so 1 is 1.0 (official)."""
+    """Tell whether two calls are equal by Python's equality, so 1 is 1.0 (official)."""
     return one.name == other.name and one.arguments == other.arguments

@@ -1,1 +1,1 @@
-"""Asking a model what rules cannot decide: questions with strict answers, and how far two judges agree."""
+"""Questions to a judge about matters that rules cannot decide, with strictly formed answers."""

@@ -1,4 +1,4 @@
-"""What a judge is told, by the name of its file in the folder ``wording``."""
+"""Prompts for judges, by the name of their file in the folder ``wording``."""
 
 from __future__ import annotations
 

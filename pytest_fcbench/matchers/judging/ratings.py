@@ -1,7 +1,7 @@
-"""How good an answer in words is: a judge's score from 0 to 2.
+"""A judge's rating of an answer in words, from 0 to 2.
 
-Of a reply where there is nothing to call (BFCL v1, category ``chatable``) it is how well it answers the
-message. The official code had no evaluator for these, so no verdict hangs on it.
+A reply where there is nothing to call (BFCL v1, category ``chatable``) is rated by how well it answers the
+message. The official code had no evaluator for these, so no verdict depends on it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pytest_fcbench.matchers.judging.questions import Question, Unfit, read_memb
 
 MOST = 2
 LONGEST = 8_000
-"""Characters of an answer, or of what else is to be read in full."""
+"""Characters of an answer, or of other material that is shown in full."""
 
 _RELEVANCE = read_prompt("relevance")
 
@@ -43,6 +43,6 @@ def read_reason(reason: object) -> str:
 
 
 def join_requests(entry: Entry) -> str:
-    """Return what the user says in an entry."""
+    """Return the user's messages of an entry as one text."""
     said = (message.content for turn in entry.turns for message in turn if message.role == "user")
     return "\n\n".join(said)

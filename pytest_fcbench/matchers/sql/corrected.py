@@ -1,4 +1,4 @@
-"""The corrected verdict on a call of SQL: what it does to a database."""
+"""The corrected verdict on a call of SQL, by its effect on a database."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Trial:
     """The accepted calls that can be carried out; there is one."""
     answer: Statement | NoStatement
     found: Outcome | NoStatement
-    """What became of the answer; that of the translation where there is no statement."""
+    """The outcome of the answer, or of its translation where there is no statement."""
 
 
 def match_call(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdict) -> Verdict:
@@ -63,7 +63,7 @@ def match_call(entry: Entry, wanted: ExpectedCall, call: Call, as_written: Verdi
             failures.append(Failed(WRONG_RESULT, f"the rows ({numbers}) are not those of {truth.sql}", shown))
         else:
             return Passed()
-    # The details show the first accepted call, so its failure is the one that is told.
+    # The details show the first accepted call, so its failure is the one that is reported.
     return failures[0]
 
 

@@ -1,4 +1,4 @@
-"""A statement carried out on tables, in a database of its own that nothing gets out of.
+"""Execution of a statement on tables, in an isolated database of its own.
 
 SQLite in memory. An authorizer lets a statement read and change the tables that it names and nothing else: no
 file, no setting, no extension, no catalogue, no function but those listed. Work is limited by
@@ -47,7 +47,7 @@ Row: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a table holds: lower-case column names with their affinity ("" without a type), and rows."""
+    """The content of a table: lower-case column names with their affinity ("" without a type), and rows."""
 
     columns: tuple[tuple[str, str], ...]
     rows: Counter[Row]
@@ -55,7 +55,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a statement returned, and what the tables hold after it, by lower-case name."""
+    """The rows that a statement returned, and the tables after it by lower-case name."""
 
     rows: tuple[Row, ...]
     state: Mapping[str, Content]
@@ -104,7 +104,7 @@ _CHANGES: Mapping[Keyword, int] = {
 }
 _CREATING = (sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_REINDEX)
 _NOTING = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_READ)
-"""What SQLite does in its catalogue when it creates a table."""
+"""Actions of SQLite in its catalogue when it creates a table."""
 
 
 def _make_authorizer(statement: Statement) -> Callable[..., int]:
@@ -152,7 +152,7 @@ _AFFINITIES = (
 
 
 def has_same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
-    """Return whether the same rows were returned; in the same order where it counts."""
+    """Tell whether the same rows were returned; in the same order where it counts."""
     if ordered:
         return expected.rows == found.rows
     # SQL promises no order without ORDER BY, but how often a row comes.
@@ -160,7 +160,7 @@ def has_same_rows(expected: Outcome, found: Outcome, *, ordered: bool) -> bool:
 
 
 def has_same_state(expected: Outcome, found: Outcome) -> bool:
-    """Return whether the same tables with the same rows are there."""
+    """Tell whether the same tables with the same rows are there."""
     if expected.state.keys() != found.state.keys():
         return False
     for table, content in expected.state.items():

@@ -1,9 +1,9 @@
-"""Tables on which a statement shows what it does, where an entry has none.
+"""Tables made for entries without any, on which statements show their effect.
 
 The truth names a table, columns, and values that columns are compared with. For each such column there are
 rows with each of these values and with their neighbours, in all combinations, so that every condition holds
-in some rows and not in others. What an answer compares with is among the values too: a condition too many
-shows. Every column takes numbers and texts (affinity NUMERIC), because truths write ``95`` and ``"95"``.
+in some rows and not in others. Values that an answer compares with are added, so that a condition too
+many shows. Every column takes numbers and texts (affinity NUMERIC), because truths write ``95`` and ``"95"``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pytest_fcbench.matchers.sql.statements import CANNOT_TRANSLATE, Keyword, No
 
 _MOST_ROWS = 2_000
 _FURTHER = "a further column"
-"""Told apart from all that are named: ``*`` is not the same as a list of them."""
+"""A column that no statement names, so that ``*`` differs from a list of the named ones."""
 
 
 def derive_tables(truth: Statement, *others: Statement) -> tuple[Table, ...]:
-    """Make the table of a truth, filled so that it and other statements show what they do.
+    """Make the table of a truth, filled so that it and other statements show their effect.
 
     Raises ``NoStatement`` for a truth about several tables.
     """

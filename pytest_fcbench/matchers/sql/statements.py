@@ -1,6 +1,6 @@
 """Structured calls of SQL, written as statements.
 
-A call says in its arguments what a statement consists of (BFCL's ``sql.execute``, and what it lacks):
+The arguments of a call are the parts of a statement (BFCL's ``sql.execute``, and parts that it lacks):
 
     sql_keyword     SELECT, INSERT, UPDATE, DELETE or CREATE; "INSERT INTO" and the like mean the same
     table_name      a table; what is selected from can be joined tables or a query in parentheses
@@ -33,7 +33,7 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 Value: TypeAlias = str | int | float | None
-"""What a cell of a table can hold."""
+"""The values of a cell."""
 
 Schema: TypeAlias = Mapping[str, Collection[str]]
 """The columns of each table."""
@@ -58,7 +58,7 @@ class NoStatement(Exception):  # noqa: N818 - reads as what became of the call
 
 
 class Keyword(StrEnum):
-    """What a statement does."""
+    """The kind of a statement."""
 
     SELECT = "SELECT"
     INSERT = "INSERT"
@@ -74,25 +74,25 @@ _PARAMETERS: Mapping[Keyword, Collection[str]] = {
     Keyword.DELETE: ("columns", "conditions"),
     Keyword.CREATE: ("columns",),
 }
-"""What beside keyword and table has a meaning; the columns of a DELETE are not looked at."""
+"""Arguments beside keyword and table that have a meaning; the columns of a DELETE are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of SQLite and what is known of it."""
+    """A statement of SQLite and the facts about it."""
 
     sql: str
     keyword: Keyword
     tables: frozenset[str]
-    """Lower-case names of those that it names."""
+    """The tables that it names, in lower case."""
     columns: tuple[str, ...]
-    """Those that the call lists, where they are nothing but names."""
+    """The columns that the call lists, where they are nothing but names."""
     width: int
     """Values in a row of an INSERT."""
     compared: Mapping[str, tuple[Value, ...]]
-    """By column, in lower case, the values that it is compared with."""
+    """The values that each column is compared with, by the column's name in lower case."""
     ordered: bool
-    """Whether the order of its rows counts."""
+    """True where the order of its rows counts."""
 
 
 def translate(arguments: Mapping[str, object], schema: Schema | None = None) -> Statement:
@@ -150,11 +150,11 @@ _OPERATORS: Mapping[str, type[exp.Binary]] = {
 
 
 class _Translator:
-    """One call on its way to a statement."""
+    """The translation of one call to a statement."""
 
     def __init__(self, arguments: Mapping[str, object], schema: Schema | None) -> None:
         self.left = _MOST_TEXT
-        """Characters that its texts may still have."""
+        """The number of characters that further texts may have."""
         given = arguments.get("sql_keyword")
         words = given.upper().split() if isinstance(given, str) else []
         # The whole beginning of a statement means the same: INSERT INTO, DELETE FROM, CREATE TABLE.
@@ -314,7 +314,7 @@ class _Translator:
         return [part for text in self._get_texts(name) for part in _split_at_commas(text)]
 
     def _check_text(self, text: str) -> str:
-        """Return a text that can be in a statement while the call is not too long."""
+        """Return a text that a statement may contain. Raises ``NoStatement`` where the call is too long."""
         self.left -= len(text)
         if self.left < 0:
             raise NoStatement(REFUSED, f"the call is longer than {_MOST_TEXT:,} characters")

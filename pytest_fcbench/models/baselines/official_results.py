@@ -97,33 +97,34 @@ def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
     The text of a fault says that it is one, as the official generator writes it. A row cannot hold a text
     beside tool calls, nor ids of tool calls.
     """
-    steps = [[_write_step(completion) for completion in turn] for turn in turns]
+    steps: list[list[Mapping[str, object]]] = []
+    for turn in turns:
+        steps.append([])
+        for completion in turn:
+            text, calls = completion.text, completion_to_json(completion)["tool_calls"]
+            if completion.fault and not (text or "").startswith(_ERROR):
+                text = f"{_ERROR} {text}"
+            steps[-1].append(
+                {
+                    "result": text if calls is None else calls,
+                    "input_token_count": completion.input_tokens,
+                    "output_token_count": completion.output_tokens,
+                    "latency": completion.latency_s,
+                    "reasoning_content": completion.reasoning,
+                }
+            )
     row: dict[str, object] = {"id": entry.id}
     for name in _PER_STEP:
-        values = [[step[name] for step in turn] for turn in steps]
+        values = [[step[name] for step in written] for written in steps]
         if entry.category.single_turn or turns[-1][-1].fault:
             value = values[-1][-1]
             known = value is not None or name == "result"
         else:
             value = values
-            known = name == "result" or any(part is not None for turn in values for part in turn)
+            known = name == "result" or any(part is not None for parts in values for part in parts)
         if known:
             row[name] = value
     return row
-
-
-def _write_step(completion: Completion) -> Mapping[str, object]:
-    answer = completion_to_json(completion)
-    text = completion.text
-    if completion.fault and not (text or "").startswith(_ERROR):
-        text = f"{_ERROR} {text}"
-    return {
-        "result": text if answer["tool_calls"] is None else answer["tool_calls"],
-        "input_token_count": completion.input_tokens,
-        "output_token_count": completion.output_tokens,
-        "latency": completion.latency_s,
-        "reasoning_content": completion.reasoning,
-    }
 
 
 def _read_number(value: object) -> float | None:

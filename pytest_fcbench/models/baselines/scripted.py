@@ -43,7 +43,13 @@ class ScriptedModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the scripted answer. Raises ``NotScoredError`` where there is none."""
-        answer = _find_step(self.answers.get(entry.key), request) or self.default
+        answer = self.answers.get(entry.key)
+        # A mapping has the answers turn by turn; the default serves turns and steps beyond them.
+        if answer is not None and isinstance(answer.value, Mapping):
+            turns = list(answer.members()["turns"].elements())
+            steps = list(turns[request.turn].elements()) if request.turn < len(turns) else []
+            answer = steps[request.step] if request.step < len(steps) else None
+        answer = answer or self.default
         if answer is None:
             single = entry.category.single_turn
             where = "" if single else f"turn {request.turn + 1}, step {request.step + 1} of "
@@ -63,15 +69,6 @@ class ScriptedModel:
             for name, arguments in calls
         ]
         return render_completion(read, entry, self.prompting)
-
-
-def _find_step(answer: Field | None, request: AskModel) -> Field | None:
-    """Return the answer of a step, where answers are written down turn by turn."""
-    if answer is None or not isinstance(answer.value, Mapping):
-        return answer
-    turns = list(answer.members()["turns"].elements())
-    steps = list(turns[request.turn].elements()) if request.turn < len(turns) else []
-    return steps[request.step] if request.step < len(steps) else None
 
 
 def load(path: Path, prompting: Prompting) -> ScriptedModel:

@@ -52,7 +52,12 @@ class BookingModel:
         """Ask the API once. Raises ``CallError`` where it has no reply to the call."""
         (message,) = request.messages
         call = json.loads(str(message["content"]))
-        name, query = call["name"], _write_query(call["arguments"])
+        name, query = call["name"], {}
+        for parameter, value in call["arguments"].items():
+            # A query has no null, so a parameter without a value is left out.
+            if value is not None:
+                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                query[escape_surrogates(parameter)] = escape_surrogates(text)
         if name not in PATHS:
             raise CallError("not_found", f"the API has no function {name[:100]}")
         if sum(map(len, (*query, *query.values()))) > _LONGEST_QUERY:
@@ -84,13 +89,3 @@ def from_environment(base: str = API) -> BookingModel:
             f"{KEY_ENV} to your API key"
         )
     return BookingModel(key, base)
-
-
-def _write_query(arguments: Mapping[str, object]) -> Mapping[str, str]:
-    """Write arguments as query parameters; null ones are left out."""
-    written = {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in arguments.items()
-        if value is not None
-    }
-    return {escape_surrogates(name): escape_surrogates(text) for name, text in written.items()}

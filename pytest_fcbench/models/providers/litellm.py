@@ -87,7 +87,16 @@ class LitellmModel(EndpointModel):
 
 def describe_failure(model: str, error: Exception, api_key: str | None) -> CallError:
     """Return litellm's error of a failed call as ours: its cause, and whether trying again may help."""
-    cause, transient = _diagnose(error)
+    status, chain = getattr(error, "status_code", None), list(_follow_causes(error))
+    if any(isinstance(link, _UNREACHABLE) for link in chain):
+        cause, transient = "connection", True
+    elif "Timeout" in type(error).__name__:
+        cause, transient = "timeout", True
+    elif any(getattr(link, "code", None) == "insufficient_quota" for link in chain):
+        # OpenAI's word for an account without money, which comes with the status of a rate limit.
+        cause, transient = "quota", False
+    else:
+        cause, transient = diagnose_status(status) if isinstance(status, int) else ("endpoint", True)
     headers = getattr(error, "litellm_response_headers", None)
     wait_s = None
     if isinstance(headers, Mapping) and isinstance(value := headers.get("retry-after"), str):
@@ -103,21 +112,6 @@ def _shorten(error: Exception, api_key: str | None) -> str:
 
 
 _UNREACHABLE = (ConnectionRefusedError, socket.gaierror)
-
-
-def _diagnose(error: Exception) -> tuple[str, bool]:
-    """Return the cause of a failed call, and whether trying again may help."""
-    status = getattr(error, "status_code", None)
-    if any(isinstance(link, _UNREACHABLE) for link in _follow_causes(error)):
-        return "connection", True
-    if "Timeout" in type(error).__name__:
-        return "timeout", True
-    if any(getattr(link, "code", None) == "insufficient_quota" for link in _follow_causes(error)):
-        # OpenAI's word for an account without money, which comes with the status of a rate limit.
-        return "quota", False
-    if not isinstance(status, int):
-        return "endpoint", True
-    return diagnose_status(status)
 
 
 def _follow_causes(error: BaseException | None) -> Iterator[BaseException]:

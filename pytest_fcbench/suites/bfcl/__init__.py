@@ -140,7 +140,7 @@ def _foreign_file(file: str, error: Exception) -> SuiteError:
 
 
 def _read_varied(pack: Pack, category: Category, ledger: Mapping[str, str], hint: str) -> Iterator[Entry]:
-    """Yield the entries of other categories that are put in every format.
+    """Yield the entries of other categories that are repeated in every format.
 
     Their docs get the hint on the language here, and once more when they are shown: officially they are
     prepared twice.
@@ -178,12 +178,12 @@ def _read_agentic(
 
 
 def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, Row], Entry]:
-    """Return what makes an entry of a question, its category and the record of its answer."""
+    """Return the function that makes an entry of a question, its category and its answer."""
     match category.group:
         case Group.MULTI_TURN:
             return partial(_make_multi_turn, cache(partial(read_docs, pack)))
         case Group.EXECUTABLE if not category.rule.asks_web_api:
-            # What web APIs answered when BFCL checked whether they still do.
+            # Replies of web APIs from BFCL's check of whether they still answer.
             replies = f"{_SANITY_CHECK}_executable.json"
             recorded = tuple(
                 lookups.record_reply(str(call), reply)
@@ -201,7 +201,7 @@ def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, R
             return lambda row, category, answer: _make_single_turn(
                 row, category, ExpectedResponse(calls[str(row["id"])], str(answer["ground_truth"]))
             )
-    return lambda row, category, answer: _make_single_turn(row, category, _expectation(category, answer))
+    return lambda row, category, answer: _make_single_turn(row, category, _read_expectation(category, answer))
 
 
 _SANITY_CHECK = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth"
@@ -218,7 +218,7 @@ def _make_single_turn(row: Row, category: Category, expectation: Expectation) ->
     )
 
 
-def _expectation(category: Category, answer: Row) -> Expectation:
+def _read_expectation(category: Category, answer: Row) -> Expectation:
     if not category.expects_calls:
         return AnyCall() if category.rule.offers_functions else NoCall()
     calls = [item for item in as_list(answer["ground_truth"]) if isinstance(item, Mapping)]
@@ -272,8 +272,8 @@ def _make_multi_turn(
 def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, object]]:
     """Yield id, question and truth of each entry as official score files hold them.
 
-    A multi-turn question is without its functions, and those that come late stand there with their docs. An
-    agentic one has the form of the answer in front.
+    A multi-turn question has no functions but those that come late, with their docs. An agentic one begins
+    with the instruction on the form of the answer.
     Raises ``PackError``.
     """
     pack = open_pack(SOURCE, cache)
@@ -299,7 +299,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
 
 
 def _official_varied_rows(cache: Path, pack: Pack, category: Category) -> Iterator[tuple[str, Row, object]]:
-    # Score files have the hint on the language once, other than what models were shown (``_read_varied``).
+    # Score files have the hint on the language once, models were shown it twice (``_read_varied``).
     hint = _read_wording(json.loads(pack.read(CONSTANTS))).notes[category.language].hint
     rows = (
         found

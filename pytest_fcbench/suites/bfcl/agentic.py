@@ -1,4 +1,4 @@
-"""BFCL's agentic entries: questions that each kind of memory is asked, and questions about the web.
+"""BFCL's agentic entries: questions to each kind of memory, and questions about the web.
 
 The files hold each question once. It is asked in several categories, and in its id the name of the category
 replaces that of the file.
@@ -25,7 +25,7 @@ def question_file(category: Category) -> str:
 def memory_entries(
     pack: Pack, category: Category, personas: Mapping[str, str], ledger: Mapping[str, str]
 ) -> Iterator[Entry]:
-    """Yield the questions in their order. Raises KeyError and ValueError for what is not of BFCL's form."""
+    """Yield the questions in their order. Raises KeyError and ValueError for other data than BFCL's."""
     functions, answers = read_docs(pack, category.name), _read_answers(pack, category)
     rows = list(read_rows(pack, question_file(category)))
     made: dict[str, Entry] = {}
@@ -50,7 +50,7 @@ def memory_entries(
 
 
 def web_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
-    """Yield the questions in their order. Raises KeyError and ValueError for what is not of BFCL's form."""
+    """Yield the questions in their order. Raises KeyError and ValueError for other data than BFCL's."""
     functions, answers = read_docs(pack, web_questions.DOMAIN), _read_answers(pack, category)
     for row in read_rows(pack, question_file(category)):
         entry_id = _entry_id(category, row)

@@ -1,4 +1,4 @@
-"""Reading the constants that BFCL keeps in Python sources, without importing or running them."""
+"""Reader of the constants in BFCL's Python sources, which are neither imported nor run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of the official files, as values that entries are made of."""
+"""Records of the official files, and the values that entries are made of."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DOC_FILES = {
     "memory_rec_sum": "memory_rec_sum",
     "web_search": "web_search",
 }
-"""File of the function docs of a domain."""
+"""The file of each domain's function docs."""
 
 
 def read_rows(pack: Pack, file: str, key: str = "id") -> Iterator[Mapping[str, object]]:
@@ -38,7 +38,7 @@ def read_rows(pack: Pack, file: str, key: str = "id") -> Iterator[Mapping[str, o
 
 
 def read_doc_rows(pack: Pack, domain: str) -> Iterator[Mapping[str, object]]:
-    """Yield the function docs of a domain as official files hold them."""
+    """Yield the function docs of a domain in their official form."""
     return read_rows(pack, f"multi_turn_func_doc/{DOC_FILES[domain]}.json", key="name")
 
 

@@ -1,4 +1,4 @@
-"""Reading the tables that BFCL's API classes hold in Python sources, without importing or running them."""
+"""Reader of the tables in the sources of BFCL's API classes, which are neither imported nor run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLASSES: Mapping[str, str] = {
     "TravelAPI": "travel",
     "VehicleControlAPI": "vehicle",
 }
-"""Our name of a domain by the official class."""
+"""Our name of each domain by its official class."""
 
 _WITH_STATE = {
     "messages": f"{_FOLDER}/message_api.py",
@@ -31,22 +31,28 @@ _WITH_STATE = {
     "vehicle": f"{_FOLDER}/vehicle_control.py",
 }
 
-# What stands in the code of a class instead of its default state.
+# Values that the official classes have in their code and not in their default state.
 _SEEDS = {"messages": {"random_seed": 200191}}
 
 SOURCES = (*_WITH_STATE.values(), _FILLER)
 
 
 def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
-    """Return a world as ``environments.world.world_from_json`` takes it. Raises ``PackError``."""
+    """Return a world in the form of ``environments.world.world_from_json``. Raises ``PackError``."""
 
     def find(domain: str, name: str) -> ast.FunctionDef:
         return find_function(modules[_WITH_STATE[domain]], name)
 
     distances = _read_branches(find("vehicle", "estimate_distance"), compared=2)
     zip_codes = _read_branches(find("vehicle", "get_zipcode_based_on_city"), compared=1)
+    defaults = {}
+    for name, path in _WITH_STATE.items():
+        state = _read_assigned(modules[path], "DEFAULT_STATE")
+        if not isinstance(state, dict):
+            raise _missing("DEFAULT_STATE")
+        defaults[name] = {**_SEEDS.get(name, {}), **state}
     return {
-        "defaults": {name: _read_default_state(name, modules[path]) for name, path in _WITH_STATE.items()},
+        "defaults": defaults,
         "fares": _read_assigned(find("travel", "get_flight_cost"), "base_costs"),
         "airports": _read_returned(find("travel", "list_all_airports")),
         "nearest_airports": _read_assigned(find("travel", "get_nearest_airport_by_city"), "airport_map"),
@@ -62,13 +68,6 @@ def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
         ),
         "filler": _read_filler(modules[_FILLER]),
     }
-
-
-def _read_default_state(name: str, module: ast.Module) -> dict[str, object]:
-    state = _read_assigned(module, "DEFAULT_STATE")
-    if not isinstance(state, dict):
-        raise _missing("DEFAULT_STATE")
-    return {**_SEEDS.get(name, {}), **state}
 
 
 def _read_filler(module: ast.Module) -> Mapping[str, object]:
@@ -136,7 +135,7 @@ def _read_returned(function: ast.FunctionDef) -> object:
 
 
 def _read_branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[object], object]]:
-    """Return of each ``if x == a …: {key: value}`` the texts that are compared, so many, and the value."""
+    """Return the compared texts and the value of each ``if x == a …: {key: value}``."""
     found: list[tuple[list[object], object]] = []
     for node in ast.walk(function):
         if not isinstance(node, ast.If):
@@ -160,7 +159,7 @@ def _read_branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[
 
 
 def _evaluate(node: ast.expr) -> object:
-    """Return a literal as ``world_from_json`` takes it."""
+    """Return a literal in the form of ``world_from_json``."""
     try:
         return _to_json(ast.literal_eval(node))
     except (ValueError, TypeError) as error:

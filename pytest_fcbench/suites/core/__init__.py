@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -30,8 +30,8 @@ VERSION = "9"
 _FOLDER = Path(__file__).parent
 
 GROWN = _FOLDER / "grown"
-"""Entries made from those beside it, a file by category: what ``fcbench augment core --seed 1 --count 32``
-makes, and walks of ``fcbench sample`` that were worded."""
+"""Entries made from those beside it, a file for each category: the output of ``fcbench augment core --seed 1
+--count 32``, and worded walks of ``fcbench sample``."""
 
 
 def open_suite(cache: Path) -> Suite:
@@ -49,9 +49,9 @@ def open_suite(cache: Path) -> Suite:
 
 
 def _find_files(category: Category) -> Sequence[Path]:
-    """Return the files of a category, what was made by code last.
+    """Return the files of a category, those made by code last.
 
-    One about memories or the web is for all categories of their kind.
+    A file about memories or the web serves all categories of its kind.
     """
     if category.name in MADE_OF:
         return _find_files(CATEGORIES[MADE_OF[category.name]])
@@ -65,7 +65,11 @@ def _find_files(category: Category) -> Sequence[Path]:
 def _load(category: Category) -> tuple[Entry, ...]:
     paths = tuple(_find_files(category))
     if category.rule.varies_others:
-        return tuple(vary_format(_load_named(paths[0]), category))
+        varied: list[Entry] = []
+        for name, ids in _read_file(paths[0]).members().items():
+            entries = {entry.id: entry for entry in _load(CATEGORIES[name])}
+            varied += [entries[each.text()] for each in ids.elements()]
+        return tuple(vary_format(varied, category))
     if category.name in MADE_OF:
         return tuple(derive_multi_turn(category.name, _read_trajectories(paths)))
     if category.group is Group.MULTI_TURN:
@@ -82,16 +86,9 @@ def _read_file(path: Path) -> Field:
     return Field(read_yaml(path), path)
 
 
-def _load_named(path: Path) -> Iterator[Entry]:
-    """Yield the entries of other categories that a file names."""
-    for name, ids in _read_file(path).members().items():
-        entries = {entry.id: entry for entry in _load(CATEGORIES[name])}
-        yield from (entries[each.text()] for each in ids.elements())
-
-
 @cache
 def _read_trajectories(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withheld | None]]:
-    """Return multi-turn entries whose turns are worded by hand, with what can be withheld from each."""
+    """Return the multi-turn entries of files, with the functions that can be withheld from each."""
     return [
         each for path in paths for each in entry_files.make_trajectories(_read_file(path), NAME, make_world())
     ]
@@ -99,7 +96,7 @@ def _read_trajectories(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withhel
 
 @cache
 def read_wording() -> Wording:
-    """Return our sentences around function docs, also for suites that have none of their own."""
+    """Return our sentences around function docs, also for suites without their own."""
     top: Any = read_yaml(_FOLDER / "wording.yaml")
     prompts = top["prompts"]
     styles = {name: Sentences(**texts) for name, texts in prompts["styles"].items()}
@@ -112,6 +109,6 @@ def read_wording() -> Wording:
 
 @cache
 def make_world() -> World:
-    """Return what the environments of all our entries share."""
+    """Return the world that the environments of all our entries share."""
     values: Any = read_yaml(_FOLDER / "world.yaml")
     return replace(world_from_json(values), filler=filler())

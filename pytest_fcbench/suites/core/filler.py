@@ -1,4 +1,4 @@
-"""Material that makes contexts long, put together from a small vocabulary; the same every time."""
+"""Filler that makes contexts long, composed from a small vocabulary; the same every time."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SEED = 20_240_901
 
 @cache
 def filler() -> Filler:
-    """Make filler for every domain that has a use for it."""
-    random = Random(_SEED)  # noqa: S311 - the same every time is what is wanted
+    """Make the filler of all domains that use it."""
+    random = Random(_SEED)  # noqa: S311 - it must be the same every time
     # All draws come from one source, so what is added goes to the end: the rest then stays as it is.
     symbols = ["".join(random.choices("BCDFGHJKLMNPQRSTVWXZ", k=4)) for _ in range(600)]
     return Filler(

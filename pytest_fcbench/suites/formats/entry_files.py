@@ -1,4 +1,4 @@
-"""Files of entries, written by hand in YAML: a file holds one category, whose kind says what an entry is."""
+"""Files of entries, written by hand in YAML: each has one category, which decides its format."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pytest_fcbench.suites.formats.rows import Row, read_row
 
 
 class Format(Protocol):
-    """A module with the format of a rule's files; it is imported when the first of them is read."""
+    """A module with the format of a rule's files, imported when the first of them is read."""
 
     def entries(
         self, row: Row, file: Field, suite: str, category: Category, /
     ) -> Iterator[tuple[Field, Entry]]:
-        """Yield each entry of a file for a suite in a category, and where it stands."""
+        """Yield each entry of a file, as one of a suite and a category, with its place in the file."""
 
 
 def _load_format(rule: Rule) -> tuple[Format, type[Row]]:
@@ -47,7 +47,7 @@ def file_models() -> Mapping[str, type[Row]]:
 
 @cache
 def keys_at_top() -> frozenset[str]:
-    """Return what is said at the top of a file, and in a line of JSON beside the entry."""
+    """Return the keys at the top of a file, which in JSON lines stand beside the entry."""
     keys = {key for model in file_models().values() for key in model.model_fields}
     return frozenset(keys - {"entries", "functions"})
 
@@ -84,7 +84,7 @@ def make_entries(
 def make_trajectories(
     file: Field, suite: str, world: World | None = None
 ) -> Sequence[tuple[Entry, Withheld | None]]:
-    """Make the multi-turn entries of a file, with what can be withheld. Raises ``SuiteError``."""
+    """Make the multi-turn entries of a file, with functions to withhold. Raises ``SuiteError``."""
     (category,) = read_categories(file)
     found = list(multi_turn.entries(file, suite, category, world))
     unique = _unique([(place, entry) for place, entry, _ in found])
@@ -92,7 +92,7 @@ def make_trajectories(
 
 
 _UNFIT = re.compile(r"[\[\]\x00-\x1f\ud800-\udfff]")
-"""What an id cannot have, because it stands in brackets in that of its test, which files and workers get."""
+"""Characters that no id may have: pytest puts it in brackets, and files and workers carry it."""
 
 
 def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:

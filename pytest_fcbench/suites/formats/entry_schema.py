@@ -1,7 +1,7 @@
 """The format of a team's own entries as a JSON Schema (draft 2020-12), against which editors check.
 
-It is made from the models that read the files. What follows from the docs of functions (that a parameter is
-known, that a value has its type) only the readers know. It never refuses what they take.
+It is made from the models that read the files. Rules that depend on function docs (that a parameter is known,
+that a value has its type) are checked by the readers only. The schema never refuses a file that they accept.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def generate_entry_schema(*, lines: bool = False) -> Schema:
         "allOf": [
             {
                 "if": {"properties": {"category": {"enum": names}}, "required": ["category"]},
-                "then": _line_schema(schemas, file) if lines else {"$ref": f"#/$defs/{file}"},
+                "then": _make_line_schema(schemas, file) if lines else {"$ref": f"#/$defs/{file}"},
             }
             for file, names in files.items()
         ],
@@ -39,8 +39,8 @@ def generate_entry_schema(*, lines: bool = False) -> Schema:
     }
 
 
-def _line_schema(schemas: Schema, file: str) -> Schema:
-    """Return the schema of an entry with what stands at the top of a file beside it."""
+def _make_line_schema(schemas: Schema, file: str) -> Schema:
+    """Return the schema of an entry together with the keys at the top of a file."""
     whole = schemas[file]
     entry = schemas[whole["properties"]["entries"]["items"]["$ref"].rpartition("/")[2]]
     beside = {name: schema for name, schema in whole["properties"].items() if name in keys_at_top()}

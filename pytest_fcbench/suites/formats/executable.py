@@ -33,7 +33,7 @@ from pytest_fcbench.suites.formats.rows import EntryRow, OneOf, Row, Some, TextO
 
 
 class ComparedRow(Row):
-    """A call, and how its result is compared."""
+    """A call, and the comparison of its result."""
 
     call: str
     """A call as Python text."""
@@ -44,7 +44,7 @@ class ExecutableRow(EntryRow):
     """A question, and calls whose results answer it."""
 
     query: str
-    """What the user asks."""
+    """The user's request."""
     functions: list[str]
     """Names, of your own functions as module:function."""
     expect: Some[TextOr[ComparedRow]]
@@ -61,7 +61,7 @@ class ExecutableFile(Row):
 def entries(
     rows: ExecutableFile, file: Field, suite: str, category: Category
 ) -> Iterator[tuple[Field, Entry]]:
-    """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
+    """Yield the entries of a file with their places. Raises ``SuiteError``."""
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         own = {
             field.text(): _document_own(field)

@@ -1,4 +1,4 @@
-"""Narrowing raw records to typed values; an error names file, line and field."""
+"""Raw records narrowed to typed values; an error names file, line and field."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def find_yaml_line(path: Path, keys: Sequence[Key]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A raw value, the file it stands in and the way to it."""
+    """A raw value, its file and the keys that lead to it."""
 
     value: object
     path: Path
     keys: tuple[Key, ...] = ()
     line: int | None = None
-    """Where the record stands in a file of lines; None in YAML, where each field has a line of its own."""
+    """The line of the record in JSON lines; None in YAML, where each field has a line of its own."""
 
     def error(self, rule: str) -> SuiteError:
         """Return an error about this field, with file, line and keys."""
@@ -79,7 +79,7 @@ class Field:
         return SuiteError(f"{self.path}:{line}: {where}: {rule}")
 
     def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
-        """Return the members of a mapping; with names given, all required ones are there and no others."""
+        """Return the members of a mapping; with names given, all required ones and no unknown ones."""
         if not isinstance(self.value, Mapping):
             raise self.error(f"must be a mapping, is {describe_value(self.value)}")
         if required or optional:
@@ -94,7 +94,7 @@ class Field:
         return {str(key): self._at(str(key), value) for key, value in self.value.items()}
 
     def member(self, name: str) -> Field:
-        """Return one member of a mapping that may have others."""
+        """Return a member of a mapping that may have others."""
         if not isinstance(self.value, Mapping):
             raise self.error(f"must be a mapping, is {describe_value(self.value)}")
         if name not in self.value:
@@ -108,7 +108,7 @@ class Field:
         return (self._at(index, value) for index, value in enumerate(self.value))
 
     def text(self) -> str:
-        """Return the value, which has to be text."""
+        """Return the value, which must be text."""
         if not isinstance(self.value, str):
             raise self.error(f"must be text, is {describe_value(self.value)}; put it in quotes")
         return self.value
@@ -134,7 +134,7 @@ class Field:
 
 
 def describe_value(value: object) -> str:
-    """Return a value as an error shows it: its type and its beginning."""
+    """Describe a value for an error: its type and its beginning."""
     if value is None:
         return "empty"
     return f"{type(value).__name__} {value!r:.40}"

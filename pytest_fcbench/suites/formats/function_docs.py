@@ -14,13 +14,13 @@ from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import Given, OneOf, Row
 
 OBJECT_TYPES = ("dict", "object")
-"""Words for all parameters of a function together, in any language."""
+"""Type words for the parameters of a function as a whole, in any language."""
 
 _WORDS = sorted({word for words in TYPES.values() for word in words})
 
 
 class ParameterRow(Row):
-    """A value of a call: its type, in the words of the category's language, and what may be in it."""
+    """A value of a call: its type, in the words of the category's language, and its limits."""
 
     type: Annotated[str, WithJsonSchema({"enum": _WORDS})]
     description: Given[str] = None
@@ -38,7 +38,7 @@ class DescribedRow(ParameterRow):
 
 
 class ParametersRow(Row):
-    """All parameters of a function."""
+    """The parameters of a function."""
 
     type: Annotated[str, OneOf("type", OBJECT_TYPES)]
     properties: dict[str, DescribedRow]
@@ -82,7 +82,7 @@ def choose_docs(
     docs: Mapping[str, FunctionDoc],
     types: Mapping[str, type] | None = None,
 ) -> Mapping[str, FunctionDoc]:
-    """Return those docs that a list names; with ``types`` it may also hold docs itself.
+    """Return the docs that a list names; with ``types`` the list may also contain docs.
 
     Raises ``SuiteError``.
     """

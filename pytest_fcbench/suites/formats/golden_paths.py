@@ -62,7 +62,7 @@ _MOST_ITEMS, _MOST = 10_000, 1_000_000_000
 
 
 class LookupRow(Row):
-    """A function that finds out an identifier, when it is called with these arguments."""
+    """A function that looks up an identifier when it is called with these arguments."""
 
     name: str
     where: Given[dict[str, object]] = None
@@ -77,31 +77,31 @@ class ReplyRow(Row):
 
 
 class PathRow(EntryRow):
-    """A request, and the golden path to what it needs."""
+    """A request, and the golden path that serves it."""
 
     query: str
-    """What the user asks."""
+    """The user's request."""
     steps: Some[Some[ReplyRow]]
     """Lists of calls that can be made at once."""
     cluster: Given[str] = None
-    """What paraphrases of one template share."""
+    """The name of the template that paraphrases share."""
     functions: Given[list[str]] = None
-    """Which functions are offered, else all."""
+    """The functions that are offered; all unless given."""
     recorded: Given[Some[ReplyRow]] = None
     """Replies to calls that are not on the path."""
 
 
 class RulesRow(Row):
-    """What the entries of a file share."""
+    """Settings that the entries of a file share."""
 
     lookups: Given[list[TextOr[LookupRow]]] = None
-    """Functions that find out an identifier."""
+    """Functions that look up an identifier."""
     judged: Given[list[str]] = None
     """Parameters whose value can be right in several forms."""
 
 
 class SharedFile(RulesRow):
-    """What the entries of several files share."""
+    """Functions and settings that the entries of several files share."""
 
     functions: list[FunctionRow]
 
@@ -118,7 +118,7 @@ class PathFile(RulesRow):
 
 
 class ListingRow(Row):
-    """A list of items that is made."""
+    """A generated list of items."""
 
     of: Annotated[str, OneOf("listing", KINDS)]
     seed: Annotated[int, pydantic.Field(ge=0, le=_MOST), Rule(f"must be a whole number from 0 to {_MOST}")]
@@ -138,19 +138,17 @@ class _Rules:
 
 
 def entries(row: PathFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
-    rules = _read_rules([*_read_shared_files(row, file), (row, file)])
-    for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
-        yield place, _make_entry(entry, place, suite, category, rules)
-
-
-def _read_shared_files(row: PathFile, at: Field) -> Iterator[tuple[SharedFile, Field]]:
-    beside = {path.name: path for path in sorted(at.path.parent.glob("*.yaml"))}
+    """Yield the entries of a file with their places. Raises ``SuiteError``."""
+    files: list[tuple[PathFile | SharedFile, Field]] = []
+    beside = {path.name: path for path in sorted(file.path.parent.glob("*.yaml"))}
     for number, name in enumerate(row.uses or ()):
         if name not in beside:
-            raise at.at("uses", number).error(describe_unknown_name("file", name, beside))
+            raise file.at("uses", number).error(describe_unknown_name("file", name, beside))
         used = Field(read_yaml(beside[name]), beside[name])
-        yield read_row(used, SharedFile), used
+        files.append((read_row(used, SharedFile), used))
+    rules = _read_rules([*files, (row, file)])
+    for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
+        yield place, _make_entry(entry, place, suite, category, rules)
 
 
 def _read_rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
@@ -244,7 +242,7 @@ def _read_calls(
     earlier: _Steps,
     made: Sequence[PathCall],
 ) -> list[_RecordedCall]:
-    """Return the calls of a list, which are made once: none is equal to another or to those of ``made``."""
+    """Return the calls of a list. Raises ``SuiteError`` where one equals another or one of ``made``."""
     calls: list[_RecordedCall] = []
     for row, place in zip(rows, at.elements(), strict=True):
         (name,) = row.call
@@ -275,7 +273,7 @@ def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[
 
 
 def _check_value(field: Field, schema: Schema) -> None:
-    """Check that a value has the declared type, and in an object only the members that are described."""
+    """Check that a value has the declared type, and that an object has only declared members."""
     if not conforms_to_schema(field.value, schema):
         allowed = schema.get("enum") or schema.get("type")
         raise field.error(f"{field.value!r:.60} is not what the function doc declares ({allowed})")
@@ -290,7 +288,7 @@ def _check_value(field: Field, schema: Schema) -> None:
 
 
 def _resolve(field: Field, earlier: _Steps) -> object:
-    """Return a JSON value, with what stands for other values replaced by them."""
+    """Return a JSON value with ``$from`` and ``$listing`` replaced by the values they stand for."""
     match field.value:
         case {"$from": _}:
             return _follow(field.members(("$from",))["$from"], earlier)

@@ -1,4 +1,4 @@
-"""Search results for recorded replies, made instead of written out; the same for the same seed.
+"""Search results for recorded replies, generated from a seed instead of written out.
 
 Chance comes from ``random.Random(seed).random()`` alone, whose numbers are the same on every platform and in
 every version of Python.
@@ -63,7 +63,7 @@ class _Draw:
         return " ".join(sentence.format(self.one(_WORDS["details"])) for sentence in chosen)
 
 
-# What items are made of, by kind; another order or number makes other items of the same seed.
+# The words of items; another order or number makes other items of the same seed.
 _WORDS: Mapping[str, Sequence[str]] = json.loads(
     Path(__file__).with_name("listings.json").read_text(encoding="utf-8")
 )
@@ -213,10 +213,10 @@ _KINDS: Mapping[str, tuple[Callable[[_Draw], Item], Prices]] = {
 }
 
 KINDS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(make(_Draw(Random(0).random, prices)))  # noqa: S311 - the same every time is what is wanted
+    name: tuple(make(_Draw(Random(0).random, prices)))  # noqa: S311 - it must be the same every time
     for name, (make, prices) in _KINDS.items()
 }
-"""Of what listings can be made, and the members that an item of each has."""
+"""The kinds of listings, and the members of an item of each."""
 
 
 def make_listing(

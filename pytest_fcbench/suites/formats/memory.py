@@ -1,6 +1,6 @@
-"""Scenarios of memory: conversations that somebody has one after the other, and questions asked later.
+"""Scenarios of memory: conversations of one user in order, and questions asked later.
 
-The same questions are put to each kind of memory: the category says to which. Written by hand:
+The same questions are put to each kind of memory, which the category names. Written by hand:
 
 category: memory
 entries:
@@ -35,11 +35,11 @@ class QuestionRow(Row):
     """A question about what was said."""
 
     query: str
-    """What the user asks."""
+    """The user's question."""
     answers: Some[str]
     """Any of them is right."""
     said: Some[str]
-    """What the answer follows from, word by word."""
+    """Quotes from which the answer follows, word by word."""
 
 
 class ScenarioRow(EntryRow):
@@ -47,9 +47,9 @@ class ScenarioRow(EntryRow):
 
     id: Annotated[str, StartsWith("memory_", "each kind of memory stands")]
     persona: str
-    """Told ahead of every conversation."""
+    """The role of the model, stated ahead of every conversation."""
     conversations: Some[Some[str]]
-    """What the user says, one after the other."""
+    """The user's messages of each conversation, in order."""
     questions: list[QuestionRow]
 
 
@@ -62,7 +62,7 @@ class ScenarioFile(Row):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked when all has been said, and where the answer follows from: conversation and turn."""
+    """A question after all conversations, and the conversation and turn that answer it."""
 
     id: str
     query: tuple[Message, ...]
@@ -72,7 +72,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Conversations and questions; ids begin with ``memory``, for which the category stands in an entry."""
+    """Conversations and questions; an entry has its category in place of ``memory`` in its id."""
 
     persona: str
     conversations: tuple[tuple[str, tuple[tuple[Message, ...], ...]], ...]
@@ -101,12 +101,12 @@ class Scenario:
 
 
 def move_id_to_category(category: Category, name: str) -> str:
-    """Return an id of a scenario as that of an entry of a category."""
+    """Return the id of an entry in a category for an id of a scenario."""
     return name.replace("memory", category.name, 1)
 
 
 def locate_quotes(quotes: Sequence[str], conversations: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """Return the last conversation and turn that say one of the quotes; letters and digits are compared."""
+    """Return the last conversation and turn with one of the quotes; only letters and digits count."""
     wanted = [text for text in map(_normalise, quotes) if text]
     found = [
         (number, turn)
@@ -122,7 +122,7 @@ def _normalise(text: str) -> str:
 
 
 def entries(rows: ScenarioFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """Yield the entries of a file in a category and where each stands. Raises ``SuiteError``."""
+    """Yield the entries of a file in a category with their places. Raises ``SuiteError``."""
     docs = document_domain(DOMAINS[category.name])
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         for entry in make_scenario(row, place).entries(suite, category, docs):
@@ -131,27 +131,19 @@ def entries(rows: ScenarioFile, file: Field, suite: str, category: Category) -> 
 
 def make_scenario(row: ScenarioRow, at: Field) -> Scenario:
     """Read a scenario. Raises ``SuiteError`` with file, line and field."""
-    questions = [
-        Question(
-            f"{row.id}_{number}",
-            (Message("user", question.query),),
-            tuple(question.answers),
-            # An answer that needs several facts can be known only after the last of them.
-            max(_find_place(quote, row.conversations) for quote in place.at("said").elements()),
-        )
-        for number, (question, place) in enumerate(
-            zip(row.questions, at.at("questions").elements(), strict=True)
-        )
-    ]
+    questions: list[Question] = []
+    for question, asked in zip(row.questions, at.at("questions").elements(), strict=True):
+        places = []
+        for quote in asked.at("said").elements():
+            place = locate_quotes([quote.text()], row.conversations)
+            if place is None:
+                raise quote.error(f"no conversation says {quote.text()!r}")
+            places.append(place)
+        query, answers = (Message("user", question.query),), tuple(question.answers)
+        # An answer that needs several facts can be known only after the last of them.
+        questions.append(Question(f"{row.id}_{len(questions)}", query, answers, max(places)))
     conversations = [
         (f"{row.id}_before_{number}", tuple((Message("user", said),) for said in turns))
         for number, turns in enumerate(row.conversations)
     ]
     return Scenario(row.persona, tuple(conversations), tuple(questions))
-
-
-def _find_place(quote: Field, conversations: Sequence[Sequence[str]]) -> tuple[int, int]:
-    place = locate_quotes([quote.text()], conversations)
-    if place is None:
-        raise quote.error(f"no conversation says {quote.text()!r}")
-    return place

@@ -43,14 +43,14 @@ from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import AtLeastOne, EntryRow, Given, Row, Rule, Some, read_row
 
 UNWORDED = "TODO:"
-"""How the question of a sampled turn begins until somebody has worded it."""
+"""The beginning of a sampled turn's question until somebody has worded it."""
 
 
 class TurnRow(Row):
-    """What is asked in a turn, and what does it."""
+    """A request of the user, and the calls that serve it."""
 
     user: str
-    """What the user asks."""
+    """The user's request."""
     calls: list[str]
     """Calls as Python text."""
 
@@ -63,12 +63,12 @@ class WithheldRow(Row):
 
 
 class TrajectoryRow(EntryRow):
-    """Turns, and the calls that do what is asked."""
+    """Turns, and the calls that serve them."""
 
     domains: AtLeastOne[dict[str, object] | None]
-    """What calls act on, with its initial state: a domain, or a class as module:Class."""
+    """The environments of calls with their initial states: a domain, or a class as module:Class."""
     turns: Some[TurnRow]
-    """What is asked, and what does it."""
+    """Requests, and the calls that serve them."""
     withhold: Given[WithheldRow] = None
     """Functions that come late when an entry about missing functions is made of it."""
     parents: Given[list[str]] = None
@@ -85,20 +85,31 @@ class TrajectoryFile(Row):
 def entries(
     file: Field, suite: str, category: Category, world: World | None
 ) -> Iterator[tuple[Field, Entry, Withheld | None]]:
-    """Yield the entries of a file, where each stands and what can be withheld. Raises ``SuiteError``.
+    """Yield the entries of a file with their places and functions to withhold. Raises ``SuiteError``.
 
-    Where the world is known, each entry's environments are opened to see that they can be.
+    Where the world is known, each entry's environments are opened, to find errors in their state.
     """
     rows = read_row(file, TrajectoryFile).entries
     for row, place in zip(rows, file.at("entries").elements(), strict=True):
         entry = _make_entry(row, place, suite, category)
         if world is not None:
             _check_state(place.at("domains"), entry, world)
-        yield (
-            place,
-            entry,
-            _read_withheld(row.withhold, place.at("withhold"), entry) if row.withhold else None,
-        )
+        withheld = None
+        if row.withhold:
+            at, turn, names = place.at("withhold"), row.withhold.turn, row.withhold.functions
+            if turn >= len(entry.turns):
+                raise at.at("turn").error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
+            for name in names:
+                if entry.find_function(name) is None:
+                    offered = [doc.name for doc in entry.functions]
+                    raise at.at("functions").error(describe_unknown_name("function", name, offered))
+            try:
+                # Made here only to see that it can be; the entry is derived when its category is loaded.
+                withhold_functions(entry, turn, names)
+            except ValueError as error:
+                raise at.error(str(error)) from None
+            withheld = Withheld(turn, tuple(names))
+        yield place, entry, withheld
 
 
 def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Entry:
@@ -110,7 +121,7 @@ def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -
     docs = tuple(
         doc
         for name in row.domains
-        for doc in (document_domain(adapt_class(classes[name])) if name in classes else _docs(name))
+        for doc in (document_domain(adapt_class(classes[name])) if name in classes else _document_ours(name))
     )
     offered = {doc.name: doc for doc in docs}
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
@@ -164,7 +175,7 @@ def _load_class(name: str, field: Field) -> type:
 
 
 @cache
-def _docs(name: str) -> tuple[FunctionDoc, ...]:
+def _document_ours(name: str) -> tuple[FunctionDoc, ...]:
     return document_domain(DOMAINS[name])
 
 
@@ -191,18 +202,3 @@ def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     for name in doc.required:
         if name not in placed.arguments:
             raise field.error(f"{call.name} needs the parameter {name!r}")
-
-
-def _read_withheld(row: WithheldRow, at: Field, entry: Entry) -> Withheld:
-    if row.turn >= len(entry.turns):
-        raise at.at("turn").error(f"must be the index of a turn, from 0 to {len(entry.turns) - 1}")
-    for name in row.functions:
-        if entry.find_function(name) is None:
-            names = [doc.name for doc in entry.functions]
-            raise at.at("functions").error(describe_unknown_name("function", name, names))
-    try:
-        # Made here only to see that it can be; the entry is derived when its category is loaded.
-        withhold_functions(entry, row.turn, row.functions)
-    except ValueError as error:
-        raise at.error(str(error)) from None
-    return Withheld(row.turn, tuple(row.functions))

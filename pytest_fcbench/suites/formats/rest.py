@@ -34,14 +34,14 @@ from pytest_fcbench.web.addresses import Refused, parse_url
 
 
 class PartRow(Row):
-    """What can be given of a part of a request."""
+    """The values that a part of a request can have."""
 
     properties: dict[str, ParameterRow]
     required: list[str]
 
 
 class EndpointRow(Row):
-    """What a model may ask of a web API."""
+    """A request that a model may send to a web API."""
 
     name: str
     url: str
@@ -54,7 +54,7 @@ class RestRow(EntryRow):
     """A question, and the request that answers it."""
 
     query: str
-    """What the user asks."""
+    """The user's request."""
     endpoint: str
     expect: str
     """A call as Python text."""
@@ -65,7 +65,7 @@ class RestFile(Row):
 
     category: str
     endpoints: list[EndpointRow]
-    """What a model may ask of web APIs."""
+    """Requests that a model may send to web APIs."""
     entries: list[RestRow]
 
 
@@ -81,7 +81,7 @@ _REST = {
 
 
 def entries(rows: RestFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
+    """Yield the entries of a file with their places. Raises ``SuiteError``."""
     docs = {
         endpoint.name: _make_doc(endpoint, place)
         for endpoint, place in zip(rows.endpoints, file.at("endpoints").elements(), strict=True)

@@ -1,7 +1,7 @@
-"""Wire models: each says what a record of a file may hold, reads it, and gives the JSON Schema of it.
+"""Wire models: each declares the keys of a record in a file, reads it, and gives its JSON Schema.
 
-A model checks the shape of a record. What depends on other parts of the file, such as whether a function is
-known, is checked where the record is made an entry.
+A model checks the shape of a record. Rules that depend on other parts of the file, such as that a function is
+known, are checked where the record becomes an entry.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Row(BaseModel):
 
 @cache
 def _list_keys(model: type[Row]) -> Sequence[str]:
-    """Return the keys of a record, those first that it has to have."""
+    """Return the keys of a record, required ones first."""
     fields = sorted(model.model_fields.items(), key=lambda named: not named[1].is_required())
     return [field.alias or name for name, field in fields]
 
@@ -58,19 +58,19 @@ class EntryRow(Row):
     """An entry."""
 
     id: str
-    """Of this entry of the suite alone; it stays when others are added."""
+    """A name that no other entry of the suite has, and that stays when others are added."""
 
 
 R = TypeVar("R", bound=Row)
 
 
 def make_rule_error(rule: str, *keys: str) -> PydanticCustomError:
-    """Return the error of a validator: the rule that does not hold, and the keys to where it does not."""
+    """Return the error of a validator: the broken rule, and the keys of the value that breaks it."""
     return PydanticCustomError("broken_rule", "{rule}", {"rule": rule, "keys": keys})
 
 
 class _NotNull:
-    """Refuses null: the member has a value, or is left out."""
+    """A validator that refuses null: the member has a value, or is left out."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return handler(Union[tuple(part for part in get_args(source) if part is not NoneType)])  # noqa: UP007 - of parts found here
@@ -78,7 +78,7 @@ class _NotNull:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Takes only known names of a kind; an error shows the nearest ones."""
+    """A validator of known names of a kind; its error shows the nearest ones."""
 
     kind: str
     names: Iterable[str]
@@ -97,7 +97,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class StartsWith:
-    """Takes only text with a prefix, in place of which something else stands in an entry."""
+    """A validator of text with a prefix, which is replaced in the ids of entries."""
 
     prefix: str
     stands: str
@@ -116,7 +116,7 @@ class StartsWith:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Replaces the errors of a value by one sentence."""
+    """A replacement of the errors of a value by one sentence."""
 
     rule: str
 
@@ -153,7 +153,7 @@ def read_row(field: Field, model: type[R]) -> R:
 
 
 def _make_suite_error(field: Field, error: ErrorDetails) -> SuiteError:
-    """Return the first error of a record with the line where it stands."""
+    """Return the first error of a record with its line."""
     # Tags of unions begin with a colon; they are no keys of the file.
     keys: list[Key] = [key for key in error["loc"] if not (isinstance(key, str) and key.startswith(":"))]
     details = error.get("ctx", {})
@@ -184,7 +184,7 @@ def _make_suite_error(field: Field, error: ErrorDetails) -> SuiteError:
 
 
 class _Schema(StrictSchema):
-    """Leaves out what says nothing to a reader: titles of members, and null where a member is left out."""
+    """A schema without noise: no titles of members, no null where a member is left out."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         if schema.get("default") is None:
@@ -193,7 +193,7 @@ class _Schema(StrictSchema):
 
 
 def generate_json_schemas(models: Iterable[type[Row]]) -> Mapping[str, Any]:
-    """Return the JSON Schema of each model, and of what they are made of, by name."""
+    """Return the JSON Schemas of models and of the models inside them, by name."""
     schemas = models_json_schema([(model, "validation") for model in models], schema_generator=_Schema)
     definitions: Mapping[str, Any] = schemas[1]["$defs"]
     return definitions

@@ -71,11 +71,11 @@ class AskedRow(EntryRow):
     )
 
     query: Given[str] = None
-    """What the user asks."""
+    """The user's question."""
     messages: Given[Some[MessageRow]] = None
-    """In place of a query: what was said so far."""
+    """In place of a query: the messages so far."""
     cluster: Given[str] = None
-    """What paraphrases of one template share."""
+    """The name of the template that paraphrases share."""
     parents: Given[list[str]] = None
     """Keys of the entries that it was made from."""
 
@@ -90,7 +90,7 @@ class OfferedRow(AskedRow):
     """A question with functions, none of which has to be called in a certain way."""
 
     functions: list[TextOr[FunctionRow]]
-    """Which functions are offered: by name, or docs."""
+    """The functions that are offered: names, or docs."""
 
 
 class ExpectingRow(OfferedRow):
@@ -136,7 +136,7 @@ class SqlFile(ExpectingFile):
 def entries(
     row: ChatFile | OfferedFile | ExpectingFile, file: Field, suite: str, category: Category
 ) -> Iterator[tuple[Field, Entry]]:
-    """Yield the entries of a file and where each stands. Raises ``SuiteError``."""
+    """Yield the entries of a file with their places. Raises ``SuiteError``."""
     types = TYPES[category.language]
     described = [] if isinstance(row, ChatFile) else row.functions or []
     docs = function_docs.read_function_docs(described, file.at("functions"), types) if described else {}
@@ -168,32 +168,23 @@ def _read_expectation(
         return AnyCall() if category.rule.offers_functions else NoCall()
     if not category.rule.parallel and len(entry.expect) != 1:
         raise at.error(f"{len(entry.expect)} calls; {category.name} takes exactly one")
-    calls = zip(entry.expect, at.elements(), strict=True)
-    return ExpectedCalls(
-        tuple(_read_expected_call(call, place, offered, category.language) for call, place in calls)
-    )
-
-
-def _read_expected_call(
-    call: Mapping[str, Mapping[str, list[object]] | None],
-    at: Field,
-    offered: Mapping[str, FunctionDoc],
-    language: Language,
-) -> ExpectedCall:
-    ((name, given),) = call.items()
-    if name not in offered:
-        raise at.at(name).error(describe_unknown_name("function", name, offered))
-    doc, accepted = offered[name], given or {}
-    for parameter in accepted:
-        place = at.at(name, parameter)
-        if parameter not in doc.properties:
-            raise place.error(describe_unknown_name("parameter", parameter, doc.properties))
-        for option in place.elements():
-            _check_accepted(option, doc.properties[parameter], language)
-    for parameter in doc.required:
-        if parameter not in accepted:
-            raise at.at(name).error(f"has no accepted values for the required parameter {parameter!r}")
-    return ExpectedCall(name, dict(accepted))
+    expected = []
+    for call, place in zip(entry.expect, at.elements(), strict=True):
+        ((name, given),) = call.items()
+        if name not in offered:
+            raise place.at(name).error(describe_unknown_name("function", name, offered))
+        doc, accepted = offered[name], given or {}
+        for parameter in accepted:
+            options = place.at(name, parameter)
+            if parameter not in doc.properties:
+                raise options.error(describe_unknown_name("parameter", parameter, doc.properties))
+            for option in options.elements():
+                _check_accepted(option, doc.properties[parameter], category.language)
+        for parameter in doc.required:
+            if parameter not in accepted:
+                raise place.at(name).error(f"has no accepted values for the required parameter {parameter!r}")
+        expected.append(ExpectedCall(name, dict(accepted)))
+    return ExpectedCalls(tuple(expected))
 
 
 def _check_accepted(field: Field, schema: Schema, language: Language) -> None:

@@ -1,4 +1,4 @@
-"""A small web written by hand: pages of several hosts, from YAML files to what a server sends.
+"""A small web written by hand: pages of several hosts, read from YAML files.
 
 host: lights.example
 name: Register of Lights
@@ -45,7 +45,7 @@ class TableRow(Row):
 
 
 class LogRow(Row):
-    """Lines in which chance chooses the words; every other member lists the words of a place in them."""
+    """Lines with random words; every further member lists the words for a place in them."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, list[str]]
@@ -58,7 +58,7 @@ class LogRow(Row):
 
 
 class PageRow(Row):
-    """What a server has at a place: a page of one kind, or a redirect."""
+    """A page of one kind, or a redirect."""
 
     title: Given[str] = None
     text: Given[list[str]] = None
@@ -136,7 +136,7 @@ def _write_json(field: Field) -> str:
 
 
 def _write_log(row: LogRow, at: Field) -> Iterator[str]:
-    """Yield lines in which chance chooses the words, the same every time."""
+    """Yield lines with random words, the same for the same seed."""
     # A text as seed gives the same numbers on every platform and Python.
     chance = Random(str(row.seed))  # noqa: S311 - makes text
     for n in range(1, row.lines + 1):

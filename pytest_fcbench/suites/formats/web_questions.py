@@ -1,4 +1,4 @@
-"""Questions whose answers stand on pages of the web, several hops apart. Written by hand:
+"""Questions whose answers are on pages of the web, several hops apart. Written by hand:
 
 category: web_search
 entries:
@@ -43,7 +43,7 @@ class SearchRow(Row):
 
 
 class ReadRow(Row):
-    """A page that is read, and what has to be known for the next hop; of the last one, the answer."""
+    """A page that is read, and the fact that the next hop needs; on the last one, the answer."""
 
     read: str
     finds: str
@@ -55,11 +55,11 @@ class ReadRow(Row):
 
 
 class QuestionRow(EntryRow):
-    """A question whose answer stands on a page."""
+    """A question whose answer is on a page."""
 
     id: Annotated[str, StartsWith("web_search_", "both categories stand")]
     query: str
-    """What the user asks."""
+    """The user's question."""
     answers: Some[str]
     """Any of them is right."""
     trail: Given[
@@ -72,7 +72,7 @@ class QuestionRow(EntryRow):
             ]
         ]
     ] = None
-    """How it can be found out."""
+    """The hops that lead to the answer."""
 
     @model_validator(mode="after")
     def _check_trail(self) -> QuestionRow:
@@ -89,7 +89,7 @@ class QuestionFile(Row):
 
 
 def entries(rows: QuestionFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
-    """Yield the questions of a file in a category and where each stands. Raises ``SuiteError``."""
+    """Yield the questions of a file in a category with their places. Raises ``SuiteError``."""
     docs = document_domain(WebSearch)
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         entry = Entry(
@@ -105,5 +105,5 @@ def entries(rows: QuestionFile, file: Field, suite: str, category: Category) -> 
 
 
 def make_scene(category: Category) -> Scene:
-    """Return where calls are carried out: a web whose searches show snippets or not, by the category."""
+    """Return the scene of a category: a web whose searches show snippets or not."""
     return Scene((DOMAIN,), {DOMAIN: {"show_snippet": category.name != "web_search_no_snippet"}})

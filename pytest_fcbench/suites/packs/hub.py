@@ -1,9 +1,9 @@
-"""Packs from one file of a dataset on the Hugging Face hub, pinned by what is found there.
+"""Packs from one file of a dataset on the Hugging Face hub, verified by the sha256 that the hub states.
 
-A pull asks at which commit a branch is and which sha256 the hub states for the file there, gets the file
-of that commit, holds it to that sha256, and records both. ``huggingface_hub`` knows addresses, tokens and
-errors. It is not asked to download: its downloads begin anew after a failure, and xet, which it prefers,
-goes to further hosts. The file comes over plain HTTP, where the rest of it can be asked for.
+A pull asks for the newest commit of a branch and for the sha256 of the file there, gets the file of that
+commit, checks it against that sha256, and records both. ``huggingface_hub`` provides addresses, tokens and
+errors, but does not download: its downloads begin anew after a failure, and xet, which it prefers, uses
+further hosts. The file comes by plain HTTP requests, which can ask for the missing rest.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class HubSource:
-    """What a pack is made from."""
+    """A maker of packs from a file on the hub."""
 
     name: str
     repo: str
-    """Of the dataset, ``owner/name``."""
+    """The name of the dataset, ``owner/name``."""
     file: str
-    """In the repository, and in the pack."""
+    """The path of the file, in the repository and in the pack."""
     check: Callable[[bytes], object]
-    """Reads the file's content. Raises ``SuiteError`` where it is not what it should be."""
+    """Reads the file's content. Raises ``SuiteError`` where it is not as expected."""
     endpoint: str | None = None
     """Address of the hub; None for ``HF_ENDPOINT``, else the Hugging Face hub."""
 
@@ -45,7 +45,7 @@ class HubSource:
 
     @property
     def folder(self) -> str:
-        """One revision at a time."""
+        """The same for all revisions: only one is kept at a time."""
         return "dataset"
 
     def accepts(self, manifest: Manifest) -> bool:
@@ -60,7 +60,11 @@ class HubSource:
         new.mkdir()
         stated = None
         if origin is not None:
-            _copy(self, origin, new / self.file)
+            if not origin.is_file():
+                raise PackError(f"{origin} is not a file; give {self.file} of {self.repo}")
+            if origin.stat().st_size > LARGEST:
+                raise PackError(f"{origin.name} is refused: more than {LARGEST} bytes")
+            shutil.copyfile(origin, new / self.file)
         else:
             with _translate_errors(self, revision):
                 stated = _request_metadata(self, revision)
@@ -89,17 +93,9 @@ class HubSource:
         }
 
 
-def _copy(source: HubSource, origin: Path, target: Path) -> None:
-    if not origin.is_file():
-        raise PackError(f"{origin} is not a file; give {source.file} of {source.repo}")
-    if origin.stat().st_size > LARGEST:
-        raise PackError(f"{origin.name} is refused: more than {LARGEST} bytes")
-    shutil.copyfile(origin, target)
-
-
 @dataclass(frozen=True, slots=True)
 class _Metadata:
-    """What the hub states about the file."""
+    """The commit, sha256 and size that the hub states for the file."""
 
     revision: str
     sha256: str
@@ -128,7 +124,7 @@ def _request_metadata(source: HubSource, revision: str | None) -> _Metadata:
 
 
 def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) -> None:
-    """Put the file at ``target``: from the pack that is there, if it is the same, else from the hub.
+    """Put the file at ``target``: a copy from an existing pack if it is the same, else from the hub.
 
     An unfinished download stays in ``home`` under its sha256, so that nothing else is ever continued.
     """
@@ -157,7 +153,7 @@ def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) ->
 
 
 def _append_rest(source: HubSource, stated: _Metadata, partial: Path, have: int) -> int:
-    """Append what is missing to ``partial`` and return its size, which is less where the hub cuts it off."""
+    """Append the missing rest to ``partial`` and return its size, too small where the hub cuts it off."""
     import httpx
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, tqdm

