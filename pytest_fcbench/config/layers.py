@@ -132,10 +132,12 @@ def read_own_suites(top: Mapping[str, Field]) -> Mapping[str, Path]:
             )
         members = top["suites"].members()
         for name, path in members.items():
+            # The name of a suite is also a mark of pytest, next to those of categories.
             if not can_name_a_suite(name):
                 raise path.error(
                     f"{name!r} cannot name a suite; use one word that names no category, mark or other suite"
                 )
+        # Paths are relative to the configuration file, wherever the command is run.
         return {name: path.path.parent / path.text() for name, path in members.items()}
 
 

@@ -1,4 +1,4 @@
-"""What went wrong with a call, read from the status, the headers and the body of a reply."""
+"""Causes of failed calls, read from the status, the headers and the body of a reply."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ _OVERFLOW = re.compile(
     ),
     re.IGNORECASE,
 )
-"""How servers say that a request does not fit into the context."""
+"""The words in which servers say that a request does not fit into the context."""
 
 _TOO_LARGE = 413
 
 
 def is_context_overflow(status: int, message: str) -> bool:
-    """Return whether a failed reply says that the request does not fit into the model's context."""
+    """Tell whether a failed reply says that the request does not fit into the model's context."""
     # llama.cpp has sent its error with status 500, and in older versions with 400.
     return status == _TOO_LARGE or (status >= 400 and _OVERFLOW.search(message) is not None)
 
