@@ -49,9 +49,10 @@ def test_pull_makes_a_pack_and_says_what_to_run(
     assert err == ""
 
 
-def test_pull_takes_a_folder(demo: WheelSource, tmp_path: Path) -> None:
+def test_pull_takes_a_folder(demo: WheelSource, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_tree(tmp_path / "unpacked", PACKAGE)
     assert main.main(["pull", "demo", "--from", str(folder)]) == 0
+    assert capsys.readouterr().out.startswith(f"demo 1.0: 3 files, content sha256 {demo.content_sha256}\n")
 
 
 def test_list_says_what_is_missing_and_how_to_get_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,15 +144,23 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"{version('pytest-fcbench')}\n"
 
 
-def test_a_folder_with_a_broken_source_is_told(tmp_path: Path) -> None:
+def test_a_folder_with_a_broken_source_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sources = dict.fromkeys(bfcl.SOURCE.sources, "def (")
     folder = write_tree(tmp_path / "odd", {**sources, "bfcl_eval/data/rows.json": ""})
     assert main.main(["pull", "bfcl", "--from", str(folder)]) == 1
+    assert capsys.readouterr().err == (
+        "fcbench: not Python sources: invalid syntax (<unknown>, line 1); the package has changed\n"
+    )
 
 
-def test_a_cache_that_cannot_be_written_is_told(demo: WheelSource, wheel: Path, cache: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_told(
+    demo: WheelSource, wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     cache.write_text("a file", encoding="utf-8")
     assert main.main(["pull", "demo", "--from", str(wheel)]) == 1
+    assert capsys.readouterr().err == (
+        f"fcbench: {cache / 'packs' / 'demo'}: Not a directory; FCBENCH_CACHE names the cache\n"
+    )
 
 
 def test_only_the_named_command_is_imported() -> None:

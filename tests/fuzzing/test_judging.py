@@ -318,8 +318,7 @@ def test_conversations_are_matched(
 @make_target(one=json_values, edits=change_values([{"a": [1, {"b": "c"}], "d": {"e": None}}]))
 def test_any_two_states_are_told_apart(one: object, edits: object) -> None:
     for expected, found in ((one, edits), (edits, one), (edits, edits)):
-        for difference in find_differences(expected, found):
-            assert difference.at.isprintable() or make_printable(difference.at)
+        assert bool(list(find_differences(expected, found))) == (expected != found)
 
 
 # Along golden paths
@@ -348,8 +347,7 @@ def test_walks_are_walked(
 def test_arguments_are_compared_by_rules(
     doc: FunctionDoc, made: dict[str, object], expected: dict[str, object]
 ) -> None:
-    for found in (
-        builtin.compare_arguments(test_builtin.DOC, made, expected),
-        builtin.compare_arguments(doc, made, expected),
-    ):
+    for used in (test_builtin.DOC, doc):
+        found = builtin.compare_arguments(used, made, expected)
         assert make_printable(found.reason)
+        assert found == builtin.compare_arguments(used, made, expected)

@@ -78,7 +78,7 @@ def test_the_key_is_nowhere_but_in_the_request(
         )
         result = project.run(*options, *workers)
     assert endpoint.keys[0] == f"Bearer {KEY}"
-    assert project.records()
+    assert len(project.records()) == 6
     written = [path for path in project.path.rglob("*") if path.is_file() and path.suffix != ".py"]
     assert {"answers.sqlite", "scorecard.json"} <= {path.name for path in written}
     told = result.stdout.str() + result.stderr.str()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -73,4 +72,4 @@ def test_live_without_a_host_of_the_web(project: Project) -> None:
     """The services of core are the run's own in a live run too."""
     result = project.run(REST, "--fcbench-responses=live")
     assert result.parseoutcomes() == {"passed": size("rest")}
-    assert json.dumps(project.scorecard())
+    assert set(read_codes(project).values()) == {(None, None)}

@@ -76,6 +76,8 @@ def test_one_check(core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_weak_checks_are_asked_for(core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main.main(["audit", "core"])
+    assert "unnamed_value" not in capsys.readouterr().out
     main.main(["audit", "core", "--weak"])
     assert "unnamed_value" in capsys.readouterr().out
 

@@ -88,7 +88,8 @@ def test_the_name_of_a_file_says_its_format(
         path = tmp_path / "new" / name
         assert _run_compare(capsys, *runs, f"--to={path}") == f"written to {path}\n"
         assert path.read_text(encoding="utf-8").startswith(start)
-    assert _run_compare(capsys, *runs, "--to", str(tmp_path / "b.md"), "--format=text")
+    path = tmp_path / "b.md"
+    assert _run_compare(capsys, *runs, f"--to={path}", "--format=text") == f"written to {path}\n"
     assert (tmp_path / "b.md").read_text(encoding="utf-8").startswith("tuned")
 
 

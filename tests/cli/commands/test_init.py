@@ -63,8 +63,10 @@ def test_another_folder_is_made(
 def test_workflows_are_yaml_that_runs_the_benchmarks(kind: str) -> None:
     workflow = WORKFLOWS[kind]
     assert workflow is not None
-    assert yaml.safe_load(workflow[1])
-    assert "pytest benchmarks" in workflow[1]
+    job = yaml.safe_load(workflow[1])
+    steps = job["jobs"]["benchmarks"]["steps"] if kind == "github" else None
+    commands = [step["run"] for step in steps if "run" in step] if steps else job["benchmarks"]["script"]
+    assert commands == ["pip install pytest-fcbench", "pytest benchmarks"]
 
 
 def test_wrong_words_are_told(

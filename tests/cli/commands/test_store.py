@@ -248,7 +248,9 @@ def test_an_unreadable_answer_is_told(store: AnswerStore, capsys: pytest.Capture
     with sqlite3.connect(STORE) as database:
         database.execute("UPDATE answers SET answer = '{'")
     assert run_store("list") == 1
-    assert str(STORE) in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        f"fcbench: {STORE}: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)\n"
+    )
 
 
 # Deleting

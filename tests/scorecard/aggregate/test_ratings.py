@@ -49,7 +49,9 @@ def test_where_nobody_was_asked_there_is_nothing() -> None:
 def test_where_no_reply_was_rated_there_is_no_mean() -> None:
     found = summarise_ratings(make_chat_records(NONE))
     assert (found.rated, found.not_rated, found.mean, found.interval) == (0, 1, None, None)
-    assert tabulate_ratings(make_chat_records(NONE), None) is not None
+    table = tabulate_ratings(make_chat_records(NONE), None)
+    assert table
+    assert table.rows == (("chatable", "0", "1", "-", "-", "0", "0", "0"),)
 
 
 def test_trials_of_an_entry_are_a_cluster() -> None:

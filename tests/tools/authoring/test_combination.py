@@ -207,10 +207,10 @@ def test_only_a_plain_sentence_is_said_again(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["A loan of 240,000 at 3.75 percent?", "convert 2025-11-03 17:45 thx"])
 def test_numbers_and_times_do_not_break_a_sentence(question: str) -> None:
-    assert (
-        combination.build_parallel([_OSLO, _make_question(question, number=1, city=["Riga"])], Random(1))
-        is not None
-    )
+    made = combination.build_parallel([_OSLO, _make_question(question, number=1, city=["Riga"])], Random(1))
+
+    assert made is not None
+    assert made.turns[0][0].content == f"What is the weather in Oslo?\n{question}"
 
 
 def test_parallel_multiple_asks_different_functions() -> None:
@@ -255,7 +255,12 @@ def test_parallel_multiple_asks_in_any_one_language() -> None:
     weather = _make_question("Wie wird das Wetter in Bergen und in Riga?", city=["Bergen"])
     loan = _make_question("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
 
-    assert combination.build_parallel_multiple([weather, loan], Random(1)) is not None
+    made = combination.build_parallel_multiple([weather, loan], Random(1))
+
+    assert made is not None
+    assert made.turns[0][0].content == (
+        "Wie wird das Wetter in Bergen und in Riga? Welche Rate hat ein Kredit von 900?"
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -117,12 +117,13 @@ def test_function_docs_stand_before_them_as_json() -> None:
         "description": doc.description,
         "parameters": doc.parameters,
     }
-    assert said == build_text(ENTRY)
+    assert said == "What will the weather in Bergen be?"
 
 
 def test_a_text_counts_once_and_none_not_at_all() -> None:
     first, again = make_entry(entry_id="a"), make_entry(entry_id="b")
     silent = make_multi_turn(("", ["f()"]), entry_id="c")
     blank = make_entry(query=" \n", entry_id="d")
-    assert collect_distinct_texts([first, silent, again, blank]) == {build_text(first): first}
+    found = collect_distinct_texts([first, silent, again, blank])
+    assert found == {"What will the weather in Bergen be?": first}
     assert collect_distinct_texts([silent], functions=True) == {}

@@ -25,7 +25,6 @@ from pytest_fcbench.scorecard.render.html.island import (
     build_islands,
     cut_text,
     find_fair_length,
-    format_usage,
     write_inert_json,
     write_value,
 )
@@ -301,7 +300,7 @@ def test_a_step_with_everything(tmp_path: Path) -> None:
             }
         ]
     ]
-    assert answer["took"] == format_usage(record.usage)
+    assert answer["took"] == "1.50 s, 1,200 tokens in, 7 out, $0.002000"
 
 
 def test_long_texts_are_cut_and_say_how_long_they_were(tmp_path: Path) -> None:

@@ -210,4 +210,6 @@ def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
 
 def test_a_page_of_no_entries_at_all(tmp_path: Path) -> None:
     path = write_scorecard(tmp_path / "none.json", [])
-    assert "<h1>" in render_report([scorecard_files.load_scorecard(path)], Told(), Profile.OFFICIAL)
+    page = Parsed(render_report([scorecard_files.load_scorecard(path)], Told(), Profile.OFFICIAL))
+    assert page.read_texts("h2") == ["Overall", "Scores", "Errors", "Cost and latency", "About", "Entries"]
+    assert page.read_texts("p")[1].startswith("0 passed, 0 failed, 0 not scored. Nothing was scored of ")
