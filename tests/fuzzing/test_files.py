@@ -531,7 +531,7 @@ def test_any_document_is_described_or_refused(value: object) -> None:
 )
 def test_any_docstring_is_described_or_refused(told: str) -> None:
     def function(a: int, b: list[str] | None = None) -> None:
-        """Gets another docstring."""
+        """Take a docstring from the test."""
 
     function.__doc__ = told
     doc = read_or_refuse(lambda: document_function(function), UsageError)

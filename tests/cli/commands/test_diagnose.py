@@ -53,7 +53,7 @@ RunDiagnose: TypeAlias = Callable[..., str]
 
 
 @pytest.fixture(autouse=True)
-def failed_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Record]:
+def records_of_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Record]:
     """Write a scorecard of five failed conversations, a right one and a failed single turn."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JUDGE_KEY", KEY)
@@ -105,9 +105,9 @@ def run_diagnose(capfd: pytest.CaptureFixture[str]) -> RunDiagnose:
 
 
 def test_what_is_no_conversation_in_turns_is_counted(
-    run_diagnose: RunDiagnose, failed_records: list[Record]
+    run_diagnose: RunDiagnose, records_of_failures: list[Record]
 ) -> None:
-    write_card([*failed_records, *hold_conversations("scripted:script.json", "hotels", (0, 1))])
+    write_card([*records_of_failures, *hold_conversations("scripted:script.json", "hotels", (0, 1))])
     lines = run_diagnose(CARD).splitlines()
     assert lines[0].endswith("5 of 6 multi-turn conversations failed")
     assert lines[1].startswith("1 single-turn failures are not looked at")
@@ -595,21 +595,29 @@ def test_a_baseline_has_no_answers(run_refused: Refusal) -> None:
     )
 
 
-def test_an_entry_that_is_not_there_any_more(run_refused: Refusal, failed_records: Sequence[Record]) -> None:
-    write_card([replace(failed_records[0], entry="core:multi_turn_base_9999")])
+def test_an_entry_that_is_not_there_any_more(
+    run_refused: Refusal, records_of_failures: Sequence[Record]
+) -> None:
+    write_card([replace(records_of_failures[0], entry="core:multi_turn_base_9999")])
     assert f"core {core.VERSION} has no entry core:multi_turn_base_9999" in run_refused("diagnose", CARD)
 
 
-def test_a_suite_that_nobody_knows(run_refused: Refusal, failed_records: Sequence[Record]) -> None:
-    write_card([replace(failed_records[0], entry="cor:multi_turn_base_0", suite="cor")])
+def test_a_suite_that_nobody_knows(run_refused: Refusal, records_of_failures: Sequence[Record]) -> None:
+    write_card([replace(records_of_failures[0], entry="cor:multi_turn_base_0", suite="cor")])
     assert run_refused("diagnose", CARD).startswith(f"{CARD}: unknown suite 'cor'. Did you mean 'core'?")
 
 
 def test_a_conversation_that_would_go_another_way(
-    run_refused: Refusal, failed_records: Sequence[Record]
+    run_refused: Refusal, records_of_failures: Sequence[Record]
 ) -> None:
     write_card(
-        [replace(failed_records[0], turns=failed_records[0].turns[:1], steps=failed_records[0].steps[:1])]
+        [
+            replace(
+                records_of_failures[0],
+                turns=records_of_failures[0].turns[:1],
+                steps=records_of_failures[0].steps[:1],
+            )
+        ]
     )
     said = run_refused("diagnose", CARD)
     assert said.startswith(f"{CARD}: the conversation about core:multi_turn_base_0 goes another way today: ")
