@@ -27,7 +27,7 @@ def format_docs(docs: Sequence[Mapping[str, object]], form: Docs) -> str:
 
 
 def _describe(schema: Mapping[str, object]) -> str:
-    # Official: in every form the words stand as Python writes a list.
+    # Official: in every form the words are written as a Python list.
     words = f" Enum values: {schema['enum']}." if "enum" in schema else ""
     return f"{schema.get('description', '')}{words}"
 

@@ -209,7 +209,7 @@ def parse_literal(text: str) -> object:
             parse_source("java", f"class C {{ Object o = {text}; }}"), "variable_declarator"
         )
         if declarator is None or get_text(get_field(declarator, "value")) != text.strip():
-            # The text goes on after the expression, so it is no literal.
+            # Text follows the expression, so it is no literal.
             return text
         return _read_value(get_field(declarator, "value"))
     except (Undecodable, ValueError, RecursionError):

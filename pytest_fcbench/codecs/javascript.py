@@ -174,7 +174,7 @@ def parse_literal(text: str) -> object:
     try:
         assignment = find_first(parse_source("javascript", f"x = {text}"), "assignment_expression")
         if assignment is None or get_text(get_field(assignment, "right")) != text.strip():
-            # The text goes on after the expression, so it is no literal.
+            # Text follows the expression, so it is no literal.
             return text
         return _read_value(get_field(assignment, "right"))
     except (Undecodable, ValueError, RecursionError):

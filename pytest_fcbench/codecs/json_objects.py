@@ -1,4 +1,4 @@
-"""Read JSON values whose types nobody has checked."""
+"""Read JSON values of unchecked types."""
 
 from __future__ import annotations
 

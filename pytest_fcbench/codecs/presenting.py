@@ -138,7 +138,7 @@ def build_wire_doc(doc: FunctionDoc, wording: Wording, language: Language, names
 
 
 def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
-    # Official: OpenAI's interface gets ``response`` as it stands, others in the description.
+    # Official: OpenAI's interface gets ``response`` as a key, others in the description.
     return {
         "name": names.show_name(doc.name),
         "description": doc.description,

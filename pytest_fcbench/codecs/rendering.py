@@ -112,7 +112,7 @@ def _write_sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:
         schema = properties.get(name, {})
         if not isinstance(value, str):
             sources[name] = write(value, schema, quoted=quoted)
-        # A text stands for the name of a variable where another type is declared.
+        # A text is the name of a variable where another type is declared.
         elif schema.get("type") != "String" and re.fullmatch(r"[A-Za-z_$][\w.]*|new .*", value):
             sources[name] = value
         else:

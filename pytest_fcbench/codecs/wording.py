@@ -44,7 +44,7 @@ class Prompts:
     """The parts that system prompts of every format consist of; the names are BFCL's."""
 
     layouts: Mapping[Layout, str]
-    """Templates in which ``{persona}``, ``{task}``, ``{tool_call_format}`` and so on stand for the parts."""
+    """Templates with ``{persona}``, ``{task}``, ``{tool_call_format}`` and so on in place of the parts."""
     styles: Mapping[Style, Sentences]
     output_formats: Mapping[Returned, str]
     param_types: Mapping[Returned, str]

@@ -53,7 +53,7 @@ class Layers:
     pointed: Mapping[str, Path] = field(default_factory=dict)
     """Suites that replace those that are named."""
     root: Path = Path()
-    """The folder in which default paths lie."""
+    """The folder of default paths."""
 
     @property
     def own_suites(self) -> Mapping[str, Path]:

@@ -101,7 +101,7 @@ def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
     if layers.pointed:
         return tuple(layers.pointed)
     if not layers.find_first(option.key):
-        # The names of all suites take a search of what is installed.
+        # The names of all suites would take a search of the installed distributions.
         return (str(option.default),)
     return tuple(layers.find_choices(option.key, (*SUITES, *layers.own_suites)))
 

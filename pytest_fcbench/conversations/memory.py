@@ -49,7 +49,7 @@ def open_environments(entry: Entry, suite: Suite, memories: Memories) -> Environ
 
 
 def describe_memory(entry: Entry, opened: Environments, wording: Wording) -> str:
-    """Return the system text that tells the model who it is and what its memory holds."""
+    """Return the system text with the model's role and the content of its memory."""
     assert entry.scene, "an entry with a memory has a scene"
     domain = next(name for name in entry.scene.domains if name in DOMAINS)
     content = opened.by_domain[domain].recall_memory() or wording.empty_memory[domain]

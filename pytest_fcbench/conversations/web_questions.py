@@ -37,7 +37,7 @@ class _MissingAnswer(Unanswered):
 
 
 class AnsweredWeb:
-    """A web that serves what a party has answered in this conversation."""
+    """A web that serves the answers of a party in this conversation."""
 
     def __init__(self, party: Party) -> None:
         self._party = party

@@ -153,7 +153,7 @@ class AnswerStore:
 
     @property
     def size(self) -> int:
-        """Bytes on disk, with what is not yet merged into the file (``-wal``)."""
+        """Bytes on disk, including those not yet merged into the file (``-wal``)."""
         wal = self.path.with_name(f"{self.path.name}-wal")
         return sum(file.stat().st_size for file in (self.path, wal) if file.exists())
 

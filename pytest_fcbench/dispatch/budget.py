@@ -59,7 +59,7 @@ class Ledger:
         return None if self._price is None else self._price.compute_cost(*used, self._concurrency)
 
     async def promise(self, request: AskModel) -> float:
-        """Set aside what a call may cost. Raises ``NotScoredError`` where the limit could be passed."""
+        """Reserve the highest likely cost of a call. Raises ``NotScoredError`` if it could pass the limit."""
         if self._max_usd is None or self._price is None:
             return 0.0
         tokens = estimated_tokens(request, SAFE)

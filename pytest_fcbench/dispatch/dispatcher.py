@@ -157,7 +157,7 @@ class Dispatcher:
                 self._loop.call_soon_threadsafe(self._start_more)
 
     def _start_more(self) -> None:
-        """Start what the cap and the look-ahead allow. Runs on the loop."""
+        """Start conversations within the cap and the look-ahead. Runs on the loop."""
         with self._lock:
             while not self._closed and len(self._tasks) < self._concurrency and (entry := self._take_next()):
                 task = self._loop.create_task(self._run(entry))

@@ -179,7 +179,7 @@ class LimitedModel:
             await asyncio.sleep(wait_s)
         # One waits for the next turn, the others for that one.
         async with self._line:
-            # Measured again after each sleep: another call may have been told to wait longer.
+            # Measured again after each sleep: the endpoint may have asked another call to wait longer.
             while (
                 wait_s := max(
                     self._requests.turn(_now()), self._tokens.turn(_now()), self._held_until - _now()

@@ -67,7 +67,7 @@ class Screen:
         self._out.flush()
 
     def clear(self) -> None:
-        """Wipe the line, so that whoever writes next finds it empty."""
+        """Wipe the line, so that the next output starts on an empty line."""
         if self._renews:
             self.show("")
             self._out.write("\r")

@@ -51,7 +51,7 @@ TYPES: Mapping[Language, Mapping[str, type]] = {
         "any": str,
     },
 }
-"""The Python type that stands for each type word (BFCL's ``PYTHON_TYPE_MAPPING``, ``JAVA_TYPE_CONVERSION``
+"""The Python type of each type word (BFCL's ``PYTHON_TYPE_MAPPING``, ``JAVA_TYPE_CONVERSION``
 and ``JS_TYPE_CONVERSION``)."""
 
 WITH_ELEMENTS: Mapping[Language, tuple[str, ...]] = {

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 def drive_conversation(
     conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Reply]
 ) -> Result:
-    """Answer every demand of a conversation and return what the conversation returns."""
+    """Answer every demand of a conversation and return its result."""
     step = _advance(partial(next, conversation))
     while not isinstance(step, _Ended):
         step = _advance(partial(conversation.send, answer(step)))
@@ -28,7 +28,7 @@ def drive_conversation(
 async def drive_conversation_async(
     conversation: Generator[Demand, Reply, Result], answer: Callable[[Demand], Awaitable[Reply]]
 ) -> Result:
-    """Await an answer to every demand of a conversation and return what the conversation returns."""
+    """Await an answer to every demand of a conversation and return its result."""
     step = _advance(partial(next, conversation))
     while not isinstance(step, _Ended):
         step = _advance(partial(conversation.send, await answer(step)))
@@ -57,9 +57,9 @@ class _Ended:
 
 
 def _advance(step: Callable[[], Demand]) -> Demand | _Ended:
-    """Return the next demand, or what the conversation returned instead of one.
+    """Return the next demand, or the result of a conversation that has ended.
 
-    Only the step itself is guarded: an answer that raises StopIteration is no end of the conversation.
+    Only the step itself is guarded: an answer that raises StopIteration does not end the conversation.
     """
     try:
         return step()

@@ -1,4 +1,4 @@
-"""Entries, their categories, and what a right answer to them is.
+"""Entries, their categories and the right answers to them.
 
 The vocabulary is the field's (BFCL, Patil et al. 2025):
 an *entry* belongs to a *category*, offers *function docs* and carries an *expectation*.
@@ -46,7 +46,7 @@ class Rule:
     format: str
     """The model of its files, as ``module:Model`` of ``suites.formats``; empty where no such file is read."""
     file_category: str = ""
-    """The category that its files name, where one file holds entries for all categories of the rule."""
+    """The category that its files name, where one file has entries for all categories of the rule."""
     expects_calls: bool = True
     """True where entries carry the calls of a right answer."""
     single_turn: bool = True
@@ -89,7 +89,7 @@ _IRRELEVANCE = Rule(
 _RELEVANCE = Rule("relevance", "relevance", "single_turn:OfferedFile", expects_calls=False)
 """At least one call; its arguments are not compared with a truth."""
 _STATE = Rule("state", "state", "multi_turn:TrajectoryFile", single_turn=False)
-"""Calls are carried out, turn by turn; what they changed and what they returned is compared."""
+"""Calls are carried out, turn by turn; the changed state and the results are compared."""
 _MEMORY, _WEB_SEARCH = (
     Rule("answer", "answer", *read, expects_calls=False, single_turn=False, in_score_files=False)
     for read in (("memory:ScenarioFile", "memory"), ("web_questions:QuestionFile", "web_search"))
@@ -103,7 +103,7 @@ _PATH = Rule(
 )
 """Calls are compared, step by step, with those of a golden path, whose recorded replies answer them."""
 _EXECUTION = Rule("execution", "execution", "executable:ExecutableFile")
-"""Calls are carried out, each by itself; what they return is compared with what those of the truth do."""
+"""Calls are carried out, each by itself; their results are compared with those of the truth."""
 _REST = Rule("rest", "rest", "rest:RestFile", asks_web_api=True, in_score_files=False)
 """Exactly one call, which asks a web API; the answer is compared in shape."""
 _SQL = Rule("sql", "sql", "single_turn:SqlFile", writes_sql=True)
@@ -262,7 +262,7 @@ class AnyCall:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Calls that do what is asked, turn by turn, as Python text (``cd(folder='docs')``).
+    """Calls that serve the requests, turn by turn, as Python text (``cd(folder='docs')``).
 
     In an empty turn nothing can be called yet: a function or a value is missing.
     """
@@ -313,7 +313,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class GoldenPath:
-    """The shortest way to what a request needs: steps of calls, those of a step in any order."""
+    """The shortest way to serve a request: steps of calls, those of a step in any order."""
 
     steps: tuple[tuple[PathCall, ...], ...]
     lookups: tuple[Lookup, ...] = ()
@@ -332,7 +332,7 @@ class GoldenPath:
 
 
 class Comparison(StrEnum):
-    """A rule for comparing what a call returns with what is expected."""
+    """A rule for comparing the result of a call with the expected one."""
 
     EXACT = "exact_match"
     """Both are equal."""
@@ -408,7 +408,7 @@ class Scene:
     persona: str = ""
     """The role that the model is given, in entries that show it its memory of earlier conversations."""
     classes: Mapping[str, type] = field(default_factory=dict)
-    """The classes that stand behind those of its domains that a team wrote (``module:Class``)."""
+    """The classes of those domains that a team wrote (``module:Class``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ _THRESHOLDS = (50_000, 20, 1_000)
 
 
 class CalmCollector:
-    """Between ``calm`` and ``restore`` the collector leaves alone what is there now, and runs rarely.
+    """A switch: between ``calm`` and ``restore`` the collector runs rarely and ignores existing objects.
 
     A run holds hundreds of thousands of objects for its items, and litellm makes garbage fast enough to
     have them all looked through several times a second: an eighth of the speed at 128 calls in flight.
@@ -21,7 +21,7 @@ class CalmCollector:
         self._before: tuple[int, int, int] | None = None
 
     def calm(self) -> None:
-        """Freeze all objects that there are and collect rarely; a second call does nothing."""
+        """Freeze all existing objects and collect rarely; a second call does nothing."""
         if self._before is None:
             self._before = gc.get_threshold()
             # Garbage that is frozen with the rest would never be freed.

@@ -19,9 +19,9 @@ class Returned(StrEnum):
     PYTHON = "python"
     JSON = "json"
     VERBOSE_XML = "verbose_xml"
-    """Values stand in attributes."""
+    """Values are attributes."""
     CONCISE_XML = "concise_xml"
-    """Values stand between tags."""
+    """Values are texts between tags."""
 
 
 class Docs(StrEnum):

@@ -13,7 +13,7 @@ _SECRET_TEXT = re.compile(
 )
 _SHORTEST = 6
 _LONG = 16
-"""Characters of a key that no honest answer holds by chance."""
+"""Characters of a key that no honest answer contains by chance."""
 
 
 def list_secrets(*secrets: str) -> list[str]:
@@ -38,7 +38,7 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
 def redact_secrets(text: str, *secrets: str) -> str:
     """Replace given secrets, values of secret-looking variables and key-like words by ``***``."""
     for secret in list_secrets(*secrets):
-        # Shorter values, such as "test" or "1", stand in honest texts by chance.
+        # Shorter values, such as "test" or "1", occur in honest texts by chance.
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, "***")
     return _SECRET_TEXT.sub(lambda found: f"{found.group(1) or ''}***", text)

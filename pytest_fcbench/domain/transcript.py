@@ -44,7 +44,7 @@ class Fault(StrEnum):
     OVERFLOW = "context_overflow"
     """The request did not fit into the model's context: the model's own failure."""
     INFERENCE_ERROR = "inference_error"
-    """A result file holds the error of a call that went wrong where an answer belongs."""
+    """A result file has the error of a failed call in place of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class PathSettings:
     __pydantic_config__ = DESCRIBED
 
     profile: Profile
-    """The profile whose rules hold."""
+    """The profile whose rules apply."""
     judge: str = BUILTIN
     """The judge of arguments that no rule can compare, and of replies in words: our rules (which rate none),
     or a model by its label."""
@@ -236,7 +236,7 @@ def part_from_json(part: object) -> ToolCall | str:
 CallingConversation: TypeAlias = Generator[AskModel | CallFunctions, Completion | Results, Transcript]
 
 Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
-"""A conversation whose calls somebody else carries out."""
+"""A conversation whose calls are carried out elsewhere."""
 
 
 # A type checker would take any name for one of the module.

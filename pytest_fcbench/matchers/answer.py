@@ -46,7 +46,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if not isinstance(entry.expectation, Answers):
         raise TypeError(f"{entry.key} has no answers")
     for aside in transcript.asides:
-        # Officially the model is told that its search failed, and is judged all the same.
+        # Officially the model gets the error of the failed search, and is still judged.
         if aside.party in WEBS and aside.completion.fault:
             cause, _, reason = (aside.completion.text or "").partition(": ")
             return Judgement.same_in_both(NotScored(cause, reason))
@@ -70,7 +70,7 @@ def _judge_officially(transcript: Transcript, right: Sequence[str]) -> Verdict:
 
 
 def last_message(transcript: Transcript) -> object:
-    """Return the last step without calls as a result file holds it: a text, or a list of calls or texts."""
+    """Return the last step without calls in the form of a result file: a text, or a list."""
     last = [step.completion for step in transcript.turns[0] if not step.calls][-1:]
     if not last:
         return None
@@ -206,7 +206,7 @@ class _Word(NamedTuple):
     text: str
     """A word without accents, or the value of a number between ``#``."""
     glued: bool
-    """True where nothing stands between it and the word before (``7th``)."""
+    """True where it follows the word before without a gap (``7th``)."""
 
 
 def states_answer(text: str, answer: str) -> bool:

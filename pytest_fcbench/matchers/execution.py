@@ -1,4 +1,4 @@
-"""Judging calls by what they return (BFCL's executable evaluation, as it was until April 2025).
+"""The matcher of calls by their results (BFCL's executable evaluation, as it was until April 2025).
 
 The calls of the truth are carried out in the same run as those of the answer, by the same functions.
 Official rules (``executable_checker``):
@@ -61,7 +61,7 @@ from pytest_fcbench.matchers.ast.corrected import fail_without_calls, find_unmat
 from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 
 LIVE_ONLY = "live_only"
-"""Cause where only a web API knows what a call returns."""
+"""Cause where only a web API knows the result of a call."""
 
 _CHECKER = "executable_checker"
 _NOT_OFFERED = Raised("this function is not offered")
@@ -199,7 +199,7 @@ def write_call(call: Call, offer: Offer) -> str:
         if name.isidentifier():
             parts.append(f"{name}={_write_value(value, offer)}")
         else:
-            # A name of JSON may hold anything, so in source it could pass for several arguments.
+            # A name in JSON can be any text, so in source it could pass for several arguments.
             parts.append(f"**{_write_value(value if name == '**' else {name: value}, offer)}")
     return f"{call.name}({', '.join(parts)})"
 

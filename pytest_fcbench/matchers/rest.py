@@ -1,4 +1,4 @@
-"""Judging a call by how a web API answers it (BFCL's REST evaluation, as it was until April 2025).
+"""The matcher of REST calls by the API's answer (BFCL's REST evaluation, as it was until April 2025).
 
 Official rules (``executable_checker_rest``):
 
@@ -56,7 +56,7 @@ _GOOD = 200
 
 
 def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
-    """Judge the last answer by what the web API returns. ``entry`` must expect a response."""
+    """Judge the last answer by the web API's reply. ``entry`` must expect a response."""
     truth = entry.expectation
     if not isinstance(truth, ExpectedResponse):
         raise TypeError(f"{entry.key} has no expected response")
@@ -165,7 +165,7 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
     corrected = profile is Profile.CORRECTED
     match response:
         case Unanswered(function=host, reason=reason):
-            # Whatever another API would answer, it is not what the truth's answers.
+            # No answer of another API can be that of the truth's API.
             if host != truth.response.host:
                 return _fail("wrong_key", f"it asks {host}, the truth {truth.response.host}")
             return NotScored(LIVE_ONLY, f"{asked}{reason}")

@@ -1,4 +1,4 @@
-"""Judging multi-turn entries by what their calls did (BFCL's ``multi_turn_checker``).
+"""The matcher of multi-turn entries by the effects of their calls (BFCL's ``multi_turn_checker``).
 
 The calls of the conversation are carried out once more in fresh environments, and those of the ground
 truth in others. After each turn in which the truth makes calls, the model

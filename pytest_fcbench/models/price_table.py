@@ -21,7 +21,7 @@ def known_price(model: str) -> Price | None:
     """
     models = litellm_models()
     provider, _, name = model.partition("/")
-    # ``openai/gpt-4o`` stands in the table without its prefix, ``hosted_vllm/gpt-4o`` must not find it there.
+    # ``openai/gpt-4o`` is in the table without its prefix, ``hosted_vllm/gpt-4o`` must not find it there.
     found = models.get(model, models.get(name))
     if found is None or (model not in models and found.get("litellm_provider") != provider):
         return None

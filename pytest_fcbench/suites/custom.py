@@ -108,7 +108,7 @@ def _read_beginning(file: Path) -> bytes:
         return b""
     try:
         with file.open("rb") as opened:
-            # A folder can hold large files that are no entries; Windows editors begin theirs with a BOM.
+            # A folder can contain large files that are no entries; Windows editors begin theirs with a BOM.
             return opened.read(100_000).removeprefix(BOM_UTF8)
     except OSError as error:
         raise SuiteError(f"{file}: cannot be read: {error.strerror}") from None
@@ -154,7 +154,7 @@ def _load(
             if (other := taken.setdefault(entry.id, category.name)) != category.name:
                 raise part.error(f"the id {entry.id!r} of {category.name} is taken by an entry of {other}")
             found[entry.id] = entry, part.path
-    # An entry and what was made from it share a cluster, whose members count as dependent.
+    # An entry and those made from it share a cluster, whose members count as dependent.
     entries = join_clusters([entry for entry, _ in found.values()])
     return {entry.id: (entry, found[entry.id][1]) for entry in entries}
 

@@ -72,7 +72,7 @@ def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
 
 
 def move_to_category(entry: Entry, category: str) -> Entry:
-    """Move an entry to another category, whose rules then hold; its number stays.
+    """Move an entry to another category, whose rules then apply; its number stays.
 
     An id that does not name its category gets the new one's name in front, so that the two ids differ.
     """

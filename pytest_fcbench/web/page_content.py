@@ -67,7 +67,7 @@ def _convert_html(html: str, url: str, mode: str) -> str:
         unseen.decompose()
     if mode == "markdown":
         for link in page("a", href=True):
-            # urljoin raises for addresses that are none, which a page may hold; they stay as they are.
+            # urljoin raises for invalid addresses, which a page may have; they stay as they are.
             with suppress(ValueError):
                 link["href"] = urljoin(url, str(link["href"]))
         try:

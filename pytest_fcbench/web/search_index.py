@@ -32,7 +32,7 @@ class Index:
         self._lengths = [counts.total() for counts in self._counts]
         self._mean = sum(self._lengths) / max(1, len(self._lengths))
         holding = Counter(word for counts in self._counts for word in counts)
-        # The fewer pages hold a word, the more it says.
+        # A word weighs more, the fewer pages have it.
         self._weights = {
             word: math.log(1 + (len(self._pages) - n + 0.5) / (n + 0.5)) for word, n in holding.items()
         }

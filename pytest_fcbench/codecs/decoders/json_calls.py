@@ -42,7 +42,7 @@ def parse_official_inside(text: str) -> tuple[Call, ...]:
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError:
-        # Official: what is no JSON is an answer without calls, not a failure.
+        # Official: text that is no JSON is an answer without calls, not a failure.
         return ()
     except (ValueError, RecursionError) as error:
         raise Undecodable(f"not JSON: {str(error) or type(error).__name__}") from None
@@ -103,7 +103,7 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
         try:
             value, at = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError) as error:
-            # Nothing behind a broken value is read: it could lie inside of it.
+            # Nothing behind a broken value is read: it could be a part of it.
             raise Undecodable(f"not JSON: {str(error) or type(error).__name__}") from None
         items += value if isinstance(value, list) else [value]
     if not at:

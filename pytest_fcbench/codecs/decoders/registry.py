@@ -107,7 +107,7 @@ def guess_syntax(texts: Sequence[str]) -> str | None:
         for name, syntax in SYNTAXES.items()
         if syntax and syntax.looks_so
     }
-    # A tie goes to a syntax of a model's own: a list of Python calls may also stand in prose.
+    # A tie goes to a syntax of a model's own: a list of Python calls may also occur in prose.
     most = max(counted, key=lambda name: (counted[name], name != "python"))
     return most if counted[most] else None
 

@@ -40,7 +40,7 @@ def polygon_area(vertices: Sequence[Sequence[float]]) -> float:
 
 
 def maxPoints(points: Sequence[Sequence[float]]) -> int:  # noqa: N802 - BFCL's name
-    """Return how many of the points lie on one line."""
+    """Return the largest number of points on one line."""
     most = min(len(points), 2)
     for index, (x, y) in enumerate(points):
         for other, (u, v) in enumerate(points[:index]):
@@ -251,7 +251,7 @@ def book_room(
     customer_id: str,
     discount_code: str | None = None,
 ) -> dict[str, object]:
-    """Return a booking; nobody looks whether the dates make sense. DISCOUNT10 takes a tenth off."""
+    """Return a booking with unchecked dates. DISCOUNT10 takes a tenth off."""
     return {
         "customer_id": customer_id,
         "room_type": room_type,
@@ -262,7 +262,7 @@ def book_room(
 
 
 def order_food(item: Sequence[str], quantity: Sequence[int], price: Sequence[float]) -> float:
-    """Return what an order costs: quantity times price, added item by item."""
+    """Return the cost of an order: quantity times price, added item by item."""
     return add_in_order(quantity[index] * price[index] for index in range(len(item)))
 
 

@@ -64,7 +64,7 @@ def _compute_number(node: ast.expr, name: str, x: float) -> float:
 def _compute(node: ast.expr, name: str, x: float) -> object:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            # Adding 0 holds a literal to the bounds of every result.
+            # Adding 0 checks a literal against the limits of every result.
             return apply_operator(operator.add, 0, value)
         case ast.Name(id=found) if found == name:
             return x

@@ -34,7 +34,7 @@ class Key:
     """The key by which an API identifies its users."""
 
     env: str
-    """The environment variable that holds it."""
+    """The environment variable of the key."""
     place: Place
     name: str
     """The name of the header or parameter; for a path a pattern with the parts around the key as groups."""

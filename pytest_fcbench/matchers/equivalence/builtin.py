@@ -121,10 +121,10 @@ def _get_or_default(value: object, schema: Schema, needed: bool) -> object:
     if schema.get("default") is not None:
         return schema["default"]
     description = schema.get("description")
-    # Markdown's stars stand around words, and also around the default.
+    # Markdown puts stars around words, and also around the default.
     plain = description[:5_000].replace("*", "") if isinstance(description, str) else ""
     stated = {found[str(found.lastgroup)] for found in _DEFAULT.finditer(plain)}
-    # Of several stated defaults none is taken: each may hold under a condition.
+    # Of several stated defaults none is taken: each may depend on a condition.
     default = stated.pop() if len(stated) == 1 else ""
     return default if default.casefold() not in ("", "none", "null", "empty") else None
 
@@ -160,7 +160,7 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     # Before numbers, because a boolean is an int.
     if isinstance(one, bool) or isinstance(other, bool):
         return _read_truth(one) is _read_truth(other) is not None
-    # Order matters from here on: an id is compared as it stands before a number in it is read.
+    # Order matters from here on: an id is compared as it is before a number in it is read.
     if not _EXACT.isdisjoint(_split_name(name)[-1:]):
         return _are_equal(_spell(one), _spell(other))
     if (amount := read_quantity(one)) or read_quantity(other):

@@ -61,7 +61,7 @@ _GENERAL = frozenset(
         "radisson regency seasons shangri sheraton tussauds western"
     )
 )
-"""Words that name nothing alone: kinds of places, what is done there, chains."""
+"""Words that name nothing alone: kinds of places, activities, chains."""
 
 _BEARINGS = frozenset(
     split_words(
@@ -115,7 +115,7 @@ def _read_place(text: str) -> _Place:
 
 
 def _split_off_region(parts: Sequence[str], stated: Region | None) -> Region | None:
-    """Split off the country or state that stands last; a known city decides between several readings."""
+    """Split off the country or state at the end; a known city decides between several readings."""
     *others, last = parts
     known = _find_known(others)
     # Without a known city in front, New York behind a comma is the city.

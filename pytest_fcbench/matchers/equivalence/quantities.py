@@ -1,4 +1,4 @@
-"""Readers of amounts, dates and times in whatever form they are written.
+"""Readers of amounts, dates and times in all their usual forms.
 
 Nothing is guessed: ``03/04/2024`` is no date, "$5" is of no country, and 007 is no number.
 """
@@ -128,7 +128,7 @@ def _read_measure(text: str) -> Quantity | None:
     unit = word.casefold() if len(word) > 1 else word
     if unit in _MONEY:
         return Quantity(f"money {_MONEY[unit]}", number)
-    # A unit stands behind its number; only currencies and degrees are read in front, too.
+    # A unit follows its number; only currencies and degrees may also precede it.
     if not found["before"] and unit in _UNITS:
         measured, factor = _UNITS[unit]
         return Quantity(measured, number * factor)
@@ -174,7 +174,7 @@ def _read_moment(text: str) -> Quantity | None:
         return Quantity("date", day)
     if (at := _WORDS.get(text) or _read_time(text)) is not None:
         return Quantity("time", at)
-    # A date and a time: what stands between them can be a T, a comma or a space.
+    # A date and a time, with a T, a comma or a space between them.
     for cut in re.finditer(r"(?<=\d)t(?=\d)|,? at |,? ", text):
         day, at = _read_date(text[: cut.start()]), _read_time(text[cut.end() :])
         if isinstance(day, date) and at is not None:
@@ -197,7 +197,7 @@ def _read_date(text: str) -> _Day | None:
         return _make_date(found["year"], int(found["month"]), found["day"])
     if found := _SHORT.fullmatch(text):
         one, two = int(found["one"]), int(found["two"])
-        # 03/04/2024 can be two days, so it equals only what is written the same way.
+        # 03/04/2024 can be two days, so it equals only a date that is written the same way.
         readings = [_make_date(found["year"], month, day) for month, day in ((one, two), (two, one))]
         known = {reading for reading in readings if reading}
         return (found["sign"], one, two, int(found["year"])) if len(known) > 1 else next(iter(known), None)

@@ -1,4 +1,4 @@
-"""Words of texts as they are compared, whatever their case, accents, punctuation, spaces or articles."""
+"""Words of texts as they are compared, without case, accents, punctuation, spaces and articles."""
 
 from __future__ import annotations
 

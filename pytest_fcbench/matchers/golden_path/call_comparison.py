@@ -26,7 +26,7 @@ from pytest_fcbench.matchers.golden_path.walk import is_same_call
 from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_question
 
 _SETS = frozenset(("categories_filter",))
-"""Parameters that hold codes with commas between them, in any order (official)."""
+"""Parameters that are lists of codes with commas between them, in any order (official)."""
 
 
 @dataclass(frozen=True, slots=True)

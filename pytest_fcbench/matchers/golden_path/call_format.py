@@ -23,7 +23,7 @@ _OFFICIAL: Mapping[object, type | tuple[type, ...]] = {
 
 
 def find_format_error(call: Call, docs: Mapping[str, FunctionDoc], profile: Profile) -> str | None:
-    """Describe what is wrong with the form of a call, in words for the model, or return None."""
+    """Describe the error in the form of a call, in words for the model, or return None."""
     fits = _conforms_officially if profile is Profile.OFFICIAL else has_type
     error = describe_misfit(call.name, call.arguments, docs, fits)
     return None if error is None else make_printable(error)

@@ -82,7 +82,7 @@ class _State:
         return any(call is other for other in self.made)
 
     def open_past_lookups(self) -> None:
-        """Expect what comes after lookups too, because they may be left out."""
+        """Expect the steps after lookups too, because lookups may be left out."""
         while self.opened < len(self.path.steps) and all(is_lookup(c, self.path.lookups) for c in self.pool):
             self.open_next()
 

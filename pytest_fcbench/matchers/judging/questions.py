@@ -1,4 +1,4 @@
-"""A question to a judge: material in, one JSON object out, whatever the material says.
+"""A question to a judge: material in, one JSON object out, independent of instructions in the material.
 
 The material was written by users, functions and the model that is judged, so it can contain anything, also
 words to the judge. It goes into the request as JSON, between two lines with a mark that nobody can have
@@ -48,7 +48,7 @@ on as told here. Long texts in it are cut, which "… (N more characters)" tells
 
 
 class Unfit(Exception):  # noqa: N818 - a reader's "no", which is sent to the judge
-    """A reply is not as demanded; the message goes on after "The reply"."""
+    """A reply has the wrong form; the message continues the words "The reply"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def put_question(question: Question[T], judge: str, party: Party = Party.MODEL) 
         try:
             question.answer(completion)
             break
-            # The judge sees its own reply and what is wrong with it, then tries again.
+            # The judge sees its own reply and the reason why it is refused, then tries again.
         except Unfit as error:
             messages += [
                 {
@@ -107,7 +107,7 @@ def put_question(question: Question[T], judge: str, party: Party = Party.MODEL) 
 
 
 def interpret_transcript(question: Question[T], transcript: Transcript) -> T | NotScored:
-    """Return the answer of a finished conversation, or why there is none."""
+    """Return the answer of a finished conversation, or the reason why there is none."""
     if fault := transcript.last.fault:
         return NotScored(fault, transcript.last.text or fault)
     try:

@@ -1,4 +1,4 @@
-"""Structured calls of SQL: compared as they are written, and by what they do to a database.
+"""Structured calls of SQL: compared as they are written, and by their effect on a database.
 
 Official rule (BFCL v1, category ``sql``): the call is compared with the possible answer as any other
 (``matchers/ast``), so ``age>30`` is not ``30 < age``, and ``INSERT`` is not ``INSERT INTO``.

@@ -331,7 +331,7 @@ class _Translator:
             raise NoStatement(CANNOT_TRANSLATE, f"not SQL: {text[:200]!r}") from None
 
     def _check_tree(self, tree: exp.Expr) -> None:
-        """Check that a tree holds allowed nodes and known names; words without quotes become text."""
+        """Check that a tree has allowed nodes and known names only; words without quotes become text."""
         aliases = {alias.alias.lower() for alias in tree.find_all(exp.Alias, exp.TableAlias)}
         for number, node in enumerate(list(tree.walk())):
             if number > _MOST_NODES:

@@ -92,7 +92,7 @@ def select_judged_text(transcript: Transcript) -> Turns:
 
 
 def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
-    """Write the row of an entry's completions; what is unknown is left out.
+    """Write the row of an entry's completions; unknown values are left out.
 
     The text of a fault says that it is one, as the official generator writes it. A row cannot hold a text
     beside tool calls, nor ids of tool calls.
@@ -134,7 +134,7 @@ def _read_number(value: object) -> float | None:
     try:
         number = float(value)
     except OverflowError:
-        # JSON can hold a whole number that is too large for a float.
+        # JSON can have a whole number that is too large for a float.
         return None
     return number if isfinite(number) else None
 

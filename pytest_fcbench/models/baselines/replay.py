@@ -92,7 +92,7 @@ def load(path: Path) -> ReplayModel:
             answers[key], origin[key] = turns, file
     steps = [step for turns in answers.values() for turn in turns for step in turn]
     mode, syntax = Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT]
-    # A single tool call settles it: a row of prompting mode holds text only.
+    # A single tool call settles it: a row of prompting mode has text only.
     if any(completion.tool_calls for completion in steps):
         mode, syntax = Mode.FC, "tool_calls"
     elif guess := guess_syntax([completion.text for completion in steps if completion.text]):

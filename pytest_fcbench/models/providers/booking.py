@@ -35,8 +35,9 @@ PATHS: Mapping[str, str] = dict(line.split() for line in _LISTED)
 
 @dataclass(frozen=True, slots=True)
 class BookingModel:
-    """A model that answers a call with what the API returns for it, as JSON: its ``data`` where it says that
-    all went well, else the whole reply without its ``timestamp``.
+    """A model that answers a call with the API's reply as JSON.
+
+    That is its ``data`` where the status is true, else the whole reply without its ``timestamp``.
 
     The request's only message is the call, ``{"name": ..., "arguments": {...}}`` as JSON.
     """

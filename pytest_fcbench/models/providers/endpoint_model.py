@@ -77,11 +77,11 @@ class EndpointModel(ABC):
         return {**headers, "X-Fcbench-Entry": entry.item_id} if self.tag else headers
 
     def describe(self, text: str) -> str:
-        """Write what was said about a failure as the reason of an error: one line, no secrets."""
+        """Write the message of a failure as the reason of an error: one line, no secrets."""
         return f"{self.id}: {redact_secrets(' '.join(text.split()), self.api_key or '')[:300]}"
 
     @cached_property
     def secrets(self) -> list[str]:
-        """The secrets that no answer may hold."""
+        """The secrets that no answer may contain."""
         given = self.parameters.get("api_key")
         return list_long_secrets(self.api_key or "", given if isinstance(given, str) else "")

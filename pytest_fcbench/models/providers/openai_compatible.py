@@ -100,7 +100,7 @@ class Endpoint:
     api_base: str
     api_key: str | None = field(repr=False)
     key_variable: str
-    """The environment variable that holds the key, where no other is named."""
+    """The environment variable of the key, where no other is named."""
 
 
 def find_endpoint(settings: Settings) -> Endpoint | None:
@@ -132,7 +132,7 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
 
 @dataclass
 class OpenAICompatibleModel(EndpointModel):
-    """A model behind a server with OpenAI's chat interface; ``name`` is what the server calls it."""
+    """A model behind a server with OpenAI's chat interface; ``name`` is its name at the server."""
 
     name: str = ""
     connections: ConnectionPool = field(default_factory=ConnectionPool, repr=False)

@@ -100,7 +100,7 @@ def _file_of(category: Category) -> str:
 
 
 def _answer_file_of(category: Category) -> str:
-    # Categories that official runs leave out lie in a folder of their own.
+    # Categories that official runs leave out have a folder of their own.
     return f"{'' if category.scored else 'unused_datasets/'}possible_answer/{_file_of(category)}"
 
 
@@ -196,7 +196,7 @@ def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, R
         case Group.EXECUTABLE:
             # The calls whose answers the truths are, by the numbers of the entries.
             sent = read_rows(pack, f"{_SANITY_CHECK}_rest.json", key="idx")
-            # Truths of REST entries hold the reply alone, so the call comes from BFCL's check of its APIs.
+            # Truths of REST entries have the reply alone, so the call comes from BFCL's check of its APIs.
             calls = {f"rest_{row['idx']}": str(row["ground_truth"]) for row in sent}
             return lambda row, category, answer: _make_single_turn(
                 row, category, ExpectedResponse(calls[str(row["id"])], str(answer["ground_truth"]))
@@ -270,7 +270,7 @@ def _make_multi_turn(
 
 
 def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, object]]:
-    """Yield id, question and truth of each entry as official score files hold them.
+    """Yield id, question and truth of each entry in the form of official score files.
 
     A multi-turn question has no functions but those that come late, with their docs. An agentic one begins
     with the instruction on the form of the answer.
@@ -289,7 +289,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
         truths = {row["id"]: row["ground_truth"] for row in read_rows(pack, _answer_file_of(category))}
     docs: Mapping[object, object] = {}
     if not category.single_turn:
-        # No function name stands in two of the classes.
+        # No function name occurs in two of the classes.
         docs = {doc["name"]: doc for domain in DOC_FILES for doc in read_doc_rows(pack, domain)}
     for row in _read_questions(pack, category):
         if missed := as_mapping(row.get("missed_function")):

@@ -37,7 +37,7 @@ def memory_entries(
         for row in rows:
             if row["scenario"] == name:
                 answer = answers[row["id"]]
-                # A source joins parts of what was said with "..."; a few questions have theirs paraphrased.
+                # A source joins quotes with "..."; those of a few questions are paraphrased.
                 quotes = re.split(r"\.\.\.|…", str(answer["source"]))
                 place, query = locate_quotes(quotes, said) or last, make_turns(row)[0]
                 questions.append(Question(str(row["id"]), query, _accepted(answer), place))
@@ -69,7 +69,7 @@ def web_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> It
 def official_rows(
     pack: Pack, category: Category, answer_format: str
 ) -> Iterator[tuple[str, Mapping[str, object], object]]:
-    """Yield id, question and answers of each entry as official score files hold them."""
+    """Yield id, question and answers of each entry in the form of official score files."""
     answers = _read_answers(pack, category)
     instruction = {"role": "system", "content": answer_format}
     for row in read_rows(pack, question_file(category)):
@@ -77,7 +77,7 @@ def official_rows(
         first, *others = as_list(row["question"])
         new = {**row, "id": entry_id, "question": [[instruction, *as_list(first)], *others]}
         if category.name in SELECTIONS["memory"]:
-            # Official score files name the memory by its class and list the conversations held before.
+            # Official score files name the memory by its class and list the earlier conversations.
             conversations = _read_conversations(pack, str(row["scenario"]))
             new["involved_classes"] = [f"MemoryAPI_{category.name.removeprefix('memory_')}"]
             new["depends_on"] = [_entry_id(category, before) for before in conversations]

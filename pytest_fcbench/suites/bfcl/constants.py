@@ -97,7 +97,7 @@ def _read_assignments(module: ast.Module) -> Mapping[str, object]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
                 found[node.targets[0].id] = _evaluate(node.value, found)
-            # An assignment of something else, such as a call, holds no prompt.
+            # An assignment of something else, such as a call, is not a prompt.
             except (ValueError, TypeError):
                 continue
     return found

@@ -57,7 +57,7 @@ def _find_files(category: Category) -> Sequence[Path]:
         return _find_files(CATEGORIES[MADE_OF[category.name]])
     if category.name in SELECTIONS["memory"]:
         return sorted(_FOLDER.glob("memory_*.yaml"))
-    # Both categories of the web ask the same questions, and differ in what a search returns.
+    # Both categories of the web ask the same questions; only the results of searches differ.
     name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
     return [path for folder in (_FOLDER, GROWN) if (path := folder / f"{name}.yaml").exists()]
 

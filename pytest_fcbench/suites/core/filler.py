@@ -26,7 +26,7 @@ _SEED = 20_240_901
 def filler() -> Filler:
     """Make the filler of all domains that use it."""
     random = Random(_SEED)  # noqa: S311 - it must be the same every time
-    # All draws come from one source, so what is added goes to the end: the rest then stays as it is.
+    # All draws come from one source, so additions go to the end: the rest then stays the same.
     symbols = ["".join(random.choices("BCDFGHJKLMNPQRSTVWXZ", k=4)) for _ in range(600)]
     return Filler(
         file_text=" " + _make_text(random, 40),

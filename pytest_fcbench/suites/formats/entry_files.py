@@ -35,7 +35,7 @@ def _load_format(rule: Rule) -> tuple[Format, type[Row]]:
 
 
 def file_categories() -> Mapping[str, Rule]:
-    """Return the rule of each word that can stand in a file as its category."""
+    """Return the rule of each word that a file can name as its category."""
     rules = ((each.rule.file_category or each.name, each.rule) for each in CATEGORIES.values())
     return {word: rule for word, rule in rules if rule.format}
 
@@ -47,7 +47,7 @@ def file_models() -> Mapping[str, type[Row]]:
 
 @cache
 def keys_at_top() -> frozenset[str]:
-    """Return the keys at the top of a file, which in JSON lines stand beside the entry."""
+    """Return the keys at the top of a file, which in JSON lines are keys beside those of the entry."""
     keys = {key for model in file_models().values() for key in model.model_fields}
     return frozenset(keys - {"entries", "functions"})
 

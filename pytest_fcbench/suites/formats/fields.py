@@ -17,7 +17,7 @@ _DEEPEST = 100
 
 
 class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
-    """PyYAML's safe loader; keys are the text they are written with (``on`` too), and none stands twice."""
+    """PyYAML's safe loader; keys stay texts (``on`` too), and none may occur twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
         seen = set()

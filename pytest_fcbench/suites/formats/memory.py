@@ -32,7 +32,7 @@ from pytest_fcbench.suites.formats.rows import EntryRow, Row, Some, StartsWith
 
 
 class QuestionRow(Row):
-    """A question about what was said."""
+    """A question about earlier conversations."""
 
     query: str
     """The user's question."""

@@ -46,7 +46,7 @@ class Pack:
             content = (self.folder / path).read_bytes()
         except OSError:
             raise PackError(f"pack {self.name}: {path} is gone; run 'fcbench pull {self.name}'") from None
-        # A score is printed with the hash of its pack, so no file may differ from what was hashed.
+        # A score is printed with the hash of its pack, so no file may differ from the one that was hashed.
         if hashlib.sha256(content).hexdigest() != self.files.get(path):
             raise PackError(
                 f"pack {self.name}: {path} was changed after it was fetched; run 'fcbench pull {self.name}'"

@@ -189,7 +189,7 @@ def _url(source: HubSource, revision: str | None) -> str:
 
 
 def _host(source: HubSource) -> str:
-    """Return the hub's name for a message; an address can hold a password."""
+    """Return the hub's name for a message; an address can contain a password."""
     from huggingface_hub import constants
 
     return urlsplit(source.endpoint or constants.ENDPOINT).hostname or "HF_ENDPOINT"
@@ -197,7 +197,7 @@ def _host(source: HubSource) -> str:
 
 @contextmanager
 def _translate_errors(source: HubSource, revision: str | None) -> Iterator[None]:
-    """Translate errors of the hub and of the network to ``PackError``; their own texts can hold a token."""
+    """Translate errors of hub and network to ``PackError``; their own texts can contain a token."""
     import httpx
     from huggingface_hub import errors
 
