@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs.doc_formats import format_docs
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.codecs.wording import Notes, Wording
+from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompt_format import PromptFormat
@@ -131,9 +131,20 @@ def build_wire_doc(doc: FunctionDoc, wording: Wording, language: Language, names
     notes = wording.notes[language]
     parameters = dict(doc.parameters)
     if notes.any_type is not None:
-        parameters["properties"] = {
-            name: _request_source_text(schema, notes) for name, schema in doc.properties.items()
-        }
+        # Official: Java and JavaScript values are asked for as source text, with their types in the notes.
+        properties: dict[str, Schema] = {}
+        for name, schema in doc.properties.items():
+            changed = dict(schema)
+            kind, items = changed.get("type"), changed.get("items")
+            note = notes.any_type if kind == "any" else notes.typed.format(kind)
+            if kind in ("Array", "ArrayList", "array") and isinstance(items, Mapping):
+                note += notes.elements.format(items.get("type"))
+                del changed["items"]
+            if kind == "dict" and notes.members is not None and "properties" in changed:
+                note += notes.members.format(json.dumps(changed.pop("properties")))
+            text = f"{changed.get('description', '')}{note}"
+            properties[name] = {**changed, "description": text, "type": "string"}
+        parameters["properties"] = properties
     return _build_doc(replace(doc, description=doc.description + notes.hint, parameters=parameters), names)
 
 
@@ -145,20 +156,6 @@ def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
         "parameters": doc.parameters,
         **doc.extra,
     }
-
-
-def _request_source_text(schema: Schema, notes: Notes) -> Schema:
-    """Ask for a parameter as source text: its real type moves into the description."""
-    changed = dict(schema)
-    kind = changed.get("type")
-    note = (notes.any_type or "") if kind == "any" else notes.typed.format(kind)
-    items = changed.get("items")
-    if kind in ("Array", "ArrayList", "array") and isinstance(items, Mapping):
-        note += notes.elements.format(items.get("type"))
-        del changed["items"]
-    if kind == "dict" and notes.members is not None and "properties" in changed:
-        note += notes.members.format(json.dumps(changed.pop("properties")))
-    return {**changed, "description": f"{changed.get('description', '')}{note}", "type": "string"}
 
 
 def build_tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:

@@ -47,18 +47,15 @@ class Registry(Mapping[str, T]):
         if name in self._own:
             return self._own[name]
         if name not in self._loaded:
-            self._loaded[name] = self._load(self._added()[name])
+            point = self._added()[name]
+            try:
+                self._loaded[name] = point.load()
+            except Exception as error:
+                raise UsageError(
+                    f"{self._kind} {point.name!r}: {point.value} of {_distribution_of(point)} cannot be "
+                    f"imported: {type(error).__name__}: {error}; repair or uninstall that distribution"
+                ) from error
         return self._loaded[name]
-
-    def _load(self, point: EntryPoint) -> T:
-        try:
-            found: T = point.load()
-        except Exception as error:
-            raise UsageError(
-                f"{self._kind} {point.name!r}: {point.value} of {_distribution_of(point)} cannot be "
-                f"imported: {type(error).__name__}: {error}; repair or uninstall that distribution"
-            ) from error
-        return found
 
     # The one of ``Mapping`` looks the name up, which would import its entry point.
     def __contains__(self, name: object) -> bool:

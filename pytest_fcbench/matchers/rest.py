@@ -43,7 +43,7 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_
 from pytest_fcbench.codecs.execution_text import write_official_texts
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.transcript import Call, Fault, Transcript
+from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Perform, Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.matchers.ast.corrected import fail_without_calls
@@ -134,26 +134,21 @@ def _judge_corrected(entry: Entry, transcript: Transcript, truth: _Truth, perfor
     (call,) = reading.calls
     if call.name not in offer.by_name:
         return _fail("execution_error", f"the function {call.name:.80} is not offered")
-    text = write_call(_restore_values(call), offer)
+    # The docs write defaults as text ("None", "True"), and models repeat them.
+    given = {name: value for name, value in call.arguments.items() if name == "url" or value not in _NOTHING}
+    for name in ("allow_redirects", "stream", "verify"):
+        if isinstance(value := given.get(name), str) and value in _WORDS:
+            given[name] = _WORDS[value]
+    # requests takes pairs of user and password, or of two timeouts, only as tuples, which JSON does not have.
+    for name in ("auth", "timeout"):
+        if isinstance(value := given.get(name), list):
+            given[name] = tuple(value)
+    text = write_call(replace(call, arguments=given), offer)
     return _compare_responses(text, perform(text), truth, Profile.CORRECTED)
 
 
 _NOTHING = (None, "", "None", "none", "null")
 _WORDS = {"True": True, "true": True, "False": False, "false": False}
-
-
-def _restore_values(call: Call) -> Call:
-    """Restore values that the docs mean: they write defaults as text, and JSON has no tuple."""
-    arguments = call.arguments.items()
-    given = {name: value for name, value in arguments if name == "url" or value not in _NOTHING}
-    for name in ("allow_redirects", "stream", "verify"):
-        if isinstance(value := given.get(name), str) and value in _WORDS:
-            given[name] = _WORDS[value]
-    # requests takes pairs of user and password, or of two timeouts, only as tuples.
-    for name in ("auth", "timeout"):
-        if isinstance(value := given.get(name), list):
-            given[name] = tuple(value)
-    return replace(call, arguments=given)
 
 
 def _fail(code: str, reason: str) -> Failed:

@@ -102,7 +102,14 @@ def _resolve(
         elif isinstance(parts := resolved.get("allOf"), list) and parts:
             resolved["allOf"] = parts[1:]
             part, within = _resolve(parts[0], root, within)
-            resolved = _merge(resolved, part)
+            both = {**part, **resolved}
+            for key in ("properties", "required"):
+                one, other = part.get(key), resolved.get(key)
+                if isinstance(one, Mapping) and isinstance(other, Mapping):
+                    both[key] = {**one, **other}
+                elif isinstance(one, list) and isinstance(other, list):
+                    both[key] = [*one, *other]
+            resolved = both
         elif chosen := _choose_alternative(resolved):
             rest = {key: value for key, value in resolved.items() if key not in ("anyOf", "oneOf")}
             resolved = dict(chosen) | rest
@@ -118,17 +125,6 @@ def _choose_alternative(schema: Mapping[str, object]) -> Mapping[str, object] | 
     kept = [part for part in parts if isinstance(part, Mapping) and part.get("type") != "null"]
     # Of a number that may be whole or not, the wider type.
     return next((part for part in kept if part.get("type") == "number"), kept[0] if kept else None)
-
-
-def _merge(schema: Mapping[str, object], part: Mapping[str, object]) -> dict[str, object]:
-    both = {**part, **schema}
-    for key in ("properties", "required"):
-        one, other = part.get(key), schema.get(key)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            both[key] = {**one, **other}
-        elif isinstance(one, list) and isinstance(other, list):
-            both[key] = [*one, *other]
-    return both
 
 
 def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:

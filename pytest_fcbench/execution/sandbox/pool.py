@@ -53,24 +53,23 @@ class Pool:
         provider = Recorded(recorded, self._live)
         # Functions of all suites are kept together, so that children are seldom replaced.
         self._own.update(own)
-        return tuple(self._run(call, provider) for call in calls)
-
-    def _run(self, call: str, provider: Provider) -> Outcome:
-        with self._free:
-            own = tuple(sorted(self._own))
-            child = self._idle.pop() if self._idle else _Child(self.limits, own)
-            if not child.knows(own):
-                child.end()
-                child = _Child(self.limits, own)
-            try:
-                outcome = child.run(call, provider)
-            # After Ctrl-C the answer may still come, and would be taken for that of the next call.
-            except BaseException:
-                child.end()
-                raise
-            if not child.ended:
-                self._idle.append(child)
-        return outcome
+        outcomes = []
+        for call in calls:
+            with self._free:
+                names = tuple(sorted(self._own))
+                child = self._idle.pop() if self._idle else _Child(self.limits, names)
+                if not child.knows(names):
+                    child.end()
+                    child = _Child(self.limits, names)
+                try:
+                    outcomes.append(child.run(call, provider))
+                # After Ctrl-C the answer may still come, and would be taken for that of the next call.
+                except BaseException:
+                    child.end()
+                    raise
+                if not child.ended:
+                    self._idle.append(child)
+        return tuple(outcomes)
 
     def close(self) -> None:
         """End the children."""

@@ -188,7 +188,11 @@ class _Translator:
             case Keyword.DELETE:
                 tree = exp.Delete(this=self._build_table(), where=_make_where(conditions))
             case Keyword.CREATE:
-                tree = self._build_create(columns)
+                found = [self._parse(text, exp.ColumnDef) for text in columns]
+                if not found or not all(isinstance(each, (exp.Identifier, exp.ColumnDef)) for each in found):
+                    raise NoStatement(CANNOT_TRANSLATE, "columns are no names of columns")
+                schema = exp.Schema(this=self._build_table(), expressions=found)
+                tree = exp.Create(this=schema, kind="TABLE")
         self._check_tree(tree)
         # What is carried out is written from the checked tree, never the model's own text.
         try:
@@ -258,12 +262,6 @@ class _Translator:
         pairs = zip(names, values, strict=True)
         sets = [exp.EQ(this=exp.Column(this=name), expression=value) for name, value in pairs]
         return exp.Update(this=self._build_table(), expressions=sets, where=_make_where(conditions))
-
-    def _build_create(self, columns: Sequence[str]) -> exp.Expr:
-        found = [self._parse(text, exp.ColumnDef) for text in columns]
-        if not found or not all(isinstance(column, (exp.Identifier, exp.ColumnDef)) for column in found):
-            raise NoStatement(CANNOT_TRANSLATE, "columns are no names of columns")
-        return exp.Create(this=exp.Schema(this=self._build_table(), expressions=found), kind="TABLE")
 
     def _build_table(self) -> exp.Expr:
         return exp.Table(this=self._parse(self._get_text("table_name"), exp.Identifier))

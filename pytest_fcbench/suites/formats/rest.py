@@ -82,10 +82,18 @@ _REST = {
 
 def entries(rows: RestFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
-    docs = {
-        endpoint.name: _make_doc(endpoint, place)
-        for endpoint, place in zip(rows.endpoints, file.at("endpoints").elements(), strict=True)
-    }
+    docs: dict[str, FunctionDoc] = {}
+    for endpoint, place in zip(rows.endpoints, file.at("endpoints").elements(), strict=True):
+        properties: dict[str, Mapping[str, object]] = {
+            "url": {"type": "string", "description": endpoint.about, "default": endpoint.url}
+        }
+        for name, part in (("params", endpoint.params), ("headers", endpoint.headers)):
+            if part is not None:
+                function_docs.check_object(part, place.at(name), TYPES[Language.PYTHON])
+                described = {key: field.value for key, field in place.at(name).members().items()}
+                properties[name] = {"type": "dict", "description": _PARTS[name], **described}
+        parameters = {"type": "dict", "properties": {**properties, **_REST}, "required": ["url"]}
+        docs[endpoint.name] = FunctionDoc(FUNCTION, "Sends a GET request.", parameters)
     for row, place in zip(rows.entries, file.at("entries").elements(), strict=True):
         if row.endpoint not in docs:
             raise place.at("endpoint").error(describe_unknown_name("endpoint", row.endpoint, docs))
@@ -107,16 +115,3 @@ def entries(rows: RestFile, file: Field, suite: str, category: Category) -> Iter
             expectation=ExpectedResponse(row.expect),
         )
         yield place, entry
-
-
-def _make_doc(row: EndpointRow, at: Field) -> FunctionDoc:
-    properties: dict[str, Mapping[str, object]] = {
-        "url": {"type": "string", "description": row.about, "default": row.url}
-    }
-    for name, part in (("params", row.params), ("headers", row.headers)):
-        if part is not None:
-            function_docs.check_object(part, at.at(name), TYPES[Language.PYTHON])
-            described = {key: field.value for key, field in at.at(name).members().items()}
-            properties[name] = {"type": "dict", "description": _PARTS[name], **described}
-    parameters = {"type": "dict", "properties": {**properties, **_REST}, "required": ["url"]}
-    return FunctionDoc(FUNCTION, "Sends a GET request.", parameters)

@@ -97,7 +97,10 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
         # A redirect has no body that a reader could be shown.
         if len(given) > 1:
             raise at.error("a redirect has nothing else")
-        return Page(url, "", "", _HTML, b"", _resolve_redirect(url, at.at("redirect")))
+        try:
+            return Page(url, "", "", _HTML, b"", urljoin(url, row.redirect))
+        except ValueError as error:
+            raise at.at("redirect").error(f"is no place to go to: {error}") from None
     if row.title is None:
         raise at.error("has no 'title'")
     # Asked whether it is given, because ``null`` is a JSON value as well.
@@ -119,13 +122,6 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
     html = _TEMPLATE.format(title=escape(row.title), site=escape(site), body=body)
     said = [*row.text, *(cell for each in table for cell in each)]
     return Page(url, row.title, _LINK.sub(r"\1", "\n".join(said)), row.type, html.encode())
-
-
-def _resolve_redirect(url: str, field: Field) -> str:
-    try:
-        return urljoin(url, field.text())
-    except ValueError as error:
-        raise field.error(f"is no place to go to: {error}") from None
 
 
 def _write_json(field: Field) -> str:
