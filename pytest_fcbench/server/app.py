@@ -38,6 +38,8 @@ class Stats:
     answered: Counter[str] = field(default_factory=Counter)
     """Good answers sent in full, by the name in the request's header or else the entry's key."""
     faults: Counter[Kind] = field(default_factory=Counter)
+    abandoned: int = 0
+    """Requests without a fault whose client gave up before it had the answer."""
     in_flight: int = 0
     most_in_flight: int = 0
     first_request: float | None = None
@@ -87,6 +89,7 @@ class ChatServer:
         stats.in_flight += 1
         stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
         stats.first_request = stats.first_request or time.time()
+        fault = None
         head = b'{"id":"chatcmpl-%d","created":%d,' % (stats.requests, time.time())
         try:
             body = read_body(await request.read())
@@ -110,6 +113,10 @@ class ChatServer:
             stats.answered[name or asked.entry.key] += 1
             stats.last_answer = time.time()
             return response
+        except (asyncio.CancelledError, ConnectionResetError):
+            # Cancelled where the connection was closed while the answer was made, reset while it was sent.
+            stats.abandoned += not fault
+            raise
         finally:
             stats.in_flight -= 1
 

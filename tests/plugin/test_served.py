@@ -117,7 +117,9 @@ def test_faults_change_no_verdict(project: Project, workers: tuple[str, ...]) ->
     assert len(clean) == size(*SCORED)
     assert judged(project) == clean
     earlier = sum(found["answered"].values()) - _of_entries(found)
-    assert found["requests"] - _answers(clean) - earlier == sum(found["faults"].values()) > 20
+    # On a busy machine an answer may take longer than the two seconds that the client waits.
+    faulty = found["requests"] - found["abandoned"] - _answers(clean) - earlier
+    assert faulty == sum(found["faults"].values()) > 20
     assert set(found["faults"]) == {fault.partition(":")[0] for fault in FAULTS}
 
 
@@ -161,7 +163,7 @@ def test_two_runs_at_once_share_a_store(project: Project) -> None:
         runs = [
             subprocess.Popen([*command, f"--fcbench-scorecard={n}.json"], cwd=project.path) for n in range(2)
         ]
-        assert [run.wait(120) for run in runs] == [0, 0]
+        assert [run.wait(600) for run in runs] == [0, 0]
         before = stats(api_base)["requests"]
         project.run_apart(*options(api_base)).assert_outcomes(passed=size(*SCORED))
         assert stats(api_base)["requests"] == before

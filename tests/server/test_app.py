@@ -274,8 +274,8 @@ def test_hanging_requests_are_in_flight_until_their_clients_give_up() -> None:
             first.close()
             wait_for(api_base, "in_flight", 1)
         wait_for(api_base, "in_flight", 0)
-        assert stats(api_base)["most_in_flight"] == 2
-        assert stats(api_base)["answered"] == {}
+        found = stats(api_base)
+        assert (found["most_in_flight"], found["answered"], found["abandoned"]) == (2, {}, 0)
 
 
 def test_faults_are_those_of_the_seed_and_a_request_that_is_wrong_gets_none() -> None:
@@ -310,6 +310,7 @@ def test_stats_count_good_answers_by_the_name_that_was_given() -> None:
             "requests": 0,
             "answered": {},
             "faults": {},
+            "abandoned": 0,
             "in_flight": 0,
             "most_in_flight": 0,
             "first_request": None,
@@ -325,13 +326,14 @@ def test_stats_count_good_answers_by_the_name_that_was_given() -> None:
     assert began <= found["first_request"] <= found["last_answer"] <= time.time()
 
 
-def test_an_answer_that_nobody_waits_for_is_not_counted() -> None:
+def test_an_answer_that_nobody_waits_for_is_counted_as_abandoned() -> None:
     with served("--model", "oracle", "--latency", "3600") as api_base:
         with _open_connection(api_base) as connection:
             connection.request("POST", CHAT, json.dumps(make_body(CALLING)))
             wait_for(api_base, "in_flight", 1)
         wait_for(api_base, "in_flight", 0)
-        assert stats(api_base)["answered"] == {}
+        found = stats(api_base)
+        assert (found["answered"], found["abandoned"]) == ({}, 1)
 
 
 # Through litellm
