@@ -72,7 +72,7 @@ def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("port", ["-1", "65536"])
 def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["serve", "--model", "oracle", f"--port={port}"]) == 1
-    assert "port must be 0-65535" in capsys.readouterr().err
+    assert "ports are 0 to 65535" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,10 @@ def _find_models(name: str) -> Models:
 
 
 def _listen(port: int) -> socket.socket:
+    # socket.create_server() leaves its socket open where binding raises OverflowError.
+    if not 0 <= port <= 65535:
+        raise FcbenchError(f"--port={port}: ports are 0 to 65535; give another one, or 0 for any free one")
     try:
         return socket.create_server((_HOST, port))
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise FcbenchError(f"--port={port}: {error}; give another one, or 0 for any free one") from None

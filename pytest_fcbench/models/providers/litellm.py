@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -55,6 +56,8 @@ class LitellmModel(EndpointModel):
             told = describe_failure(self.id, error, self.api_key)
             if is_context_overflow(400, str(error)):
                 return Completion(text=told.reason, fault=Fault.OVERFLOW)
+            if told.cause != "bad_request":
+                raise told from None
             refused = RequestRefusedError(told.cause, told.reason, transient=told.transient)
             refused.message = str(error)
             raise refused from None
@@ -88,7 +91,12 @@ class LitellmModel(EndpointModel):
 def describe_failure(model: str, error: Exception, api_key: str | None) -> CallError:
     """Return litellm's error of a failed call as ours: its cause, and whether trying again may help."""
     status, chain = getattr(error, "status_code", None), list(_follow_causes(error))
-    if any(isinstance(link, _UNREACHABLE) for link in chain):
+    if _NO_PROVIDER in str(error):
+        reason = f"{model}: not an id of litellm; for a server of your own add --fcbench-api-base=URL"
+        return CallError("not_found", reason)
+    if _NO_KEY.search(str(error)):
+        cause, transient = "authentication", False
+    elif any(isinstance(link, _UNREACHABLE) for link in chain):
         cause, transient = "connection", True
     elif "Timeout" in type(error).__name__:
         cause, transient = "timeout", True
@@ -107,9 +115,17 @@ def describe_failure(model: str, error: Exception, api_key: str | None) -> CallE
 
 
 def _shorten(error: Exception, api_key: str | None) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
+    # Some messages of litellm end in a traceback, with paths of this machine.
+    words = str(error).partition("Traceback (most recent call last)")[0]
+    text = " ".join(words.split()) or type(error).__name__
     return redact_secrets(text, api_key or "")[:300]
 
+
+# litellm passes these on as errors of the server, some with status 500, so they would be tried for minutes.
+_NO_KEY = re.compile(
+    r"Missing credentials|Missing \S+ API Key|api_key client option must be set", re.IGNORECASE
+)
+_NO_PROVIDER = "LLM Provider NOT provided"
 
 _UNREACHABLE = (ConnectionRefusedError, socket.gaierror)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import socket
 import time
 from dataclasses import replace
 from email.utils import formatdate
@@ -265,3 +267,54 @@ def test_a_provider_that_changes_messages_changes_no_later_request(monkeypatch: 
     _, endpoint = complete_once(lambda _: make_message_reply("ok"), request)
     assert "changed" in json.dumps(endpoint.requests[0])
     assert "changed" not in json.dumps(request.messages)
+
+
+@pytest.fixture
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the keys of providers out of the environment, and the way to any server."""
+    for name in [name for name in os.environ if name.endswith(("_API_KEY", "_AUTH_TOKEN"))]:
+        monkeypatch.delenv(name)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a host was looked up")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("gpt-4o", "OPENAI_API_KEY"),
+        ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+        ("gemini/gemini-2.0-flash", "GEMINI_API_KEY"),
+        ("azure/x", "AZURE_OPENAI_API_KEY"),
+    ],
+)
+@pytest.mark.usefixtures("_no_keys")
+def test_a_missing_key_is_told_at_once_with_its_variable(model: str, variable: str) -> None:
+    with pytest.raises(CallError) as caught:
+        asyncio.run(LitellmModel(model, {}).complete(make_entry(), QUESTION))
+    assert (caught.value.cause, caught.value.transient) == ("authentication", False)
+    assert variable in caught.value.reason
+    assert "Traceback" not in caught.value.reason
+
+
+@pytest.mark.usefixtures("_no_keys")
+def test_an_id_without_a_provider_names_the_way_to_a_server() -> None:
+    with pytest.raises(CallError) as caught:
+        asyncio.run(LitellmModel("my-ft", {}).complete(make_entry(), QUESTION))
+    assert (caught.value.cause, caught.value.transient) == ("not_found", False)
+    assert caught.value.reason == (
+        "my-ft: not an id of litellm; for a server of your own add --fcbench-api-base=URL"
+    )
+
+
+def test_litellm_changes_no_later_request() -> None:
+    """It cuts parts out of the schemas that it sends to vLLM."""
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        model = LitellmModel("hosted_vllm/m", {}, endpoint.api_base, timeout_s=5)
+        asyncio.run(model.complete(make_entry(), AskModel(QUESTION.messages, (tool,))))
+    assert "additionalProperties" not in json.dumps(endpoint.requests[0])
+    assert schema["additionalProperties"] is False
