@@ -137,7 +137,7 @@ def test_wrong_words_exit_with_2(arguments: list[str], says: str, capsys: pytest
     assert says in err
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main.main(["--version"])
     assert ended.value.code == 0

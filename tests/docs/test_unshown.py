@@ -63,7 +63,7 @@ def test_there_are_such_commands() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_it_runs(command: str, project: Path) -> None:
+def test_a_command_of_the_docs_runs(command: str, project: Path) -> None:
     code, told = _run_command(command, project)
     assert code == 0, told
     assert "Traceback" not in told

@@ -46,7 +46,7 @@ def test_the_sdist_holds_the_work_tree_without_our_ci(sdist: Path) -> None:
     assert {"LICENSE", "tests/conftest.py", "benchmarks/test_ast.py"} <= names
 
 
-def test_nothing_is_large(wheel: Path, sdist: Path) -> None:
+def test_no_file_and_no_archive_is_large(wheel: Path, sdist: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         assert max(file.file_size for file in archive.infolist()) < 100_000
     assert wheel.stat().st_size < 2_000_000
@@ -65,7 +65,7 @@ def test_the_sdist_is_built_the_same_again(sdist: Path, tmp_path: Path) -> None:
     assert build_distribution("sdist", tmp_path).read_bytes() == sdist.read_bytes()
 
 
-def test_metadata(wheel: Path) -> None:
+def test_metadata_have_license_python_readme_and_extras(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         about = archive.read(f"pytest_fcbench-{PROJECT['version']}.dist-info/METADATA").decode()
     metadata = email.message_from_string(about)

@@ -157,13 +157,15 @@ def _replay_published(cache: Path, folder: Path) -> Mapping[str, Path]:
 
 @NEEDS_OFFICIAL
 @NEEDS_REPLAY
-def test_published_results(pack_cache: Path, tmp_path: Path) -> None:
+def test_published_results_are_exported_as_officially(pack_cache: Path, tmp_path: Path) -> None:
     assert _assert_agreement(pack_cache, tmp_path, "non_live", _replay_published(pack_cache, tmp_path)) == 440
 
 
 @NEEDS_OFFICIAL
 @pytest.mark.parametrize(("model", "failures"), [("oracle", 8), ("lexical", 4666)])
-def test_models_without_a_network(model: str, failures: int, pack_cache: Path, tmp_path: Path) -> None:
+def test_answers_of_oracle_and_lexical_are_exported_as_officially(
+    model: str, failures: int, pack_cache: Path, tmp_path: Path
+) -> None:
     """The oracle fails in four entries that contradict themselves, in none of the conversations."""
     scorecards = {
         name: _run_benchmarks(
@@ -181,7 +183,9 @@ def test_models_without_a_network(model: str, failures: int, pack_cache: Path, t
 @NEEDS_OFFICIAL
 @pytest.mark.skipif(not MUTATED, reason="FCBENCH_ORACLE names no folder with multi_turn_mut_*.jsonl.gz")
 @pytest.mark.parametrize("variant", [3, 4, 5])
-def test_changed_trajectories(variant: int, pack_cache: Path, tmp_path: Path) -> None:
+def test_changed_trajectories_are_exported_as_officially(
+    variant: int, pack_cache: Path, tmp_path: Path
+) -> None:
     """One of the recorded changes of each multi-turn entry, as the answers of a model in either mode."""
     scorecards = {}
     for mode, name in MODES.items():
@@ -221,7 +225,7 @@ TOOL_CALLS: tuple[object, ...] = (
 
 
 @NEEDS_OFFICIAL
-def test_odd_answers(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
+def test_odd_answers_are_exported_as_officially(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     """Answers that cannot be read, or not as calls, or to values that JSON has no form for."""
     categories = (
         "simple_python",
@@ -248,7 +252,7 @@ def test_odd_answers(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
 
 
 @NEEDS_OFFICIAL
-def test_prompt_formats(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
+def test_prompt_formats_are_exported_as_officially(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     """Right answers to all 5,200 entries, most of them changed at some places."""
     chance, name = random.Random(4), MODES["prompt"]
     said = tmp_path / "said" / name
@@ -265,7 +269,7 @@ def test_prompt_formats(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
 
 
 @NEEDS_OFFICIAL
-def test_final_answers(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
+def test_final_answers_are_exported_as_officially(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     """Right and wrong ones, calls in their place, and results that are no conversation."""
     scorecards = {}
     for mode, name in MODES.items():
@@ -329,7 +333,7 @@ def _make_tool_call(call: str) -> Mapping[str, str]:
 
 
 @NEEDS_REPLAY
-def test_the_published_tables(pack_cache: Path, tmp_path: Path) -> None:
+def test_the_published_tables_are_written_again(pack_cache: Path, tmp_path: Path) -> None:
     """Without the official package. There the row of one model lacks its cost and latency."""
     ours = _export_official(pack_cache, tmp_path / "ours", _replay_published(pack_cache, tmp_path)) / "score"
     name = "data_non_live.csv"

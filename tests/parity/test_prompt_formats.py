@@ -97,7 +97,7 @@ def run_official(code: str, folder: Path, lines: str = "") -> Iterator[Any]:
 
 
 @NEEDS_OFFICIAL
-def test_prompts_rows_and_truths(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
+def test_prompts_rows_and_truths_are_the_official_ones(bfcl: Suite, pack_cache: Path, tmp_path: Path) -> None:
     made = zip(bfcl.load(CATEGORY), official_rows(pack_cache, CATEGORY), strict=True)
     found = 0
     for (entry, row), right in zip(made, run_official(PROMPTS, tmp_path), strict=True):
@@ -233,7 +233,7 @@ def draw_texts(count: int) -> Iterator[tuple[str, PromptFormat]]:
 
 
 @NEEDS_OFFICIAL
-def test_readings(tmp_path: Path) -> None:
+def test_readings_are_the_official_ones(tmp_path: Path) -> None:
     asked = list(draw_texts(40_000))
     lines = "".join(f"{json.dumps([text, form.returned, form.tagged])}\n" for text, form in asked)
     kinds = {"failed": 0, "wrong format": 0, "calls": 0}

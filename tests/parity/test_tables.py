@@ -41,7 +41,9 @@ def read_table(name: str) -> dict[str, dict[str, str]]:
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
-def test_official_rows(model: str, workers: tuple[str, ...], pack_cache: Path, tmp_path: Path) -> None:
+def test_replayed_answers_give_the_official_rows(
+    model: str, workers: tuple[str, ...], pack_cache: Path, tmp_path: Path
+) -> None:
     scorecard = tmp_path / "scorecard.json"
     command = [sys.executable, "-m", "pytest", "benchmarks", "-q", "-p", "no:cacheprovider", *workers]
     command += [

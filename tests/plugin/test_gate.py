@@ -10,7 +10,9 @@ WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "x
 
 
 @WORKERS
-def test_held_though_entries_failed(project: Project, workers: tuple[str, ...]) -> None:
+def test_a_gate_that_holds_makes_exit_code_0_though_entries_failed(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     result = project.run("--fcbench-model=lexical", "--fcbench-gate=overall>=0.01", *workers)
     assert result.ret == 0
     assert result.parseoutcomes()["failed"] > 0
@@ -19,20 +21,20 @@ def test_held_though_entries_failed(project: Project, workers: tuple[str, ...]) 
 
 
 @WORKERS
-def test_broken(project: Project, workers: tuple[str, ...]) -> None:
+def test_a_broken_gate_makes_exit_code_1(project: Project, workers: tuple[str, ...]) -> None:
     result = project.run("--fcbench-model=lexical", "--fcbench-gate=multiple>=90%", *workers)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate multiple>=90%: broken: multiple is *"])
 
 
-def test_all_rules_count(project: Project) -> None:
+def test_one_broken_rule_of_two_breaks_the_gate(project: Project) -> None:
     result = project.run(
         "--fcbench-model=lexical", "--fcbench-gate=overall>=0.01", "--fcbench-gate=multiple>=0.9"
     )
     assert result.ret == 1
 
 
-def test_too_much_not_scored_to_tell(project: Project) -> None:
+def test_a_gate_that_misses_too_many_verdicts_cannot_tell(project: Project) -> None:
     project.write("script.yaml", "answers:\n  core:irrelevance_0: none\n")
     result = project.run(
         "--fcbench-model=scripted:script.yaml",
@@ -50,7 +52,7 @@ def test_a_stopped_run_cannot_tell(project: Project) -> None:
     result.stdout.fnmatch_lines(["gate overall>=0.01: cannot tell: the run was interrupted; *"])
 
 
-def test_a_rule_about_what_was_not_run(project: Project) -> None:
+def test_a_rule_about_what_was_not_run_cannot_tell(project: Project) -> None:
     result = project.run("--fcbench-category=multiple", "--fcbench-gate=parallel>=0.5")
     assert result.ret == 2
     result.stdout.fnmatch_lines(["gate parallel>=0.5: cannot tell: nothing of parallel was scored"])
@@ -85,7 +87,7 @@ def test_without_a_gate_the_exit_code_is_pytests(project: Project) -> None:
     assert project.run().ret == 0
 
 
-def test_nothing_selected(project: Project) -> None:
+def test_a_run_that_selects_nothing_keeps_pytests_exit_code(project: Project) -> None:
     assert project.run("-k", "nothing_like_this").ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 

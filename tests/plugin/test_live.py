@@ -38,7 +38,7 @@ def first_function(asked: Body) -> Reply:
 
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
-def test_both_modes(
+def test_each_mode_sends_tools_or_none_and_records_what_the_answer_cost(
     project: Project, monkeypatch: pytest.MonkeyPatch, mode: str, workers: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("LOOPBACK_API_KEY", KEY)
@@ -87,7 +87,7 @@ def test_the_key_is_nowhere_but_in_the_request(
     assert status == 200 or "authentication" in told
 
 
-def test_an_endpoint_that_fails_now_and_then(project: Project) -> None:
+def test_an_entry_whose_call_fails_is_not_scored_and_the_others_go_on(project: Project) -> None:
     """What fails is not scored; the other entries go on."""
     replies = iter([make_error_reply(400, "the tools are malformed")])
 

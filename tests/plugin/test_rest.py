@@ -54,7 +54,7 @@ def test_the_oracle_passes_all_of_bfcl(
     assert set(read_codes(project).values()) == {(None, None)}
 
 
-def test_over_a_server(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_of_a_served_model_pass(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     with served("--model", "oracle", "--suite", "core") as api_base:
         result = project.run(
@@ -63,12 +63,12 @@ def test_over_a_server(project: Project, monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.parseoutcomes() == {"passed": size("rest")}
 
 
-def test_lexical_gets_verdicts(project: Project) -> None:
+def test_every_answer_of_lexical_gets_a_verdict(project: Project) -> None:
     project.run(REST, "--fcbench-model=lexical")
     assert len(read_codes(project)) == size("rest")
 
 
-def test_live_without_a_host_of_the_web(project: Project) -> None:
+def test_a_live_run_answers_the_services_of_core_itself(project: Project) -> None:
     """The services of core are the run's own in a live run too."""
     result = project.run(REST, "--fcbench-responses=live")
     assert result.parseoutcomes() == {"passed": size("rest")}

@@ -53,7 +53,9 @@ def make_mixed(project: Project) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
-def test_three_outcomes(project: Project, workers: tuple[str, ...]) -> None:
+def test_right_passes_wrong_fails_and_no_answer_is_an_error(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     """Right passes, wrong fails, without an answer is an error; the record says the same."""
     result = project.run(*make_mixed(project), *workers)
     outcomes = result.parseoutcomes()

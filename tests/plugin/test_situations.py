@@ -179,7 +179,9 @@ def _write_baseline(situation: Situation) -> str:
 
 @pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
-def test_the_exit_code(project: Project, situation: Situation, workers: tuple[str, ...]) -> None:
+def test_the_exit_code_in_a_situation(
+    project: Project, situation: Situation, workers: tuple[str, ...]
+) -> None:
     letters = _expand_letters(situation.run)
     assert len(letters) == N
     project.write("script.yaml", json.dumps(_write_script(letters)))

@@ -34,7 +34,7 @@ def _draw_first(number: int, shared: dict[Kind, float], wait: str = "0", seed: i
         (["cut:0.7", "500:0.2", "reset:0.1"], {Kind.CUT: 0.7, Kind.SERVER_ERROR: 0.2, Kind.RESET: 0.1}),
     ],
 )
-def test_shares(texts: Sequence[str], read: dict[Kind, float]) -> None:
+def test_shares_are_read_by_kind(texts: Sequence[str], read: dict[Kind, float]) -> None:
     assert read_shares(texts) == read
 
 
@@ -59,7 +59,7 @@ def test_shares(texts: Sequence[str], read: dict[Kind, float]) -> None:
         ),
     ],
 )
-def test_wrong_shares(texts: Sequence[str], says: str) -> None:
+def test_wrong_shares_are_refused(texts: Sequence[str], says: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_shares(texts)
     assert says in str(caught.value)
@@ -78,14 +78,14 @@ def test_wrong_shares(texts: Sequence[str], says: str) -> None:
         ("exp:0.8", 1 - 1 / 2.718281828459045, 0.8),
     ],
 )
-def test_latency(text: str, chance: float, seconds: float) -> None:
+def test_a_latency_is_constant_a_range_or_exponential(text: str, chance: float, seconds: float) -> None:
     assert read_latency(text)(chance) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
     "text", ["", "-1", "2-1", "1e3", "inf", "nan", "1s", "exp:", "exp:1-2", "norm:1", "1-"]
 )
-def test_wrong_latency(text: str) -> None:
+def test_a_wrong_latency_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_latency(text)
     says = (

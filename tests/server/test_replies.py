@@ -44,12 +44,12 @@ def _make_call_message(*calls: tuple[str, str]) -> object:
     return {"role": "assistant", "content": None, "tool_calls": listed}
 
 
-def test_text() -> None:
+def test_a_text_is_the_content() -> None:
     message = {"role": "assistant", "content": "åååå"}
     assert _read_reply(Completion(text="åååå")) == _make_whole_reply(message, "stop", 2)
 
 
-def test_tool_calls() -> None:
+def test_tool_calls_have_ids_and_no_content() -> None:
     calls = (("f", '{"a": "1234"}'), ("g", "{}"))
     assert _read_reply(tool_calls(*calls)) == _make_whole_reply(_make_call_message(*calls), "tool_calls", 4)
 

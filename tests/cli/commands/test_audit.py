@@ -45,7 +45,7 @@ def core_with_bad_entry(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_sound_category(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sound_category_has_no_certain_finding(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["audit", "core", "--category", "simple_python", "--show", "1"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Audit of core ")
@@ -68,7 +68,9 @@ def test_certain_findings_make_exit_code_1(
     assert "\x1b" not in (core_with_bad_entry / "found.html").read_text()
 
 
-def test_one_check(core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_checks_that_are_named_run(
+    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main.main(["audit", "core", "--check", "shape,duplicate"]) == 0
     out, _ = capsys.readouterr()
     assert "2 entries, 2 checks" in out
@@ -97,7 +99,9 @@ def test_a_category_that_cannot_be_read_is_a_finding(
     )
 
 
-def test_overlap(core_with_bad_entry: Path, pack_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_like_one_of_another_suite_is_found(
+    core_with_bad_entry: Path, pack_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(OURS, "bfcl", lambda cache: make_suite(make_entry("irrelevance", suite="bfcl")))
     assert main.main(["audit", "core", "--against", "bfcl", "--check", "overlap", "--json", "o.json"]) == 0
     (found,) = json.loads((core_with_bad_entry / "o.json").read_text())["findings"]

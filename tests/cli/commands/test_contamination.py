@@ -74,7 +74,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 # What is found
 
 
-def test_a_planted_difference(run_contamination: RunContamination) -> None:
+def test_a_planted_difference_is_found(run_contamination: RunContamination) -> None:
     with serve_endpoint(answer_as_if_trained) as (_, where):
         code, text, errors = run_contamination(where, "--to=x.json")
     assert (code, errors) == (0, "")
@@ -112,14 +112,14 @@ def test_every_number_is_right(
         assert float(row["nats per character"]) == pytest.approx(per_character, rel=1e-5)
 
 
-def test_no_difference_where_all_is_alike(run_contamination: RunContamination) -> None:
+def test_where_all_is_alike_no_difference_is_found(run_contamination: RunContamination) -> None:
     with serve_endpoint(answer_with_echo(lambda word: 0.25)) as (_, where):
         _, text, _ = run_contamination(where, "--a=core:simple_python", "--b=core:multiple")
     perplexity = [line.split() for line in text.splitlines() if line.startswith("perplexity")]
     assert [row[3:] for row in perplexity[:2]] == [["4.000", "4.000", "to", "4.000", "4.000"]] * 2
 
 
-def test_the_function_docs_too(run_contamination: RunContamination) -> None:
+def test_function_docs_are_measured_on_request(run_contamination: RunContamination) -> None:
     with serve_endpoint(answer_with_echo()) as (server, where):
         code, text, _ = run_contamination(where, "--functions", "--limit=2")
     assert code == 0
@@ -138,7 +138,7 @@ def test_some_of_each_set_drawn_the_same_way_each_time(run_contamination: RunCon
     assert len({row["category"] for row in first[:5]}) > 1
 
 
-def test_all_files_at_once(run_contamination: RunContamination) -> None:
+def test_several_files_are_written_at_once(run_contamination: RunContamination) -> None:
     with serve_endpoint(answer_with_echo()) as (_, where):
         code, text, _ = run_contamination(where, "--to=out/x.html", "--to=out/x.csv", "--to=out/x.json")
     assert code == 0
@@ -162,7 +162,7 @@ def test_nothing_is_asked_twice(run_contamination: RunContamination) -> None:
         assert len(server.requests) == 2 * asked + 1, "another question, whose first answer ends it"
 
 
-def test_a_profile_of_the_configuration(
+def test_a_profile_of_the_configuration_gives_endpoint_and_key(
     run_contamination: RunContamination, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", "a-secret-of-some-length")
@@ -241,7 +241,7 @@ def test_the_first_call_says_what_is_wrong(
     assert len(server.requests) <= 3
 
 
-def test_an_endpoint_that_never_answers(run_contamination: RunContamination) -> None:
+def test_an_endpoint_that_never_answers_times_out(run_contamination: RunContamination) -> None:
     import threading
 
     over = threading.Event()
@@ -257,7 +257,7 @@ def test_an_endpoint_that_never_answers(run_contamination: RunContamination) -> 
     assert "timeout: no answer within 0.2 s" in errors
 
 
-def test_a_set_of_which_nothing_can_be_measured(run_contamination: RunContamination) -> None:
+def test_a_set_of_which_nothing_can_be_measured_ends_the_command(run_contamination: RunContamination) -> None:
     with serve_endpoint(
         lambda body: make_echo_reply([0.0]) if str(body["prompt"]) in KNOWN else answer_with_echo()(body)
     ) as (_, where):
@@ -266,7 +266,9 @@ def test_a_set_of_which_nothing_can_be_measured(run_contamination: RunContaminat
     assert f"nothing of {A} could be measured\nnot measured (too_short): {len(KNOWN)}\n" in errors
 
 
-def test_the_key_is_nowhere(run_contamination: RunContamination, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_in_no_output_and_in_no_file(
+    run_contamination: RunContamination, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = "a-very-secret-key-0123456789"
     monkeypatch.setenv("FCBENCH_TEST_SECRET_KEY", key)
     echo = make_error_reply(401, f"wrong key {key}")
@@ -280,7 +282,7 @@ def test_the_key_is_nowhere(run_contamination: RunContamination, monkeypatch: py
         assert path.is_dir() or key.encode() not in path.read_bytes()
 
 
-def test_a_suite_without_such_entries(
+def test_a_suite_without_such_entries_is_refused(
     run_contamination: RunContamination, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -313,7 +315,9 @@ def test_a_suite_without_such_entries(
         (["--concurrency=0"], "--concurrency=0: "),
     ],
 )
-def test_wrong_words(run_contamination: RunContamination, words: list[str], says: str) -> None:
+def test_wrong_words_are_refused_and_write_nothing(
+    run_contamination: RunContamination, words: list[str], says: str
+) -> None:
     if words and not words[0].startswith("--api"):
         words = [*words, "--api-base=http://127.0.0.1:9/v1"]
     code, text, errors = run_contamination(*words)

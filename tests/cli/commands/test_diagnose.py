@@ -139,7 +139,9 @@ def test_each_failure_has_a_class_and_a_place(run_diagnose: RunDiagnose) -> None
         (["--profile=corrected"], 5),
     ],
 )
-def test_what_is_looked_at(run_diagnose: RunDiagnose, options: Sequence[str], entries: int) -> None:
+def test_options_select_what_is_looked_at(
+    run_diagnose: RunDiagnose, options: Sequence[str], entries: int
+) -> None:
     run_diagnose(CARD, "--to=d.json", *options)
     told = json.loads(Path("d.json").read_text())
     assert len(told["entries"]) == entries
@@ -155,7 +157,7 @@ def test_a_long_list_is_cut_but_not_in_the_file(run_diagnose: RunDiagnose) -> No
     assert len(json.loads(Path("d.json").read_text())["entries"]) == 5
 
 
-def test_nothing_failed(run_diagnose: RunDiagnose) -> None:
+def test_where_nothing_failed_that_is_said(run_diagnose: RunDiagnose) -> None:
     text = run_diagnose(CARD, "--category=multi_turn_long_context")
     assert "0 of 0 multi-turn conversations failed" in text
 
@@ -238,7 +240,9 @@ def start_endpoint() -> Iterator[Callable[[Answer], Endpoint]]:
 StartEndpoint: TypeAlias = Callable[[Answer], Endpoint]
 
 
-def test_a_good_judge(run_diagnose: RunDiagnose, start_endpoint: StartEndpoint) -> None:
+def test_a_good_judge_gives_each_failure_a_cause(
+    run_diagnose: RunDiagnose, start_endpoint: StartEndpoint
+) -> None:
     endpoint = start_endpoint(judge_well)
     text = run_diagnose(*list_judge_options(endpoint))
     assert list(read_causes()) == list(ENTRIES)
@@ -299,7 +303,9 @@ def test_a_judge_needs_nobody_else(
     assert len(endpoint.requests) == 1
 
 
-def test_offline_without_stored_answers(run_diagnose: RunDiagnose, start_endpoint: StartEndpoint) -> None:
+def test_offline_without_stored_answers_nothing_is_diagnosed(
+    run_diagnose: RunDiagnose, start_endpoint: StartEndpoint
+) -> None:
     endpoint = start_endpoint(judge_well)
     text = run_diagnose(*list_judge_options(endpoint, "--offline"))
     assert endpoint.requests == []
@@ -516,7 +522,7 @@ def test_a_refused_question_speaks_of_the_judge(
 # Two judges
 
 
-def test_two_judges(run_diagnose: RunDiagnose) -> None:
+def test_the_agreement_of_two_judges_is_counted(run_diagnose: RunDiagnose) -> None:
     for name, labels in {"a": "iiccc", "b": "iccco"}.items():
         words = {"i": "implicit_action", "c": "current_state", "o": "other"}
         rows = [
@@ -544,7 +550,7 @@ def test_two_judges(run_diagnose: RunDiagnose) -> None:
     assert "agreement 100.0%, Cohen's kappa 1.00" in run_diagnose("--audit", "a.json", "a.json")
 
 
-def test_one_class_only(run_diagnose: RunDiagnose) -> None:
+def test_with_one_class_only_kappa_is_not_defined(run_diagnose: RunDiagnose) -> None:
     row = {"entry": ENTRIES[0], "root_cause": {"class": "other"}}
     Path("a.json").write_text(json.dumps({"schema": SCHEMA, "entries": [row]}))
     assert "agreement 100.0%, Cohen's kappa not defined" in run_diagnose("--audit", "a.json", "a.json")
@@ -584,30 +590,32 @@ def test_two_files_must_be_about_the_same(run_refused: Refusal) -> None:
         (["--audit", CARD, CARD], f"{CARD}: no diagnoses"),
     ],
 )
-def test_wrong_words(run_refused: Refusal, words: Sequence[str], says: str) -> None:
+def test_wrong_words_are_refused(run_refused: Refusal, words: Sequence[str], says: str) -> None:
     assert run_refused("diagnose", *words).startswith(says)
 
 
-def test_a_baseline_has_no_answers(run_refused: Refusal) -> None:
+def test_a_baseline_is_refused(run_refused: Refusal) -> None:
     Path("base.json").write_text(scorecard_files.write_baseline(scorecard_files.load_scorecard(Path(CARD))))
     assert run_refused("diagnose", "base.json").startswith(
         "base.json: holds no answers; a baseline keeps verdicts only"
     )
 
 
-def test_an_entry_that_is_not_there_any_more(
+def test_an_entry_that_is_not_there_any_more_is_refused(
     run_refused: Refusal, records_of_failures: Sequence[Record]
 ) -> None:
     write_card([replace(records_of_failures[0], entry="core:multi_turn_base_9999")])
     assert f"core {core.VERSION} has no entry core:multi_turn_base_9999" in run_refused("diagnose", CARD)
 
 
-def test_a_suite_that_nobody_knows(run_refused: Refusal, records_of_failures: Sequence[Record]) -> None:
+def test_a_suite_that_nobody_knows_is_refused(
+    run_refused: Refusal, records_of_failures: Sequence[Record]
+) -> None:
     write_card([replace(records_of_failures[0], entry="cor:multi_turn_base_0", suite="cor")])
     assert run_refused("diagnose", CARD).startswith(f"{CARD}: unknown suite 'cor'. Did you mean 'core'?")
 
 
-def test_a_conversation_that_would_go_another_way(
+def test_a_conversation_that_would_go_another_way_is_refused(
     run_refused: Refusal, records_of_failures: Sequence[Record]
 ) -> None:
     write_card(

@@ -114,7 +114,9 @@ def test_results_scores_and_tables(folder: Path, run_export: RunCommand) -> None
     assert (read_overall_rows()[0]["Model"], read_overall_rows()[0]["Model Link"]) == ("openai/my-ft", "N/A")
 
 
-def test_a_conversation(folder: Path, run_export: RunCommand, pack_cache: Path) -> None:
+def test_a_conversation_has_its_missed_functions_apart(
+    folder: Path, run_export: RunCommand, pack_cache: Path
+) -> None:
     """The question has no functions, but the docs of one that comes late."""
     entry = open_suite("bfcl", pack_cache).load(CATEGORIES["multi_turn_miss_func"])[0]
     failed = Failed("multi_turn:empty_turn_model_response", "")
@@ -183,13 +185,13 @@ def test_categories_of_the_first_version(folder: Path, run_export: RunCommand) -
     assert read_overall_rows()[0]["Latency Mean (s)"] == "N/A"
 
 
-def test_nothing_but_chats(folder: Path, run_export: RunCommand) -> None:
+def test_chats_alone_have_results_and_no_score(folder: Path, run_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", [CHAT], OFFICIAL)
     assert run_export("a.json").startswith("openai_my-ft: 1 answers, 0 right; results only")
     assert read_overall_rows()[0]["Overall Acc"] == "0.00%"
 
 
-def test_facts_about_the_model(folder: Path, run_export: RunCommand) -> None:
+def test_facts_about_the_model_stand_in_the_table(folder: Path, run_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", RECORDS, OFFICIAL)
     words = [
         "--as=x/y",
@@ -230,7 +232,7 @@ def test_the_price_is_given_or_that_of_the_scorecard(
     assert read_overall_rows()[0]["Total Cost ($)"] == cost
 
 
-def test_several_models(folder: Path, run_export: RunCommand) -> None:
+def test_several_models_are_ranked_in_one_table(folder: Path, run_export: RunCommand) -> None:
     write_scorecard(folder / "a.json", RECORDS[1:], OFFICIAL)
     write_scorecard(folder / "b.json", RECORDS, replace(OFFICIAL, model="replay:some/where/other-FC"))
     run_export("a.json", "b.json", "--price=1,1", "--price=2,2")
@@ -350,7 +352,7 @@ def test_nothing_is_overwritten_unasked(
         pytest.param(SUITES, RECORDS, ["gone.json"], "gone.json: cannot be read", id="no file"),
     ],
 )
-def test_what_is_refused(
+def test_what_cannot_be_exported_is_refused(
     folder: Path,
     run_refused_export: RunCommand,
     suites: Mapping[str, Mapping[str, str | None]],

@@ -320,7 +320,7 @@ def test_builtin_beside_a_script_needs_no_network(run_audit: RunAudit) -> None:
     assert "agreement 40.0%, Cohen's kappa 0.00" in text
 
 
-def test_the_first_pairs_only(run_audit: RunAudit) -> None:
+def test_limits_cut_the_pairs_and_the_list(run_audit: RunAudit) -> None:
     Path("judge.json").write_text(
         json.dumps({"answers": {}, "default": json.dumps({"same": True, "reason": "x"})})
     )
@@ -347,7 +347,7 @@ def test_the_pairs_of_a_profile(run_audit: RunAudit, golden_record: Record) -> N
     )
 
 
-def test_no_pairs(run_audit: RunAudit) -> None:
+def test_without_pairs_the_audit_is_empty(run_audit: RunAudit) -> None:
     write_card(make_record(), make_path_record(path=make_path_score(VERDICTS[2]), suite="demo"))
     assert run_audit("--judge=builtin", "--judge=openai/x") == (
         f"{CARD}: under-test, official profile, pairs left to a judge: 0\n"
@@ -385,11 +385,11 @@ TWO = ("--judge=builtin", "--judge=openai/x")
         (["none.json", *TWO], "none.json: cannot be read: No such file or directory"),
     ],
 )
-def test_wrong_words(run_refused: Refusal, words: Sequence[str], says: str) -> None:
+def test_wrong_words_are_refused(run_refused: Refusal, words: Sequence[str], says: str) -> None:
     assert run_refused("judge-audit", *words).startswith(says)
 
 
-def test_what_is_not_there_any_more(run_refused: Refusal, golden_record: Record) -> None:
+def test_what_is_not_there_any_more_is_refused(run_refused: Refusal, golden_record: Record) -> None:
     write_card(replace(golden_record, entry="demo:hotels_9"))
     assert run_refused("judge-audit", CARD, *TWO) == f"{CARD}: demo 3 does not have entry demo:hotels_9"
     write_card(

@@ -113,7 +113,9 @@ def test_a_run_of_today_is_judged_as_it_was(run_rejudge: RunRejudge, lexical_rep
     ]
 
 
-def test_conversations_and_trials_too(run_rejudge: RunRejudge, oracle_report: Report) -> None:
+def test_conversations_and_trials_are_judged_as_they_were(
+    run_rejudge: RunRejudge, oracle_report: Report
+) -> None:
     code, text = run_rejudge(oracle_report)
     assert code == 0
     assert f"{2 * size(*TWICE)} judged again" in text
@@ -339,7 +341,7 @@ def test_a_file_that_cannot_be_written(
 # Official entries
 
 
-def test_official_entries(
+def test_official_entries_are_judged_again_where_their_pack_is(
     pack_cache: Path, tmp_path: Path, run_rejudge: RunRejudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))

@@ -123,7 +123,7 @@ def test_a_category_of_a_later_version() -> None:
 # Refusals
 
 
-def test_a_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "none.json: cannot be read: No such file or directory" in run_refused_report(capsys, "none.json")
 
 
@@ -136,7 +136,9 @@ def test_a_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
         ('{"fcbench": {"schema": "other/1"}, "tests": []}', "x.json: its schema is 'other/1'"),
     ],
 )
-def test_a_file_that_is_no_scorecard(capsys: pytest.CaptureFixture[str], text: str, says: str) -> None:
+def test_a_file_that_is_no_scorecard_is_refused(
+    capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
     Path("x.json").write_text(text)
     assert says in run_refused_report(capsys, "x.json")
     assert not Path("report.html").exists()
@@ -145,7 +147,9 @@ def test_a_file_that_is_no_scorecard(capsys: pytest.CaptureFixture[str], text: s
 @pytest.mark.parametrize(
     "answer", [{}, {"text": 1}, {"text": None, "tool_calls": None, "reasoning": None, "fault": "x"}]
 )
-def test_answers_that_are_none(capsys: pytest.CaptureFixture[str], answer: Mapping[str, object]) -> None:
+def test_answers_that_are_none_are_refused(
+    capsys: pytest.CaptureFixture[str], answer: Mapping[str, object]
+) -> None:
     broken = write_card(records=[replace(make_record(), turns=((answer,),))])
     assert "card.json: invalid scorecard: an answer of core:simple_python_0: " in run_refused_report(
         capsys, broken
@@ -175,7 +179,7 @@ def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], to: s
     assert sorted(path.name for path in Path().iterdir()) == ["card.json", "folder"]
 
 
-def test_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_configuration_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         "--config=none.yaml: no such file; name a configuration file, or leave the option out"
         in run_refused_report(capsys, write_card(), "--config=none.yaml")

@@ -108,7 +108,7 @@ def test_long_values_are_cut_unless_all_is_asked_for(run_show: RunShow) -> None:
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_a_right_conversation(run_show: RunShow, mode: Mode) -> None:
+def test_a_right_conversation_is_shown_beside_its_truth(run_show: RunShow, mode: Mode) -> None:
     text = run_show("core:multi_turn_base_0", "--model=oracle", f"--mode={mode}")
     assert text.count("  truth        ") == text.count("\nturn ")
     assert text.endswith("official  passed\ncorrected passed\n")
@@ -356,7 +356,7 @@ def test_long_and_hostile_calls_can_be_shown() -> None:
         (["core:multiple_0", "--model=oracle", "--mode=x"], "unknown mode 'x'"),
     ],
 )
-def test_wrong_words(
+def test_wrong_words_are_refused(
     run_show: RunShow, capsys: pytest.CaptureFixture[str], words: list[str], says: str
 ) -> None:
     assert says in run_refused_show(capsys, *words)

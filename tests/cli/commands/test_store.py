@@ -134,14 +134,18 @@ def read_results(folder: Path) -> Files:
 # Looking
 
 
-def test_size(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_size_tells_bytes_and_answers_by_model(
+    store: AnswerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_store("size") == 0
     assert capsys.readouterr().out == (
         f"{STORE}: {store.size:,} bytes, 5 answers\n        4  openai/x\n        1  openai/y\n"
     )
 
 
-def test_list(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_tells_answers_and_tokens_by_category(
+    store: AnswerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_store("list") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d", "T", " ".join(line.split())) for line in lines] == [
@@ -167,7 +171,7 @@ def test_list_counts_by_category(store: AnswerStore, capsys: pytest.CaptureFixtu
     assert rows == [["complexfuncbench:Car-Rental", "3"]]
 
 
-def test_list_of_one_model(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_can_be_of_one_model(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_store("list", "--model=openai/y") == 0
     assert "openai/x" not in capsys.readouterr().out
     assert run_store("list", "--model=openai/z") == 0
@@ -202,7 +206,9 @@ def test_a_store_named_in_the_file_is_looked_at(
 )
 @pytest.mark.usefixtures("pack")
 class TestNoStore:
-    def test_missing(self, words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_missing_file_is_refused(
+        self, words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         run_refused_store(*words)
         assert (
             f"{STORE}: no such file; name the file that stores answers with --store"
@@ -211,13 +217,13 @@ class TestNoStore:
         assert list(folder.iterdir()) == []
 
     @pytest.mark.parametrize("content", [b"", b"my diary, do not touch " * 100], ids=["empty", "text"])
-    def test_foreign(self, words: list[str], content: bytes, folder: Path) -> None:
+    def test_a_foreign_file_is_refused_and_kept(self, words: list[str], content: bytes, folder: Path) -> None:
         (folder / "diary").write_bytes(content)
         run_refused_store(*words, "--store=diary")
         assert (folder / "diary").read_bytes() == content
         assert [path.name for path in folder.iterdir()] == ["diary"]
 
-    def test_somebody_elses_database(
+    def test_somebody_elses_database_is_refused_and_kept(
         self, words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         with sqlite3.connect("diary") as database:
@@ -230,7 +236,9 @@ class TestNoStore:
         ) in capsys.readouterr().err
         assert (folder / "diary").read_bytes() == content
 
-    def test_corrupt(self, words: list[str], store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_corrupt_store_is_told_and_kept(
+        self, words: list[str], store: AnswerStore, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         store.close()
         content = STORE.read_bytes()
         content = content[:4096] + b"\xff" * (len(content) - 4096)
@@ -239,7 +247,7 @@ class TestNoStore:
         assert "database disk image is malformed" in capsys.readouterr().err
         assert STORE.read_bytes() == content
 
-    def test_none(self, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_no_store_at_all_is_refused(self, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         run_refused_store(*words, "--store=none")
         assert "name a file with --store" in capsys.readouterr().err
 
@@ -271,7 +279,7 @@ def test_an_unreadable_answer_is_told(store: AnswerStore, capsys: pytest.Capture
         pytest.param(["--all"], set(), id="everything"),
     ],
 )
-def test_prune(
+def test_prune_deletes_what_meets_all_conditions(
     store: AnswerStore, conditions: list[str], stays: set[int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_store("prune", *conditions) == 0
@@ -316,7 +324,7 @@ def endless_writer(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 @pytest.mark.usefixtures("endless_writer")
-def test_a_file_that_stays_locked(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_stays_locked_is_told(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_store("prune", "--all") == 1
     out, err = capsys.readouterr()
     assert (out, err) == (
@@ -328,12 +336,13 @@ def test_a_file_that_stays_locked(store: AnswerStore, capsys: pytest.CaptureFixt
 
 @pytest.mark.usefixtures("endless_writer")
 @pytest.mark.parametrize("action", ["size", "list"])
-def test_looking_does_not_wait_for_a_writer(action: str) -> None:
+def test_looking_does_not_wait_for_a_writer(action: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_store(action) == 0
+    assert "openai/x\n" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("endless_writer", "pack")
-def test_an_import_into_a_locked_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_import_into_a_locked_file_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_results(folder / "given", PROMPTED)
     assert run_store("import", "given", MODEL) == 1
     assert f"{STORE}: database is locked" in capsys.readouterr().err
@@ -510,7 +519,7 @@ def test_calls_beside_a_text_are_not_what_prompting_judges(folder: Path) -> None
         pytest.param(["import", "odd", MODEL], "odd: none of its 1 ids is an entry of bfcl", id="no entry"),
     ],
 )
-def test_what_cannot_be(
+def test_what_cannot_be_moved_is_refused(
     store: AnswerStore, folder: Path, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "odd" in words:
@@ -528,7 +537,7 @@ def test_a_refused_import_makes_no_store(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("pack")
-def test_a_place_where_no_file_can_be(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_place_where_no_file_can_be_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_results(folder / "given", ROWS)
     (folder / "out").write_text("a file", encoding="utf-8")
     assert run_store("import", "given", MODEL) == 0

@@ -149,7 +149,7 @@ def _render_lines(made: list[Record]) -> Iterator[str]:
         yield ""
 
 
-def test_the_tables() -> None:
+def test_the_tables_tell_accuracy_spread_and_cost() -> None:
     made = [
         *(
             make_format_record(entry, 5, None if entry else WRONG, None if entry else WRONG)

@@ -101,7 +101,7 @@ def test_executable_categories_are_a_group_without_a_part_in_overall() -> None:
     assert beside.overall.accuracy == _score_counts(irrelevance=(1, 1)).overall.accuracy
 
 
-def test_a_whole_run() -> None:
+def test_a_whole_run_is_scored_by_the_official_weights() -> None:
     """Every category run; live_relevance and multi_turn_composite change nothing."""
     scores = _score_counts(
         simple_python=(3, 1),

@@ -29,7 +29,7 @@ COUNTS = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.
         pytest.param(29, 29, 0.8830, 1.0, id="all of 29"),
     ],
 )
-def test_published_values(passed: int, n: int, low: float, high: float) -> None:
+def test_shares_have_the_published_limits(passed: int, n: int, low: float, high: float) -> None:
     found = find_share_interval(passed, n)
     assert found is not None
     assert (round(found.low, 4), round(found.high, 4), found.method) == (low, high, "wilson")

@@ -97,10 +97,10 @@ def test_percentiles_interpolate_as_officially(seconds: list[float], p50: float,
     assert found.latency_p95_s == pytest.approx(p95)
 
 
-def test_the_nearest_value_is_no_percentile() -> None:
-    """What other percentile rules give for these values."""
-    assert _measure_latencies(1, 2, 3, 10).latency_p95_s != pytest.approx(10)
-    assert _measure_latencies(1, 2, 3, 10).latency_std_s != pytest.approx(sqrt(50 / 4))
+def test_percentile_and_deviation_are_not_those_of_other_rules() -> None:
+    """The nearest value would be 10, and the deviation of a population the root of 50 / 4."""
+    assert _measure_latencies(1, 2, 3, 10).latency_p95_s == pytest.approx(8.95)
+    assert _measure_latencies(1, 2, 3, 10).latency_std_s == pytest.approx(sqrt(50 / 3))
 
 
 _STEP = st.builds(

@@ -44,7 +44,7 @@ NONE = NotScored(NO_ENTRY, "core 3 has no such entry")
         (LATE, NotScored("timeout", "another sentence"), None),
     ],
 )
-def test_kinds(old: Verdict, new: Verdict, kind: Kind | None) -> None:
+def test_a_change_has_its_kind(old: Verdict, new: Verdict, kind: Kind | None) -> None:
     assert classify_change(old, new) is kind
 
 

@@ -106,7 +106,9 @@ _CARDS = st.lists(st.lists(st.booleans(), min_size=12, max_size=12), min_size=1,
 
 @settings(deadline=None, max_examples=40)
 @given(_CARDS, st.randoms(use_true_random=False), st.sampled_from(["overall", "parallel"]))
-def test_laws_of_ranks(runs: list[list[bool]], chance: object, metric: str) -> None:
+def test_ranks_are_ordered_and_follow_shown_differences(
+    runs: list[list[bool]], chance: object, metric: str
+) -> None:
     cards = [
         make_card({"parallel": verdicts[:8], "simple_python": verdicts[8:]}, f"m{n}")
         for n, verdicts in enumerate(runs)

@@ -463,13 +463,13 @@ def _make_records_of_usage(*usages: Usage) -> list[Record]:
         ("latency.p95<=2900ms", HELD, "latency.p95 is 2.9 s"),
     ],
 )
-def test_latency(rule: str, code: int, sentence: str) -> None:
+def test_a_rule_about_latency(rule: str, code: int, sentence: str) -> None:
     assert _check_rule(
         rule, *_make_records_of_usage(*(Usage(seconds) for seconds in (1.0, 2.0, 3.0)))
     ) == Finding(code, sentence)
 
 
-def test_latency_that_nobody_took() -> None:
+def test_latency_that_nobody_took_cannot_be_told() -> None:
     assert _check_rule("latency.p95<=1s", make_record()) == Finding(
         UNDECIDED, "no call of this run has a latency"
     )
@@ -484,7 +484,7 @@ def test_latency_that_nobody_took() -> None:
         ("cost.per_1000<=400usd", BROKEN, "cost.per_1000 is $500.0000"),
     ],
 )
-def test_cost(rule: str, code: int, sentence: str) -> None:
+def test_a_rule_about_cost(rule: str, code: int, sentence: str) -> None:
     assert _check_rule(rule, *_make_records_of_usage(*[Usage(usd=0.5)] * 3)) == Finding(code, sentence)
 
 
@@ -503,7 +503,7 @@ def test_cost_of_calls_whose_price_is_not_known(rule: str, code: int) -> None:
     assert found.sentence.endswith("for the 1 of 2 calls whose price is known")
 
 
-def test_cost_without_any_price() -> None:
+def test_cost_without_any_price_cannot_be_told() -> None:
     found = _check_rule("cost<=1usd", *_make_records_of_usage(Usage(1.0)))
     assert found == Finding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
 

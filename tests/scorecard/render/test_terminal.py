@@ -75,7 +75,7 @@ RUN = [
 ]
 
 
-def test_a_small_run() -> None:
+def test_a_small_run_is_summed_up() -> None:
     facts = replace(FACTS, notes=("top_p was dropped: gpt-4o refused it",))
     text = "\n".join(_render_lines(RUN, facts=facts))
     assert (
@@ -230,7 +230,7 @@ def test_a_whole_run_has_no_star() -> None:
 # Cost and latency, trials
 
 
-def test_cost_and_latency() -> None:
+def test_cost_and_latency_have_a_row_for_each_category() -> None:
     records = [
         make_record(steps=[Usage(1.0, 100, 10, 0.001)]),
         make_record(number=1, steps=[Usage(2.0, 300, 20, 0.003)]),
@@ -288,7 +288,7 @@ def _make_trials(number: int, *verdicts: Verdict) -> list[Record]:
 PASSED, FAILED, TIMEOUT = Passed(), Failed("wrong_count", "2 calls"), NotScored("timeout", "600 s")
 
 
-def test_trials() -> None:
+def test_trials_have_a_table_of_their_own() -> None:
     records = [
         *_make_trials(0, PASSED, PASSED, PASSED),
         *_make_trials(1, PASSED, FAILED, PASSED),
@@ -364,7 +364,7 @@ def _make_complex_records() -> list[Record]:
     ]
 
 
-def test_complex_calls_alone() -> None:
+def test_complex_calls_alone_leave_overall_without_a_score() -> None:
     """Overall has no score, the profile that drove has the counts, the other one is no alarm."""
     facts = replace(FACTS, profile=Profile.CORRECTED, driven=PathSettings(Profile.CORRECTED))
     assert (

@@ -34,7 +34,7 @@ def test_a_model_is_told_apart_by_mode_then_by_file_then_by_folder() -> None:
     assert name_scorecards([CARD, CARD]) == ["m (m.json)", "m (m.json)"]
 
 
-def test_how_conversations_went_on() -> None:
+def test_path_settings_are_told_in_words() -> None:
     assert describe_path_settings(None) == "-"
     assert describe_path_settings(PathSettings(Profile.OFFICIAL)) == (
         "by the official rules, judge builtin, similarity structured, recorded replies"
@@ -44,7 +44,7 @@ def test_how_conversations_went_on() -> None:
     )
 
 
-def test_intervals() -> None:
+def test_an_interval_is_written_in_percent() -> None:
     assert format_limits(Interval(0.25, 1.0, "wilson")) == "25.0-100.0%"
     assert format_limits(None) == "-"
 
@@ -67,6 +67,6 @@ def test_parts_of_a_missing_group_are_not_named() -> None:
     assert select_outermost(["live_simple", "live", "agentic", "live"]) == ["live", "agentic"]
 
 
-def test_numbers() -> None:
+def test_unknown_numbers_are_a_dash_and_small_sums_have_four_decimals() -> None:
     assert (format_number(None), format_number(1200), format_number(0.5, ".1%")) == ("-", "1200", "50.0%")
     assert (format_dollars(None), format_dollars(0.0123), format_dollars(12.349)) == ("-", "0.0123", "12.35")

@@ -12,7 +12,7 @@ from pytest_fcbench.tools.audit import distributions
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn
 
 
-def test_spreads_by_category() -> None:
+def test_measures_types_and_languages_are_counted_by_category() -> None:
     doc = make_doc("f", {"x": {"type": "float"}})
     found = distributions.count_by_category(
         [
@@ -45,5 +45,5 @@ def test_calls_of_a_right_answer() -> None:
 
 
 @pytest.mark.parametrize(("counts", "text"), [({}, "-"), ({3: 5}, "3"), ({1: 3, 5: 1}, "2.0 (1-5)")])
-def test_summary(counts: dict[int, int], text: str) -> None:
+def test_counts_are_summed_up_as_mean_and_range(counts: dict[int, int], text: str) -> None:
     assert distributions.summarize_counts(Counter(counts)) == text

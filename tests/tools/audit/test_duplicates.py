@@ -32,7 +32,7 @@ WORDS = st.lists(st.sampled_from("abcde"), max_size=12)
         ("", "a", 0.0),
     ],
 )
-def test_rouge_l(one: str, other: str, score: float) -> None:
+def test_rouge_l_of_short_texts(one: str, other: str, score: float) -> None:
     assert compute_rouge_l(one.split(), other.split()) == pytest.approx(score)
 
 

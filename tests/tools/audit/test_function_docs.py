@@ -213,5 +213,5 @@ def test_answers_that_stand_in_the_doc(schema: dict[str, object], value: str, ev
         ("5", "x", False),
     ],
 )
-def test_same_text(text: str, value: object, same: bool) -> None:
+def test_a_default_in_words_may_be_the_same_value(text: str, value: object, same: bool) -> None:
     assert function_docs.has_same_text(text, value) is same

@@ -44,7 +44,7 @@ def test_lines_are_bounded_and_the_most_certain_come_first(audit: Audit) -> None
     ]
 
 
-def test_spread_tables(audit: Audit) -> None:
+def test_sizes_types_and_languages_have_tables(audit: Audit) -> None:
     sizes, types, languages = report.tabulate_distributions(audit.spreads)
     assert sizes.rows == (
         ("simple_python", "1", "1", "2", "1", "1"),
@@ -54,7 +54,7 @@ def test_spread_tables(audit: Audit) -> None:
     assert languages.rows == (("English", "2", "100.0%"),)
 
 
-def test_document(audit: Audit) -> None:
+def test_the_document_has_counts_findings_and_distributions(audit: Audit) -> None:
     document = json.loads(report.render_json(audit))
     assert document["schema"] == "fcbench-audit/1"
     assert document["counts"] == {"certain": 1, "likely": 0, "hint": 4}

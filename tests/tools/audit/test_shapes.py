@@ -49,11 +49,11 @@ TWO = [make_doc(), make_doc("chess.opening")]
         ),
     ],
 )
-def test_wrong_forms(entry: Entry, severity: str, evidence: str) -> None:
+def test_wrong_forms_are_found(entry: Entry, severity: str, evidence: str) -> None:
     assert list_findings(shapes.find_misshapen_entries, make_facts(entry)) == [(entry.id, severity, evidence)]
 
 
-def test_right_forms() -> None:
+def test_right_forms_have_no_finding() -> None:
     entries = [
         make_entry(),
         make_entry("multiple", functions=TWO),

@@ -51,7 +51,7 @@ def test_a_function_that_nobody_described_is_told_once() -> None:
         ("zero\u200bwidth", "hint", r"turn 1: U+200B, which cannot be seen, in 'zero\u200bwidth'"),
     ],
 )
-def test_damage(text: str, severity: str, evidence: str) -> None:
+def test_damaged_texts_are_found(text: str, severity: str, evidence: str) -> None:
     assert list_findings(texts.find_damaged_texts, make_facts(make_entry(query=text))) == [
         ("simple_python_0", severity, evidence)
     ]

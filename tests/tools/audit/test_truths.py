@@ -268,7 +268,7 @@ def make_bookings(*calls: dict[str, object]) -> Entry:
     return make_entry("parallel", functions=[BOOK], expect=[{"hotel.book": call} for call in calls])
 
 
-def test_a_greedy_trap() -> None:
+def test_a_greedy_trap_is_found() -> None:
     """Without rooms a call fits both; taken for the first, it leaves one that does not fit the second."""
     facts = make_facts(
         make_bookings({"city": ["Oslo"], "rooms": [2, ""]}, {"city": ["Oslo"], "rooms": ["", 1]})

@@ -23,5 +23,5 @@ from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
         ("12 + 3", UNKNOWN),
     ],
 )
-def test_languages(text: str, spoken: str) -> None:
+def test_the_language_of_a_question_is_guessed(text: str, spoken: str) -> None:
     assert guess_language(text) == spoken

@@ -24,7 +24,7 @@ VALUES = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=30)
 
 
 @given(VALUES, VALUES)
-def test_ranks_as_scipy(a: list[float], b: list[float]) -> None:
+def test_ranks_are_tested_as_by_scipy(a: list[float], b: list[float]) -> None:
     share, p = rank_test(a, b)
     if len({*a, *b}) == 1:
         assert (share, p) == (0.5, 1.0)
@@ -55,7 +55,7 @@ def compare_measures(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Compar
     return perplexity, characters
 
 
-def test_by_hand() -> None:
+def test_sets_compared_by_hand() -> None:
     """Perplexities 2, 4 and 8 against 16; of each text half as many characters as tokens."""
     a = [Measure(f"c:{n}", "x", 5, 10, 10 * n * math.log(2)) for n in (1, 2, 3)]
     b = [Measure("c:4", "x", 5, 10, 10 * 4 * math.log(2))]

@@ -24,7 +24,7 @@ ENTRY = make_entry()
 HALF, EIGHTH = math.log(1 / 2), math.log(1 / 8)
 
 
-def test_by_hand() -> None:
+def test_a_text_measured_by_hand() -> None:
     """One token of 1/2 and one of 1/8: their geometric mean is 1/4."""
     found = measure_text(ENTRY, "a bcd ef", [None, HALF, EIGHTH])
     assert (found.entry, found.category) == (ENTRY.key, "simple_python")

@@ -135,7 +135,7 @@ def test_how_long_the_endpoint_wants_to_be_left_alone() -> None:
     assert caught.value.retry_after_s == 7
 
 
-def test_nobody_is_there() -> None:
+def test_an_endpoint_that_is_not_there_is_a_connection_error() -> None:
     with serve_answers(answer_with_echo()) as server:
         pass
     with pytest.raises(CallError, match="check --api-base, and whether the server is up") as caught:
@@ -154,7 +154,7 @@ def test_a_huge_reply_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) ->
     "url",
     ["ftp://h/v1", "file:///etc/passwd", "localhost:8000/v1", "http://", "", "http://[x", "http://h:0/v1"],
 )
-def test_only_http(url: str) -> None:
+def test_only_http_addresses_are_taken(url: str) -> None:
     with pytest.raises(
         UsageError, match="must be an http or https URL, for example http://localhost:8000/v1"
     ):
@@ -190,7 +190,9 @@ def test_many_at_once_and_never_more() -> None:
         model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
         found = asyncio.run(ask_for_logprobs(model, texts, 4, done))
     assert list(found) == [text for text, _ in texts]
-    assert all(isinstance(logprobs, tuple) for logprobs in found.values())
+    # Each character halves the probability of a word; the first word has none.
+    for text, logprobs in found.items():
+        assert logprobs == pytest.approx((None, *(len(word) * math.log(0.5) for word in text.split()[1:])))
     assert done == [True] * 20
     assert server.most_at_once <= 4
 
@@ -204,7 +206,8 @@ def test_a_failure_is_that_of_one_text() -> None:
     with serve_answers(answer) as server:
         model = PromptModel("m", Endpoint.COMPLETIONS, server.api_base)
         found = asyncio.run(ask_for_logprobs(LimitedModel(model, Limits(retries=0)), texts, 1, done))
-    assert isinstance(found["bad one"], NotScoredError)
-    assert isinstance(found["good one"], tuple)
-    assert found["good one"][1] == pytest.approx(3 * math.log(0.5))
+    bad = found["bad one"]
+    assert isinstance(bad, NotScoredError)
+    assert bad.cause == "bad_request"
+    assert found["good one"] == pytest.approx((None, 3 * math.log(0.5)))
     assert sorted(done) == [False, True, True]

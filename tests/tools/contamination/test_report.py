@@ -56,7 +56,7 @@ def test_a_row_for_each_text() -> None:
     }
 
 
-def test_everything_as_json() -> None:
+def test_json_has_sets_comparisons_texts_and_failures() -> None:
     found = json.loads(render_study(make_study(), Path("x.json")))
     assert found["schema"] == "fcbench-contamination/1"
     assert (found["model"], found["endpoint"], found["text"]) == ("m", "vllm", "the user's words")

@@ -39,7 +39,9 @@ def make_agreement(counts: dict[tuple[str, str], int]) -> Agreement:
         ({("y", "y"): 7}, 1.0, None),
     ],
 )
-def test_worked_examples(counts: dict[tuple[str, str], int], share: float, kappa: float | None) -> None:
+def test_share_and_kappa_are_those_of_worked_examples(
+    counts: dict[tuple[str, str], int], share: float, kappa: float | None
+) -> None:
     agreement = make_agreement(counts)
     assert agreement.share == pytest.approx(share)
     assert agreement.kappa == (None if kappa is None else pytest.approx(kappa))
@@ -53,7 +55,7 @@ def test_only_what_both_labelled_counts() -> None:
     assert agreement.share == 0.5
 
 
-def test_nothing_in_common() -> None:
+def test_nothing_in_common_has_no_agreement() -> None:
     agreement = Agreement({"a": "x"}, {"b": "x"})
     assert (agreement.share, agreement.kappa, agreement.different) == (None, None, [])
 

@@ -181,7 +181,7 @@ def test_a_function_that_has_not_come_yet_is_not_offered() -> None:
 
 
 @pytest.mark.parametrize("profile", Profile)
-def test_a_call_that_cannot_be_read(profile: Profile) -> None:
+def test_a_call_that_cannot_be_read_has_a_class_of_its_own(profile: Profile) -> None:
     at = find_divergence(
         [[LS, MKDIR]], transcript_of([make_step([LS]), make_step(said="[mkdir(dir_name='n")]), profile
     )
@@ -202,7 +202,7 @@ def test_a_conversation_without_an_end_names_the_call_that_was_repeated() -> Non
     ("fault", "failure"),
     [(Fault.OVERFLOW, C.CONTEXT_OVERFLOW), (Fault.INFERENCE_ERROR, C.INFERENCE_ERROR)],
 )
-def test_a_fault(fault: Fault, failure: FailureClass) -> None:
+def test_a_fault_has_a_class_of_its_own(fault: Fault, failure: FailureClass) -> None:
     talk = transcript_of([make_step([LS]), make_step()], [Step(Completion("too long", fault=fault))])
     assert find_divergence([[LS], [LS], [LS]], talk) == Divergence(failure, 2)
 

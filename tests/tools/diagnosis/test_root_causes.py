@@ -75,7 +75,7 @@ def test_a_long_conversation_is_cut() -> None:
 GOOD: dict[str, object] = {"class": "current_state", "turn": 2, "explanation": " It did not look. "}
 
 
-def test_an_answer() -> None:
+def test_an_answer_is_read_as_a_diagnosis() -> None:
     assert ask_about(TALK).read(GOOD) == Diagnosis(RootCause.CURRENT_STATE, 2, "It did not look.")
 
 
@@ -98,6 +98,6 @@ def test_an_answer() -> None:
         ({"confidence": 1}, "must have the keys class, turn, explanation and no others"),
     ],
 )
-def test_an_answer_that_is_not_as_demanded(change: dict[str, object], says: str) -> None:
+def test_an_answer_that_is_not_as_demanded_is_refused(change: dict[str, object], says: str) -> None:
     with pytest.raises(Unfit, match=says):
         ask_about(TALK).read({**GOOD, **change})

@@ -42,11 +42,11 @@ def write_and_read_row(
     return read
 
 
-def test_the_first_line() -> None:
+def test_the_first_line_has_the_counts() -> None:
     assert write_line(Header(3, 4).row) == '{"accuracy": 0.75, "correct_count": 3, "total_count": 4}'
 
 
-def test_the_first_line_of_prompt_formats() -> None:
+def test_the_first_line_of_prompt_formats_has_their_spread() -> None:
     header = Header(3, 8, {"a": Header(1, 4), "b": Header(2, 4)})
     of_a, of_b = ({"accuracy": n / 4, "correct_count": n, "total_count": 4} for n in (1, 2))
     assert list(header.row.items()) == [
@@ -65,7 +65,7 @@ def test_a_right_answer_has_no_line() -> None:
     assert write_and_read_row(make_entry("live_relevance"), "[f()]") is None
 
 
-def test_a_wrong_value() -> None:
+def test_a_wrong_value_is_told_with_call_and_truth() -> None:
     truth = [{"weather.forecast": {"city": ["Bergen"]}}]
     row = write_and_read_row(make_entry(), "[weather.forecast(city='Oslo', days=(1, 2j))]", truth)
     assert row == {
@@ -193,7 +193,9 @@ def test_where_no_call_matches_each_that_is_left_is_told() -> None:
         ),
     ],
 )
-def test_relevance(category: str, answer: str | Completion, decoded: object, code: str) -> None:
+def test_a_wrong_call_or_abstention_is_told(
+    category: str, answer: str | Completion, decoded: object, code: str
+) -> None:
     row = write_and_read_row(make_entry(category), answer)
     assert row is not None
     assert list(row)[3:] == ["valid", "prompt", "model_result", "decoded_result", "error", "error_type"]

@@ -64,7 +64,7 @@ def test_the_overall_score_is_weighed_from_its_parts() -> None:
     )
 
 
-def test_what_was_not_run() -> None:
+def test_what_was_not_run_is_0_or_not_available() -> None:
     """It counts as 0 in the leading column, with its size where counts weigh, and is N/A elsewhere."""
     part = make_model(
         {"multiple": (10, 10), "live_simple": (30, 50), "multi_turn_base": (1, 2), "irrelevance": (1, 1)}
@@ -83,7 +83,7 @@ def test_what_was_not_run() -> None:
     assert [row["Live Acc"], row["Multi Turn Acc"]] == ["8.57%", "12.50%"]
 
 
-def test_nothing_was_run() -> None:
+def test_a_run_of_nothing_scores_0() -> None:
     (row,) = read_rows("data_overall.csv", make_model({}), size=0)
     assert row["Overall Acc"] == row["Live Acc"] == "0.00%"
 

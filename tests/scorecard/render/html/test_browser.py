@@ -168,7 +168,7 @@ def test_texts_of_models_are_isolated(chrome: Chrome, pages: Sequence[Path]) -> 
     assert set(styles) <= {"isolate", "plaintext", "isolate-override"}
 
 
-def test_filters_and_search(chrome: Chrome, pages: Sequence[Path]) -> None:
+def test_filters_narrow_the_list_and_a_reset_widens_it(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0])
     assert read_count(chrome) == "250 of 250 entries"
     choose_value(chrome, "category", "parallel")
