@@ -111,7 +111,12 @@ def test_what_is_no_number_is_marked_so_that_it_is_not_kept() -> None:
         ),
         (make_error_reply(500, "oh"), "endpoint", True, "HTTP 500"),
         (make_error_reply(429, "slow"), "rate_limit", True, "HTTP 429"),
-        (Reply("", 302, {"Location": "http://127.0.0.1:1/"}), "endpoint", False, "HTTP 302"),
+        (
+            Reply("", 302, {"Location": "http://127.0.0.1:1/"}),
+            "redirect",
+            False,
+            "the endpoint redirects to http://127.0.0.1:1/; give that address if you trust it",
+        ),
         (Reply("no JSON"), "garbled", True, "the reply is not JSON"),
         (Reply("[" * 100_000), "garbled", True, "the reply is not JSON"),
         (Reply({"choices": []}), "no_logprobs", False, "--endpoint=vllm asks in the other one"),
