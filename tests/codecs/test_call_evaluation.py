@@ -22,7 +22,7 @@ FUNCTIONS: Functions = {"add": lambda a, b=1: a + b, "pair": lambda *a, **b: [a,
         ("api.same(f'text')", "text"),
     ],
 )
-def test_what_calls_return(text: str, value: object) -> None:
+def test_a_call_returns_what_its_function_does(text: str, value: object) -> None:
     assert carry_out_call(text, FUNCTIONS) == value
 
 
@@ -51,7 +51,7 @@ def test_what_calls_return(text: str, value: object) -> None:
         *("add(f'{1}')", "api.same({**{}})", "api.same('a'*10**9)", "add(9**9**9)"),
     ],
 )
-def test_what_is_refused(text: str) -> None:
+def test_a_text_that_is_no_plain_call_is_refused(text: str) -> None:
     with pytest.raises((NoCallError, Undecodable)):
         carry_out_call(text, FUNCTIONS)
 

@@ -75,15 +75,15 @@ PYTHON = '''\
 '''
 
 
-def test_json() -> None:
+def test_docs_as_json_are_an_indented_list() -> None:
     assert format_docs([DOC, DOC], Docs.JSON) == json.dumps([DOC, DOC], indent=4)
 
 
-def test_xml() -> None:
+def test_docs_as_xml_stand_one_below_the_other() -> None:
     assert format_docs([DOC, DOC], Docs.XML) == f"{XML}\n{XML}"
 
 
-def test_python() -> None:
+def test_docs_as_python_have_empty_lines_between_them() -> None:
     assert format_docs([DOC, DOC], Docs.PYTHON) == f"{PYTHON}\n\n\n\n\n{PYTHON}\n\n\n"
 
 
@@ -94,9 +94,9 @@ def test_where_nothing_says_which_are_required_all_are() -> None:
     assert text.count('type="string"') == 2
 
 
-@pytest.mark.parametrize("form", Docs)
-def test_no_functions(form: Docs) -> None:
-    assert format_docs([], form) in ("", "[]")
+@pytest.mark.parametrize(("form", "text"), [(Docs.PYTHON, ""), (Docs.XML, ""), (Docs.JSON, "[]")])
+def test_without_functions_there_is_no_text_or_an_empty_list(form: Docs, text: str) -> None:
+    assert format_docs([], form) == text
 
 
 _json_values = st.recursive(

@@ -127,7 +127,7 @@ def test_arguments_must_be_a_dict(syntax: str) -> None:
         pytest.param(Completion(), (), id="nothing"),
     ],
 )
-def test_of_tool_calls(completion: Completion, calls: tuple[str, ...]) -> None:
+def test_tool_calls_are_written_as_texts_to_carry_out(completion: Completion, calls: tuple[str, ...]) -> None:
     assert list_calls_to_make(completion, "tool_calls") == calls
 
 
@@ -147,7 +147,7 @@ def test_of_tool_calls(completion: Completion, calls: tuple[str, ...]) -> None:
         pytest.param(f"[f(a={'{1: ' * 3000}2{'}' * 3000})]", (), id="deep"),
     ],
 )
-def test_of_a_text(text: str, calls: tuple[str, ...]) -> None:
+def test_the_calls_in_a_text_stay_as_they_are_written(text: str, calls: tuple[str, ...]) -> None:
     assert list_calls_to_make(Completion(text=text), "python") == calls
     assert list_calls_to_make(Completion(text=text, tool_calls=(ToolCall("h", "{}"),)), "python") == calls
 
@@ -160,7 +160,7 @@ def test_of_a_text(text: str, calls: tuple[str, ...]) -> None:
         ("glm", 'f\n{"a": {"g": {"b": 1}}, "c": 2}'),
     ],
 )
-def test_of_a_syntax_of_its_own(syntax: str, text: str) -> None:
+def test_calls_in_a_syntax_of_its_own_are_written_as_texts(syntax: str, text: str) -> None:
     assert list_calls_to_make(Completion(text=text), syntax) == ("f(a=g(b=1), c=2)",)
     assert list_calls_to_make(Completion(text=text[:-1]), syntax) != ("f(a=g(b=1), c=2)",)
 

@@ -66,7 +66,7 @@ OFFICIAL_CALLS = {
 
 
 @pytest.mark.parametrize(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
-def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
+def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call, ...]) -> None:
     assert java.parse_official(text) == expected
 
 
@@ -86,7 +86,7 @@ def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
         pytest.param("I cannot help with that.", Undecodable, id="prose"),
     ],
 )
-def test_official_call_refuses(text: str, refusal: type[Exception]) -> None:
+def test_the_official_reading_refuses_the_text(text: str, refusal: type[Exception]) -> None:
     with pytest.raises(refusal):
         java.parse_official(text)
 
@@ -115,7 +115,7 @@ CORRECTED_CALLS = {
 
 
 @pytest.mark.parametrize(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
-def test_calls(text: str, expected: tuple[Call, ...]) -> None:
+def test_the_corrected_reading_finds_these_calls(text: str, expected: tuple[Call, ...]) -> None:
     assert java.parse_corrected(text) == expected
 
 
@@ -129,7 +129,7 @@ def test_calls(text: str, expected: tuple[Call, ...]) -> None:
         pytest.param("new Foo(x=1)", id="a constructor"),
     ],
 )
-def test_calls_refuses(text: str) -> None:
+def test_the_corrected_reading_refuses_the_text(text: str) -> None:
     with pytest.raises(Undecodable):
         java.parse_corrected(text)
 
@@ -140,7 +140,7 @@ def test_both_readings_find_the_call_in_a_declaration() -> None:
     assert java.parse_corrected(text) == (Call("Geo.find", {"x": "1"}),)
 
 
-def test_calls_refuses_text_that_closes_the_braces_it_is_put_into() -> None:
+def test_text_that_closes_the_braces_it_is_put_into_is_refused() -> None:
     with pytest.raises(Undecodable):
         java.parse_corrected("Geo.find(x=1) }; int y() { return 1; } int[] z = {")
 
@@ -208,7 +208,9 @@ OFFICIAL_VALUES = {
 @pytest.mark.parametrize(
     ("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES
 )
-def test_official_value(source: str, kind: str, element: str | None, expected: object) -> None:
+def test_the_official_reading_gives_this_value(
+    source: str, kind: str, element: str | None, expected: object
+) -> None:
     value = java.parse_official_literal(source, kind, element)
     assert (repr(value), value) == (repr(expected), expected)
 
@@ -270,7 +272,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize(("source", "expected"), VALUES.values(), ids=VALUES)
-def test_value(source: str, expected: object) -> None:
+def test_the_corrected_reading_gives_this_value(source: str, expected: object) -> None:
     value = java.parse_literal(source)
     assert (repr(value), value) == (repr(expected), expected)
 

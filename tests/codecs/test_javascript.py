@@ -47,7 +47,7 @@ OFFICIAL_CALLS = {
 
 
 @pytest.mark.parametrize(("text", "expected"), OFFICIAL_CALLS.values(), ids=OFFICIAL_CALLS)
-def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
+def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call, ...]) -> None:
     assert javascript.parse_official(text) == expected
 
 
@@ -68,7 +68,7 @@ def test_official_call(text: str, expected: tuple[Call, ...]) -> None:
         pytest.param("I cannot help with that.", Undecodable, id="prose"),
     ],
 )
-def test_official_call_refuses(text: str, refusal: type[Exception]) -> None:
+def test_the_official_reading_refuses_the_text(text: str, refusal: type[Exception]) -> None:
     with pytest.raises(refusal):
         javascript.parse_official(text)
 
@@ -93,7 +93,7 @@ CORRECTED_CALLS = {
 
 
 @pytest.mark.parametrize(("text", "expected"), CORRECTED_CALLS.values(), ids=CORRECTED_CALLS)
-def test_calls(text: str, expected: tuple[Call, ...]) -> None:
+def test_the_corrected_reading_finds_these_calls(text: str, expected: tuple[Call, ...]) -> None:
     assert javascript.parse_corrected(text) == expected
 
 
@@ -110,7 +110,7 @@ def test_calls(text: str, expected: tuple[Call, ...]) -> None:
         pytest.param("if (a) f(x=1)", id="condition"),
     ],
 )
-def test_calls_refuses(text: str) -> None:
+def test_the_corrected_reading_refuses_the_text(text: str) -> None:
     with pytest.raises(Undecodable):
         javascript.parse_corrected(text)
 
@@ -159,7 +159,9 @@ OFFICIAL_VALUES = {
 @pytest.mark.parametrize(
     ("source", "kind", "element", "expected"), OFFICIAL_VALUES.values(), ids=OFFICIAL_VALUES
 )
-def test_official_value(source: str, kind: str, element: str | None, expected: object) -> None:
+def test_the_official_reading_gives_this_value(
+    source: str, kind: str, element: str | None, expected: object
+) -> None:
     value = javascript.parse_official_literal(source, kind, element)
     assert (repr(value), value) == (repr(expected), expected)
 
@@ -203,7 +205,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize(("source", "expected"), VALUES.values(), ids=VALUES)
-def test_value(source: str, expected: object) -> None:
+def test_the_corrected_reading_gives_this_value(source: str, expected: object) -> None:
     value = javascript.parse_literal(source)
     assert (repr(value), value) == (repr(expected), expected)
 

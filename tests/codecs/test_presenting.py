@@ -247,7 +247,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize(("declared", "shown"), NESTED.values(), ids=NESTED)
-def test_types_inside_types(declared: Mapping[str, object], shown: object) -> None:
+def test_types_inside_types_are_shown_too(declared: Mapping[str, object], shown: object) -> None:
     assert build_property(declared) == shown
 
 

@@ -49,7 +49,9 @@ def load(path: Path) -> Load:
 @pytest.mark.parametrize(
     "text", [None, "", "# nothing\n", "{}"], ids=["no file", "empty", "comment", "no keys"]
 )
-def test_defaults(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None) -> None:
+def test_without_options_and_file_the_defaults_hold(
+    load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None
+) -> None:
     monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path / "packs"))
     settings = load(text)
     assert settings.parameters == {"temperature": 0.001}

@@ -63,7 +63,7 @@ def test_names_are_made_fit_for_interfaces(name: str, shown: str) -> None:
 
 
 @BOTH
-def test_function_calling(driven: PathSettings) -> None:
+def test_a_path_is_walked_by_tool_calls(driven: PathSettings) -> None:
     requests: list[AskModel] = []
     transcript = hold_conversation(ENTRY, [FIRST, SECOND], driven, requests=requests)
     assert [request.step for request in requests] == [0, 1, 2]
@@ -96,7 +96,7 @@ def test_function_calling(driven: PathSettings) -> None:
 
 
 @BOTH
-def test_prompting(driven: PathSettings) -> None:
+def test_a_path_is_walked_by_calls_in_text(driven: PathSettings) -> None:
     requests: list[AskModel] = []
     answers = [
         '[Search_Hotel_Destination(query="Tromsø")]',

@@ -82,7 +82,7 @@ def test_without_a_web_of_its_own_a_suite_asks_the_web() -> None:
     assert list_parties(requests) == [Party.MODEL, Party.WEB, Party.MODEL]
 
 
-def test_without_snippets() -> None:
+def test_without_snippets_results_have_title_and_address_only() -> None:
     entry = CORE.load(CATEGORIES["web_search_no_snippet"])[0]
     _, transcript = send_answers(start_conversation(entry), [SEARCH, FOUND, SAID])
     assert transcript.turns[0][0].results == ("[{'title': 'T', 'href': 'http://a.example/'}]",)

@@ -392,7 +392,7 @@ def test_nothing_at_all_has_tokens_too() -> None:
     assert estimated_tokens(AskModel(()), 10_000) == 1
 
 
-def test_tools_count() -> None:
+def test_tools_count_as_tokens_of_the_request() -> None:
     tools = ({"type": "function", "function": {"description": "d" * 4000}},)
     assert estimated_tokens(AskModel(REQUEST.messages, tools), SAFE) >= INPUT + 1000
 

@@ -809,7 +809,7 @@ def test_it_returns_at_once_where_nothing_is_to_be_asked() -> None:
         _run_ahead(dispatcher, decided).result()
 
 
-def test_closing_ends_it() -> None:
+def test_closing_ends_looking_ahead() -> None:
     decided = threading.Event()
     with _open_slow_dispatcher(2) as (model, dispatcher):
         model.go.clear()

@@ -753,11 +753,11 @@ def rich_for_one(fake: FakeModel, limits: Limits | None = None) -> LimitedModel:
     return LimitedModel(fake, limits or Limits(), Ledger(DEAR, max_usd=1, max_tokens=4))
 
 
-def test_cancelled_in_flight() -> None:
+def test_a_call_cancelled_in_flight_gives_its_money_back() -> None:
     cancel_second_call(1, rich_for_one(FakeModel(takes=[0, NEVER])))
 
 
-def test_cancelled_before_it_is_tried_again() -> None:
+def test_a_call_cancelled_before_it_is_tried_again_gives_its_money_back() -> None:
     cancel_second_call(1, rich_for_one(FakeModel([ANSWER, make_failure(retry_after_s=500)])))
 
 
@@ -768,7 +768,7 @@ def test_cancelled_while_it_waits_for_its_turn(limits: Limits) -> None:
     assert fake.asked == ["simple_python_0", "simple_python_2"]
 
 
-def test_cancelled_while_all_are_held() -> None:
+def test_a_call_cancelled_while_all_are_held_holds_nobody_up() -> None:
     fake = FakeModel([make_429(50)])
     model = rich_for_one(fake)
 
@@ -787,7 +787,7 @@ def test_cancelled_while_all_are_held() -> None:
     assert min(fake.starts[1:]) == 50
 
 
-def test_cancelled_while_it_waits_for_money() -> None:
+def test_a_call_cancelled_while_it_waits_for_money_takes_none() -> None:
     fake = FakeModel(takes=[10])
     model = rich_for_one(fake)
 
@@ -804,7 +804,7 @@ def test_cancelled_while_it_waits_for_money() -> None:
     assert fake.asked == ["simple_python_0", "simple_python_2"]
 
 
-def test_cancelled_at_the_door() -> None:
+def test_a_call_cancelled_at_the_door_holds_nobody_up() -> None:
     fake = FakeModel(takes=[10])
     model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=1, max_tokens=4), preflight=True)
 

@@ -111,7 +111,7 @@ VALUES: Mapping[str, object] = {
 
 
 @pytest.mark.parametrize(("text", "value"), VALUES.items(), ids=VALUES)
-def test_values(text: str, value: object) -> None:
+def test_an_argument_has_the_value_that_is_written(text: str, value: object) -> None:
     found = put_content(text)
     assert (type(found), found) == (type(value), value)
 
@@ -192,7 +192,7 @@ RESULTS: Mapping[str, tuple[object, str]] = {
 
 
 @pytest.mark.parametrize(("result", "text"), RESULTS.values(), ids=RESULTS)
-def test_results_as_text(result: object, text: str) -> None:
+def test_a_result_is_rendered_as_text(result: object, text: str) -> None:
     assert render_result(result) == text
 
 
@@ -438,7 +438,7 @@ def test_a_list_does_not_grow_without_end() -> None:
 
 
 @pytest.mark.parametrize("call", ["put('{}')", "put(1, '{}')", "put(label='{}')", "put(1, take('{}'))"])
-def test_the_longest_argument(call: str) -> None:
+def test_an_argument_may_have_a_million_characters(call: str) -> None:
     assert perform_on_shelf(call.format("x" * 1_000_001)) == ({}, TOO_LARGE)
     assert perform_on_shelf(call.format("x" * 1_000_000))[1] != TOO_LARGE
 

@@ -132,7 +132,7 @@ TYPED: Mapping[str, Mapping[str, object]] = {
 
 
 @pytest.mark.parametrize(("name", "schema"), TYPED.items(), ids=TYPED)
-def test_a_parameter(name: str, schema: Mapping[str, object]) -> None:
+def test_a_parameter_has_the_schema_of_its_type_hint(name: str, schema: Mapping[str, object]) -> None:
     assert document_sell().properties[name] == schema
 
 

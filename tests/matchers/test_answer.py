@@ -75,7 +75,9 @@ CALL = Step(Completion(tool_calls=(ToolCall("weather.forecast", "{}"),)), ("weat
         ("2023/02/12", "2023-02-12", "passed", "passed"),
     ],
 )
-def test_what_is_said(text: str | None, right: str, official: str, corrected: str) -> None:
+def test_the_stated_answer_has_both_verdicts(
+    text: str | None, right: str, official: str, corrected: str
+) -> None:
     judgement = judge_text(text, right)
     assert (name_verdict(judgement.official), name_verdict(judgement.corrected)) == (official, corrected)
 
@@ -107,7 +109,7 @@ def test_any_answer_will_do() -> None:
         ("", None),
     ],
 )
-def test_the_required_form(text: str, value: str | None) -> None:
+def test_the_answer_is_read_from_the_required_form(text: str, value: str | None) -> None:
     assert answer.read_stated_answer(text) == value
 
 

@@ -35,7 +35,7 @@ ANSWERS: Mapping[str, tuple[Completion | str, str | None, str | None]] = {
 
 
 @pytest.mark.parametrize("what", ANSWERS)
-def test_verdicts(what: str) -> None:
+def test_an_answer_has_both_verdicts(what: str) -> None:
     answer, official, corrected = ANSWERS[what]
     assert name_outcomes(chat.judge(ENTRY, make_transcript(answer))) == (official, corrected)
 

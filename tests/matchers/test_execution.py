@@ -85,7 +85,9 @@ SIX = "math_gcd(a=12, b=18)"
         ("[math_gcd(a={}, b=18)]", DECODER, f"{CHECKER}execution_error"),
     ],
 )
-def test_one_call(pool: Pool, answer: str, official: str | None, corrected: str | None) -> None:
+def test_an_answer_to_one_call_has_both_verdicts(
+    pool: Pool, answer: str, official: str | None, corrected: str | None
+) -> None:
     judgement = execution.judge(entry_of(SIX, category="exec_simple"), make_transcript(answer), pool)
     assert name_outcomes(judgement) == (official, corrected)
 
@@ -110,7 +112,7 @@ def test_a_call_that_needs_too_much_memory() -> None:
         ((SIX,), "not a call", DECODER, "no_call"),
     ],
 )
-def test_several_calls(
+def test_several_calls_have_both_verdicts(
     pool: Pool, truth: Sequence[str], answer: str, official: str | None, corrected: str | None
 ) -> None:
     assert name_outcomes(execution.judge(entry_of(*truth), make_transcript(answer), pool)) == (
@@ -206,7 +208,9 @@ def test_how_results_are_compared(
         ("[1]", DECODER, "unreadable"),
     ],
 )
-def test_tool_calls(pool: Pool, arguments: str, official: str | None, corrected: str | None) -> None:
+def test_a_tool_call_has_both_verdicts(
+    pool: Pool, arguments: str, official: str | None, corrected: str | None
+) -> None:
     completion = Completion(tool_calls=(ToolCall("math_gcd", arguments),))
     judgement = execution.judge(entry_of(SIX, category="exec_simple"), make_transcript(completion), pool)
     assert name_outcomes(judgement) == (official, corrected)
@@ -250,7 +254,7 @@ def test_what_is_set_aside(pool: Pool) -> None:
     assert bad.corrected == NotScored("set_aside", "it is wrong")
 
 
-def test_faults(pool: Pool) -> None:
+def test_a_fault_of_the_answer_decides_the_verdict(pool: Pool) -> None:
     overflow = execution.judge(entry_of(SIX), make_transcript(Completion(fault=Fault.OVERFLOW)), pool)
     assert name_outcomes(overflow) == ("context_overflow", "context_overflow")
     error = Completion(text="Error during inference: 500", fault=Fault.INFERENCE_ERROR)

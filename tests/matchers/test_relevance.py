@@ -302,7 +302,9 @@ CONFORMS = {
 
 
 @pytest.mark.parametrize(("schema", "values", "others"), CONFORMS.values(), ids=CONFORMS)
-def test_conforms(schema: Mapping[str, object], values: list[object], others: list[object]) -> None:
+def test_only_conforming_values_conform_to_a_schema(
+    schema: Mapping[str, object], values: list[object], others: list[object]
+) -> None:
     assert [value for value in values if not conforms_to_schema(value, schema)] == []
     assert [value for value in others if conforms_to_schema(value, schema)] == []
 

@@ -74,7 +74,9 @@ def entry_of(call: str = TRUTH, recorded: str | None = None, set_aside: str | No
         ("[requests.get(url='https://tides.saltmark.example/ports')]", f"{CODE}wrong_key", ...),
     ],
 )
-def test_one_answer(performer: Performer, answer: str, official: str | None, corrected: object) -> None:
+def test_an_answer_has_both_verdicts(
+    performer: Performer, answer: str, official: str | None, corrected: object
+) -> None:
     judgement = rest.judge(entry_of(), make_transcript(answer), performer)
     assert name_outcomes(judgement) == (official, official if corrected is ... else corrected)
 
@@ -110,7 +112,7 @@ def test_almost_any_value_gives_the_same_keys(
     assert name_outcomes(judgement) == (None, corrected)
 
 
-def test_tool_calls(performer: Performer) -> None:
+def test_a_tool_call_is_sent_like_a_written_one(performer: Performer) -> None:
     arguments = {"url": "https://trams.varnholm.example/v1/stops", "params": {"zone": 1}}
     judgement = rest.judge(
         entry_of(),
@@ -120,7 +122,7 @@ def test_tool_calls(performer: Performer) -> None:
     assert name_outcomes(judgement) == (None, None)
 
 
-def test_faults(performer: Performer) -> None:
+def test_a_fault_of_the_answer_decides_the_verdict(performer: Performer) -> None:
     for fault, expected in (
         (Fault.OVERFLOW, (Fault.OVERFLOW, Fault.OVERFLOW)),
         (Fault.INFERENCE_ERROR, (DECODER, f"not scored: {Fault.INFERENCE_ERROR}")),
@@ -144,7 +146,7 @@ def test_both_profiles_judge_the_same_answer_of_an_api() -> None:
     assert asked == [TRUTH]
 
 
-def test_another_expectation(performer: Performer) -> None:
+def test_an_entry_without_an_expected_response_is_refused(performer: Performer) -> None:
     with pytest.raises(TypeError, match="no expected response"):
         rest.judge(make_entry(), make_transcript("[]"), performer)
 
@@ -210,7 +212,9 @@ def verdicts_on(
         ({"a": 10**400}, {"a": 1.5}, None, "wrong_value"),
     ],
 )
-def test_shapes_and_values(truth: object, found: object, official: str | None, corrected: object) -> None:
+def test_shapes_count_officially_and_values_when_corrected(
+    truth: object, found: object, official: str | None, corrected: object
+) -> None:
     wanted = [official, official if corrected is ... else corrected]
     codes = [code if code is None or ":" in str(code) else f"{CODE}{code}" for code in wanted]
     assert list(verdicts_on(make_response(found, "two"), truth)) == codes

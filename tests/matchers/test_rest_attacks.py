@@ -246,7 +246,7 @@ def test_tool_calls_that_want_more(perform: Performer, arguments: dict[str, obje
         *("gopher://127.0.0.1/", "https://evil.example.org/", "http://ip-api.com@evil.example.org/", "/json"),
     ],
 )
-def test_a_redirect(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redirect_does_not_lead_elsewhere(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     redirect = "requests.get(url='http://ip-api.com/elsewhere')"
     with (

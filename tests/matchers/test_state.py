@@ -188,7 +188,7 @@ SAME: Mapping[str, tuple[Turns, Turns, str | None]] = {
 
 
 @pytest.mark.parametrize(("truth", "made", "code"), SAME.values(), ids=SAME)
-def test_both_profiles(truth: Turns, made: Turns, code: str | None) -> None:
+def test_both_profiles_give_the_same_code(truth: Turns, made: Turns, code: str | None) -> None:
     assert name_outcomes(judge(entry_of(truth), make_conversation(made), open_entry)) == (code, code)
 
 
@@ -265,7 +265,7 @@ APART: Mapping[str, tuple[Turns, Turns, Mapping[str, object], str | None, str | 
 
 
 @pytest.mark.parametrize(("truth", "made", "vehicle", "official", "corrected"), APART.values(), ids=APART)
-def test_profiles_apart(
+def test_the_profiles_give_different_codes(
     truth: Turns, made: Turns, vehicle: Mapping[str, object], official: str | None, corrected: str | None
 ) -> None:
     entry = entry_of(truth, {"vehicle": vehicle})
@@ -411,7 +411,9 @@ FAULTS: Mapping[str, tuple[Fault, str | None, tuple[str, str]]] = {
 
 @pytest.mark.parametrize(("fault", "set_aside", "codes"), FAULTS.values(), ids=FAULTS)
 @pytest.mark.parametrize("before", [[], [make_step([MKDIR])]], ids=["at once", "later"])
-def test_faults(fault: Fault, set_aside: str | None, codes: tuple[str, str], before: list[Step]) -> None:
+def test_a_fault_of_the_conversation_decides_the_verdict(
+    fault: Fault, set_aside: str | None, codes: tuple[str, str], before: list[Step]
+) -> None:
     entry = replace(entry_of([[MKDIR], [LS]]), set_aside=set_aside)
     said = transcript_of([*before, Step(Completion("Error 400: too long", fault=fault))])
     judgement = judge(entry, said, open_entry)

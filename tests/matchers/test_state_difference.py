@@ -60,7 +60,7 @@ CASES: Mapping[str, tuple[object, object, list[str]]] = {
 
 
 @pytest.mark.parametrize(("expected", "found", "sentences"), CASES.values(), ids=CASES)
-def test_sentences(expected: object, found: object, sentences: list[str]) -> None:
+def test_each_difference_is_said_in_a_sentence(expected: object, found: object, sentences: list[str]) -> None:
     assert list(map(str, find_differences(expected, found))) == sentences
 
 

@@ -20,7 +20,7 @@ from pytest_fcbench.matchers.text_normalization import standardize
         pytest.param("", "", id="empty"),
     ],
 )
-def test_standardized(text: str, expected: str) -> None:
+def test_a_text_is_standardized(text: str, expected: str) -> None:
     assert standardize(text) == expected
 
 

@@ -112,7 +112,7 @@ def test_failures_are_those_of_any_model(reply: Reply, cause: str, transient: bo
     assert KEY not in caught.value.reason
 
 
-def test_nothing_listens_there() -> None:
+def test_an_address_where_nothing_listens_is_a_connection_error() -> None:
     with serve_answers(lambda _: Reply({})) as endpoint:
         model = EmbeddingModel("openai/bge", endpoint.api_base, KEY, 5)
     request = AskModel(({"role": "made", "content": "a"}, {"role": "expected", "content": "b"}))

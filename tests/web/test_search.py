@@ -85,7 +85,9 @@ def test_nothing_found_is_an_empty_list() -> None:
         (make_reply(b"", 302, Location="http://127.0.0.1/"), "endpoint", False, None),
     ],
 )
-def test_what_goes_wrong(written: bytes, cause: str, transient: bool, wait_s: float | None) -> None:
+def test_an_error_of_the_engine_has_its_cause(
+    written: bytes, cause: str, transient: bool, wait_s: float | None
+) -> None:
     with serve_engine(written) as (serpapi, hosted), pytest.raises(CallError) as told:
         serpapi.search("x", 3, "wt-wt")
     assert (told.value.cause, told.value.transient, told.value.retry_after_s) == (cause, transient, wait_s)
@@ -93,7 +95,7 @@ def test_what_goes_wrong(written: bytes, cause: str, transient: bool, wait_s: fl
     assert len(hosted.seen) == 1  # trying again is the dispatcher's
 
 
-def test_nobody_there() -> None:
+def test_an_engine_that_does_not_answer_is_named() -> None:
     with serve_engine(b"") as (serpapi, _):
         pass
     with pytest.raises(CallError, match=r"serpapi\.com") as told:
@@ -148,7 +150,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_duckduckgo(library: ModuleType) -> None:
+def test_duckduckgo_gives_its_results(library: ModuleType) -> None:
     library.DDGS.answer = [{"title": "T", "href": "H", "body": "B"}] * 9
     assert DuckDuckGo().search("words", 2, "no-no") == [Hit("T", "H", "B")] * 2
     assert library.DDGS.asked == [("words", {"region": "no-no", "max_results": 2, "backend": "duckduckgo"})]
@@ -158,21 +160,21 @@ def test_duckduckgo(library: ModuleType) -> None:
     ("name", "cause"),
     [("RatelimitException", "rate_limit"), ("TimeoutException", "timeout"), ("DDGSException", "endpoint")],
 )
-def test_duckduckgo_fails(library: ModuleType, name: str, cause: str) -> None:
+def test_an_error_of_duckduckgo_has_its_cause(library: ModuleType, name: str, cause: str) -> None:
     library.DDGS.answer = vars(library.exceptions)[name]("because")
     with pytest.raises(CallError, match="ddgs: because") as told:
         DuckDuckGo().search("words", 2, "wt-wt")
     assert (told.value.cause, told.value.transient) == (cause, True)
 
 
-def test_duckduckgo_breaks(library: ModuleType) -> None:
+def test_an_unexpected_error_of_duckduckgo_is_one_of_the_endpoint(library: ModuleType) -> None:
     library.DDGS.answer = UnicodeEncodeError("utf-8", "\ud800", 0, 1, "no")
     with pytest.raises(CallError, match="ddgs: ") as told:
         DuckDuckGo().search("words", 2, "wt-wt")
     assert told.value.cause == "endpoint"
 
 
-def test_duckduckgo_finds_nothing(library: ModuleType) -> None:
+def test_no_results_of_duckduckgo_are_no_error(library: ModuleType) -> None:
     library.DDGS.answer = library.exceptions.DDGSException("No results found.")
     assert DuckDuckGo().search("words", 2, "wt-wt") == []
 

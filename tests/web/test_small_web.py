@@ -28,7 +28,7 @@ def client(web: SmallWeb) -> Client:
     return Client(Bounds(frozenset(web.local), retries=0), web.local)
 
 
-def test_a_page(client: Client) -> None:
+def test_a_page_is_served_under_its_address(client: Client) -> None:
     reply = client.get("http://lights.example/vell-head")
     assert (reply.status, reply.type) == (200, "text/html")
     assert b"31 metres tall" in reply.body

@@ -39,7 +39,7 @@ NESTED = '[{"function": "f", "parameters": {"x": [{"y": 1}]}}]'
         pytest.param('[{"function": 7, "parameters": {}}]', (Call("7", {}),), id="a number for a name"),
     ],
 )
-def test_officially(text: str, calls: tuple[Call, ...]) -> None:
+def test_the_official_reading_finds_these_calls(text: str, calls: tuple[Call, ...]) -> None:
     assert parse_official(text) == calls
 
 
@@ -104,7 +104,7 @@ def test_a_list_without_its_end_takes_no_time() -> None:
         ),
     ],
 )
-def test_corrected(text: str, calls: tuple[Call, ...]) -> None:
+def test_the_corrected_reading_finds_these_calls(text: str, calls: tuple[Call, ...]) -> None:
     assert parse_corrected(text) == calls
 
 

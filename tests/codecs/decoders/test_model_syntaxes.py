@@ -77,7 +77,9 @@ READ = {
 
 
 @pytest.mark.parametrize(("reader", "text", "expected"), READ.values(), ids=READ)
-def test_read(reader: Callable[[str], tuple[Call, ...]], text: str, expected: tuple[Call, ...]) -> None:
+def test_calls_in_the_syntax_are_read(
+    reader: Callable[[str], tuple[Call, ...]], text: str, expected: tuple[Call, ...]
+) -> None:
     assert reader(text) == expected
 
 
@@ -138,7 +140,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("reader", "text", "refusal", "words"), REFUSED.values(), ids=REFUSED)
-def test_refused(
+def test_a_text_that_breaks_the_syntax_is_refused_with_a_reason(
     reader: Callable[[str], tuple[Call, ...]], text: str, refusal: type[Exception], words: str
 ) -> None:
     with pytest.raises(refusal) as refused:

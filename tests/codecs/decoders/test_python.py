@@ -77,7 +77,9 @@ CALLS_READ_ALIKE = {
 
 @pytest.mark.parametrize(("text", "expected"), CALLS_READ_ALIKE.values(), ids=CALLS_READ_ALIKE)
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_both_readings_agree(reader: Callable[[str], tuple[Call, ...]], text: str, expected: object) -> None:
+def test_both_readings_find_these_calls(
+    reader: Callable[[str], tuple[Call, ...]], text: str, expected: object
+) -> None:
     assert read_outcome(reader, text) == expected
 
 
@@ -192,7 +194,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize(("source", "official", "corrected"), VALUES.values(), ids=VALUES)
-def test_value(source: str, official: object, corrected: object) -> None:
+def test_a_value_is_read_officially_and_corrected(source: str, official: object, corrected: object) -> None:
     assert pair_with_repr(read_value(python.parse_official, source)) == pair_with_repr(official)
     assert pair_with_repr(read_value(python.parse_corrected, source)) == pair_with_repr(corrected)
 

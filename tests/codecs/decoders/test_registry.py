@@ -168,7 +168,7 @@ def test_official_no_text_is_unreadable(syntax: str) -> None:
         pytest.param("", WRONG_FORMAT, id="nothing"),
     ],
 )
-def test_official_unreadable_java(text: str, code: str) -> None:
+def test_officially_broken_java_is_unreadable_with_a_code(text: str, code: str) -> None:
     reading = decode_official(text, "python", Language.JAVA)
     assert isinstance(reading, Unreadable)
     assert reading.code == code
@@ -244,7 +244,7 @@ PROSE = {
 
 
 @pytest.mark.parametrize(("text", "syntax"), PROSE.values(), ids=PROSE)
-def test_corrected_prose(text: str, syntax: str) -> None:
+def test_corrected_a_text_without_calls_is_prose(text: str, syntax: str) -> None:
     assert decode_corrected(text, syntax) == Prose(text.strip())
 
 

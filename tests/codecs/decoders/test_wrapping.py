@@ -18,7 +18,7 @@ from tests.codecs.hostile import must_end
         pytest.param("", "[]", id="empty"),
     ],
 )
-def test_add_brackets(text: str, expected: str) -> None:
+def test_missing_brackets_are_added(text: str, expected: str) -> None:
     assert wrapping.add_brackets(text) == expected
 
 
@@ -35,7 +35,7 @@ def test_add_brackets(text: str, expected: str) -> None:
         pytest.param("f(x='```')", "f(x='```')", id="backticks in a value"),
     ],
 )
-def test_unfenced(text: str, expected: str) -> None:
+def test_a_fence_is_stripped(text: str, expected: str) -> None:
     assert wrapping.strip_fence(text) == expected
 
 
@@ -46,5 +46,5 @@ def test_unfenced(text: str, expected: str) -> None:
         pytest.param("```" + "a" * 100_000 + "x`", id="word after an open fence"),
     ],
 )
-def test_unfenced_ends_soon(text: str) -> None:
+def test_stripping_a_fence_ends_soon(text: str) -> None:
     must_end(lambda: wrapping.strip_fence(text))

@@ -90,7 +90,7 @@ def test_filler_makes_files_long_and_folders_full() -> None:
         ("../empty", None, "/home/docs"),
     ],
 )
-def test_cd(folder: str, answer: object, path: str) -> None:
+def test_cd_moves_to_a_folder_or_stays_where_it_is(folder: str, answer: object, path: str) -> None:
     files = make_home(HOME, "docs")
     said = files.cd(folder)
     assert is_refused(said) if answer is None else said == answer
@@ -129,7 +129,9 @@ def test_nothing_lies_above_the_root() -> None:
         ("echo", ("hello", ""), {"terminal_output": "hello"}),
     ],
 )
-def test_reading(name: str, arguments: tuple[object, ...], answer: object) -> None:
+def test_reading_answers_and_changes_nothing(
+    name: str, arguments: tuple[object, ...], answer: object
+) -> None:
     files = make_home()
     assert getattr(files, name)(*arguments) == answer
     assert build_tree(files.root) == HOME
@@ -237,7 +239,7 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
     assert text not in {error_of(*call) for others in ALIKE if others is not calls for call in others}
 
 
-def test_human_readable_sizes() -> None:
+def test_sizes_can_be_shown_in_kilobytes_and_megabytes() -> None:
     assert make_home({"f": "é" * 3000}).du(True) == {"disk_usage": "5.86 KB"}
     assert make_home({"f": "x" * 3_000_000}).du(True) == {"disk_usage": "2.86 MB"}
 
@@ -258,7 +260,9 @@ def test_human_readable_sizes() -> None:
         ("cp", ("d", "e"), {"result": "'d' copied to 'e'"}, {"a": "1", "d": {}, "e": {}}),
     ],
 )
-def test_changing(name: str, arguments: tuple[str, ...], answer: object, after: object) -> None:
+def test_a_command_changes_the_tree_as_it_says(
+    name: str, arguments: tuple[str, ...], answer: object, after: object
+) -> None:
     files = make_home({"a": "1", "d": {}})
     assert getattr(files, name)(*arguments) == answer
     assert build_tree(files.root) == after

@@ -64,7 +64,7 @@ def test_a_calculator_has_no_state() -> None:
         ("imperial_si_conversion", (5, "furlong", "furlong"), "5"),
     ],
 )
-def test_results(name: str, arguments: tuple[object, ...], text: str) -> None:
+def test_a_calculation_has_this_result(name: str, arguments: tuple[object, ...], text: str) -> None:
     assert str(call_function(name, *arguments)) == f"{{'result': {text}}}"
 
 
@@ -101,7 +101,9 @@ def test_results(name: str, arguments: tuple[object, ...], text: str) -> None:
         ("imperial_si_conversion", (10**400, "m", "ft"), "too large"),
     ],
 )
-def test_refusals(name: str, arguments: tuple[object, ...], words: str) -> None:
+def test_a_calculation_that_has_no_result_is_refused(
+    name: str, arguments: tuple[object, ...], words: str
+) -> None:
     answer = call_function(name, *arguments)
     assert isinstance(answer, dict)
     assert list(answer) == ["error"]
@@ -162,7 +164,9 @@ def test_errors_read_alike_exactly_where_they_officially_do(calls: list[Failing]
         ("si_unit_conversion", (1, ["m"], "km"), TypeError),
     ],
 )
-def test_exceptions(name: str, arguments: tuple[object, ...], error: type[Exception]) -> None:
+def test_arguments_of_another_type_raise(
+    name: str, arguments: tuple[object, ...], error: type[Exception]
+) -> None:
     with pytest.raises(error):
         call_function(name, *arguments)
 

@@ -39,14 +39,14 @@ def test_state_is_the_default_under_the_configuration() -> None:
     }
 
 
-def test_users() -> None:
+def test_users_are_listed_and_found_by_name() -> None:
     messages = make_workspace(None)
     assert messages.list_users() == {"user_list": ["Ada", "Ben"]}
     assert messages.get_user_id("Ben") == {"user_id": "USR002"}
     assert "'ben'" in str(messages.get_user_id("ben")["error"])
 
 
-def test_login() -> None:
+def test_a_known_user_can_log_in() -> None:
     messages = make_workspace(None)
     assert messages.message_get_login_status() == {"login_status": False}
     assert messages.message_login("Ada") == {"login_status": False, "message": "User ID 'Ada' not found."}
@@ -113,7 +113,7 @@ def test_of_equal_messages_the_oldest_is_deleted_and_the_count_stays() -> None:
     assert list(messages.delete_message("USR009")) == ["error"]
 
 
-def test_looking_at_messages() -> None:
+def test_messages_that_were_sent_can_be_viewed() -> None:
     messages = make_workspace(inbox=[{"USR002": "Tea?"}, {"USR001": "Note"}, {"USR002": "No tea"}])
     assert messages.view_messages_sent() == {"messages": {"USR002": ["Tea?", "No tea"], "USR001": ["Note"]}}
     assert messages.search_messages("TEA") == {

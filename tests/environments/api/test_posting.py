@@ -188,7 +188,7 @@ def test_mentioning_needs_no_login_and_works_on_tweets_of_others() -> None:
     assert posting.tweets[4]["mentions"] == ["grace"]
 
 
-def test_following_and_unfollowing() -> None:
+def test_a_user_can_be_followed_and_unfollowed_once() -> None:
     posting = make_network()
     assert posting.follow_user("grace") == {"follow_status": True}
     assert posting.follow_user("grace") == {"follow_status": False}

@@ -84,11 +84,11 @@ def test_the_clock_stands_still() -> None:
 
 
 @pytest.mark.parametrize(("name", "symbol"), [("Acorn Mills", "ACRN"), ("acorn mills", "Stock not found")])
-def test_symbol_by_name(name: str, symbol: str) -> None:
+def test_a_symbol_is_found_by_the_name_of_its_company(name: str, symbol: str) -> None:
     assert make_account().get_symbol_by_name(name) == {"symbol": symbol}
 
 
-def test_stock_info() -> None:
+def test_the_info_of_a_stock_needs_its_exact_symbol() -> None:
     account = make_account()
     assert account.get_stock_info("ACRN") == ACRN
     assert is_error(account.get_stock_info("acrn"))
@@ -116,7 +116,7 @@ def test_stocks_of_a_sector(sector: str, short: list[str], long: list[str]) -> N
         (0, 50, ["ACRN", "NONE"]),  # who is unknown costs 0
     ],
 )
-def test_filter_by_price(lowest: float, highest: float, left: list[str]) -> None:
+def test_stocks_are_filtered_by_price(lowest: float, highest: float, left: list[str]) -> None:
     result = make_account().filter_stocks_by_price(["BRCH", "ACRN", "NONE"], lowest, highest)
     assert result == {"filtered_stocks": left}
 
@@ -134,7 +134,7 @@ def test_price_changes_count_in_both_directions(threshold: float, notification: 
     assert result == {"notification": notification}
 
 
-def test_login_and_logout() -> None:
+def test_login_and_logout_change_the_status() -> None:
     account = Trading({}, WORLD)
     said = [
         account.trading_get_login_status(),
@@ -180,7 +180,7 @@ def test_lists_refuse_in_a_list() -> None:
     assert account.get_watchlist() == ["Error: log in to see the watch list."]
 
 
-def test_account_info() -> None:
+def test_the_account_is_shown() -> None:
     assert make_account().get_account_info() == {"account_id": 3, "balance": 100.0, "binding_card": 4000}
 
 
@@ -214,7 +214,7 @@ def test_moments_of_transactions_follow_from_the_seed() -> None:
         ("withdraw_funds", 1, "Closed"),
     ],
 )
-def test_money_stays(function: str, amount: float, market: str) -> None:
+def test_a_refused_transfer_moves_no_money(function: str, amount: float, market: str) -> None:
     account = make_account(market_status=market)
     assert is_error(getattr(account, function)(amount))
     assert account.account_info["balance"] == 100.0
@@ -282,7 +282,7 @@ def test_an_order_is_refused(symbol: str, price: float, amount: int) -> None:
     assert (account.order_counter, list(account.orders)) == (8, [7, 8])
 
 
-def test_cancel_an_order() -> None:
+def test_an_order_can_be_cancelled() -> None:
     account = make_account(authenticated=False)
     assert account.cancel_order(8) == {"order_id": 8, "status": "Cancelled"}
     assert account.orders[8]["status"] == "Cancelled"
@@ -290,7 +290,7 @@ def test_cancel_an_order() -> None:
     assert is_error(account.cancel_order(9)), "unknown"
 
 
-def test_order_details() -> None:
+def test_the_details_of_an_order_are_shown() -> None:
     account = make_account(authenticated=False)
     assert account.get_order_details(7) == BOUGHT
     assert account.get_order_details(9) == {"error": "There is no order 9, only these: [7, 8]."}
@@ -303,11 +303,11 @@ def test_a_long_context_tells_more_about_an_order() -> None:
     assert account.orders[7] == BOUGHT
 
 
-def test_order_history() -> None:
+def test_the_history_lists_all_orders() -> None:
     assert make_account().get_order_history() == {"history": [7, 8]}
 
 
-def test_watch_list() -> None:
+def test_stocks_can_be_watched_and_unwatched() -> None:
     account = make_account()
     for stock, watched in [
         ("ACRN", ["BRCH", "ACRN"]),

@@ -95,7 +95,7 @@ def test_the_state_is_the_default_overlaid_by_the_configuration() -> None:
     }
 
 
-def test_authenticate() -> None:
+def test_authentication_gives_a_token_and_the_status() -> None:
     agency = Travel({}, WORLD)
     assert agency.travel_get_login_status() == {"status": False}
     result = agency.authenticate_travel("", "", "", "read", "Ada", "Lund")
@@ -160,7 +160,9 @@ def test_only_cards_ask_for_a_lifetime_of_the_token() -> None:
         ("Lunt", "", "", "The user is Ada Lund, not Ada Lunt."),
     ],
 )
-def test_verify_a_traveler(last_name: str, born: str, passport: str, failure: str | None) -> None:
+def test_a_traveler_is_verified_or_told_why_not(
+    last_name: str, born: str, passport: str, failure: str | None
+) -> None:
     result = make_agency().verify_traveler_information("Ada", last_name, born, passport)
     if failure is None:
         assert result == {"verification_status": True}
@@ -168,7 +170,7 @@ def test_verify_a_traveler(last_name: str, born: str, passport: str, failure: st
         assert result == {"verification_status": False, "verification_failure": failure}
 
 
-def test_register_a_card() -> None:
+def test_a_registered_card_is_kept_with_its_balance() -> None:
     agency = make_agency()
     card_id = agency.register_credit_card(TOKEN, "3", "01/2040", "Ada Lund", 123)["card_id"]
     card = agency.credit_card_list[str(card_id)]
@@ -197,11 +199,11 @@ def test_balance_of_a_card() -> None:
         agency.get_credit_card_balance(TOKEN, "bare")
 
 
-def test_all_cards() -> None:
+def test_all_cards_are_shown() -> None:
     assert make_agency().get_all_credit_cards() == {"credit_card_list": CONFIG["credit_card_list"]}
 
 
-def test_budget() -> None:
+def test_the_budget_limit_is_kept_as_a_float() -> None:
     agency = make_agency()
     assert agency.set_budget_limit(TOKEN, 300) == {"budget_limit": 300.0}
     assert isinstance(agency.budget_limit, float)
@@ -212,7 +214,7 @@ def test_budget() -> None:
     ("base", "target", "value", "exchanged"),
     [("USD", "EUR", 10, 8.0), ("EUR", "USD", 10, 12.5), ("USD", "RMB", 2, 14.0), ("RMB", "USD", 5, 0.71)],
 )
-def test_exchange(base: str, target: str, value: float, exchanged: float) -> None:
+def test_a_value_is_exchanged(base: str, target: str, value: float, exchanged: float) -> None:
     result = make_agency().compute_exchange_rate(base, target, value)["exchanged_value"]
     assert (type(result), result) == (float, exchanged)
 
@@ -223,7 +225,7 @@ def test_no_rate_raises(base: str, target: str) -> None:
         make_agency().compute_exchange_rate(base, target, 1)
 
 
-def test_airports() -> None:
+def test_airports_are_listed_and_found_by_city() -> None:
     agency = make_agency()
     assert agency.list_all_airports() == ["AAA", "BBB", "CCC"]
     assert agency.get_nearest_airport_by_city("Abbey") == {"nearest_airport": "AAA"}
@@ -240,7 +242,9 @@ def test_airports() -> None:
         (("AAA", "BBB"), "any day", "economy", 120.0),  # not looked at otherwise
     ],
 )
-def test_flight_cost(route: tuple[str, str], day: str, seat: Any, cost: float) -> None:
+def test_the_cost_of_a_flight_depends_on_route_day_and_seat(
+    route: tuple[str, str], day: str, seat: Any, cost: float
+) -> None:
     result = make_agency().get_flight_cost(*route, day, seat)
     assert result == {"travel_cost_list": [cost]}
 
@@ -258,7 +262,7 @@ def test_a_flight_that_is_none_raises(target: str, seat: Any, named: str) -> Non
         make_agency().get_flight_cost("AAA", target, ODD, seat)
 
 
-def test_book_a_flight() -> None:
+def test_a_booked_flight_is_recorded_and_paid() -> None:
     agency = make_agency()
     result = book_trip(agency)
     booking_id, transaction_id = result["booking_id"], result["transaction_id"]
@@ -312,11 +316,11 @@ def test_a_booking_measures_the_balance_by_the_budget() -> None:
     assert book_trip(make_agency(budget_limit=1.0))["booking_status"] is True
 
 
-def test_booking_history() -> None:
+def test_the_history_lists_all_bookings() -> None:
     assert make_agency().get_booking_history(TOKEN) == {"booking_history": {"trip": TRIP}}
 
 
-def test_invoice() -> None:
+def test_an_invoice_shows_the_booking_without_the_card() -> None:
     agency = make_agency()
     invoice = {"booking_id": "trip", **{name: TRIP[name] for name in TRIP if name != "card_id"}}
     assert agency.retrieve_invoice(TOKEN, "trip", "an insurance") == {"invoice": invoice}
@@ -324,7 +328,7 @@ def test_invoice() -> None:
         assert "error" in agency.retrieve_invoice(TOKEN, unknown)
 
 
-def test_cancel_a_booking() -> None:
+def test_a_cancelled_booking_is_paid_back() -> None:
     agency = make_agency()
     assert agency.cancel_booking(TOKEN, "trip") == {"cancel_status": True}
     assert (agency.booking_record, agency.credit_card_list["blue"]["balance"]) == ({}, 560.0)
@@ -338,7 +342,7 @@ def test_a_booking_whose_card_is_gone_stays() -> None:
     assert agency.booking_record == {"trip": TRIP}
 
 
-def test_insurance() -> None:
+def test_an_insurance_is_sold_within_the_budget() -> None:
     agency = make_agency(budget_limit=800.0)
     result = agency.purchase_insurance(TOKEN, "all", "trip", 800.0, "blue")
     assert result == {"insurance_id": result["insurance_id"], "insurance_status": True}
@@ -356,7 +360,7 @@ def test_an_insurance_is_refused(booking_id: str, cost: float, card_id: str) -> 
     assert agency.credit_card_list == CONFIG["credit_card_list"]
 
 
-def test_customer_support() -> None:
+def test_customer_support_answers_about_known_bookings() -> None:
     agency = make_agency()
     assert list(agency.contact_customer_support("trip", "Help!")) == ["customer_support_message"]
     assert list(agency.contact_customer_support("trap", "Help!")) == ["error"]

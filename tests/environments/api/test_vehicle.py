@@ -305,7 +305,7 @@ def test_a_gallon_is_good_for_20_miles(distance: float, feasible: bool) -> None:
     assert make_car().estimate_drive_feasibility_by_mileage(distance) == {"canDrive": feasible}
 
 
-def test_liters_and_gallons() -> None:
+def test_liters_and_gallons_are_converted() -> None:
     assert make_car().liter_to_gallon(10) == {"gallon": pytest.approx(2.64172)}
     assert make_car().gallon_to_liter(10) == {"liter": pytest.approx(37.8541)}
 
@@ -325,7 +325,7 @@ def test_a_city_has_a_zip_code(city: Any, code: str) -> None:
     assert make_car().get_zipcode_based_on_city(city) == {"zipcode": code}
 
 
-def test_navigation() -> None:
+def test_navigation_keeps_the_destination() -> None:
     vehicle = make_car()
     assert vehicle.set_navigation("1 High St") == {"status": "Navigating to 1 High St"}
     assert vehicle.destination == "1 High St"

@@ -22,7 +22,7 @@ def memory() -> MemoryKv:
 @pytest.mark.parametrize(
     ("part", "size", "length"), [("core", CORE_SIZE, CORE_LENGTH), ("archival", ARCHIVE_SIZE, ARCHIVE_LENGTH)]
 )
-def test_limits(memory: MemoryKv, part: str, size: int, length: int) -> None:
+def test_what_passes_a_limit_is_refused(memory: MemoryKv, part: str, size: int, length: int) -> None:
     add, replace = (getattr(memory, f"{part}_memory_{name}") for name in ("add", "replace"))
     assert "error" in add("long", "x" * (length + 1))
     for number in range(size):

@@ -27,7 +27,7 @@ def test_it_is_written_added_to_and_shown(memory: MemoryRecSum) -> None:
     assert memory.recall_memory() == ""
 
 
-def test_limits(memory: MemoryRecSum) -> None:
+def test_what_passes_a_limit_is_refused(memory: MemoryRecSum) -> None:
     assert "error" in memory.memory_update("x" * (LENGTH + 1))
     assert "status" in memory.memory_update("x" * LENGTH)
     assert "error" in memory.memory_append("x")

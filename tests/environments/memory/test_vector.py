@@ -21,7 +21,7 @@ def memory() -> MemoryVector:
 @pytest.mark.parametrize(
     ("part", "size", "length"), [("core", CORE_SIZE, CORE_LENGTH), ("archival", ARCHIVE_SIZE, ARCHIVE_LENGTH)]
 )
-def test_limits(memory: MemoryVector, part: str, size: int, length: int) -> None:
+def test_what_passes_a_limit_is_refused(memory: MemoryVector, part: str, size: int, length: int) -> None:
     add, update = (getattr(memory, f"{part}_memory_{name}") for name in ("add", "update"))
     assert "error" in add("x" * (length + 1))
     for number in range(size):

@@ -38,11 +38,11 @@ from pytest_fcbench.execution.functions.lookups import LOOKUPS
         ("caesar_shift", ("Zebra!", 1), "Afcsb!"),
     ],
 )
-def test_results(name: str, arguments: tuple[object, ...], result: object) -> None:
+def test_a_function_has_this_result(name: str, arguments: tuple[object, ...], result: object) -> None:
     assert EVERYDAY[name](*arguments) == (pytest.approx(result) if isinstance(result, float) else result)
 
 
-def test_numerals_end_somewhere() -> None:
+def test_roman_numerals_end_at_3999() -> None:
     with pytest.raises(ValueError, match="3999"):
         everyday.roman_numeral(4000)
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.execution.functions import formulas
 from pytest_fcbench.execution.functions.formulas import FORMULAS
 
@@ -64,7 +65,7 @@ from pytest_fcbench.execution.functions.formulas import FORMULAS
         ("order_food", (["tea", "cake"], [2, 1], [3, 4.5]), 10.5),
     ],
 )
-def test_results(name: str, arguments: tuple[object, ...], result: object) -> None:
+def test_a_formula_has_this_result(name: str, arguments: tuple[object, ...], result: object) -> None:
     found = FORMULAS[name](*arguments)
     assert found == pytest.approx(result) if isinstance(result, float) else found == result
     assert type(found) is type(result)
@@ -93,20 +94,27 @@ def test_a_discount_takes_a_tenth_off() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"),
+    ("name", "arguments", "error", "words"),
     [
-        ("add_binary_numbers", (10011, 1100)),
-        ("order_food", (["a", "b", "c"], [1, 2], [3, 4])),
-        ("polygon_area", ([[1, 2], [3, 4]],)),
-        ("get_fibonacci_number", (0,)),
-        ("estimate_derivative", ("3*x**2", 5)),
-        ("calculate_density", (1, 0)),
-        ("calculate_mean", ("list(range(22, 81, 2))",)),
-        ("calculate_nutritional_needs", (80, 180, 30, "male", "sedentary", "lose")),
+        ("add_binary_numbers", (10011, 1100), TypeError, "non-string with explicit base"),
+        ("order_food", (["a", "b", "c"], [1, 2], [3, 4]), IndexError, "out of range"),
+        ("polygon_area", ([[1, 2], [3, 4]],), ValueError, "three vertices"),
+        ("get_fibonacci_number", (0,), ValueError, "from 1 on"),
+        ("estimate_derivative", ("3*x**2", 5), Undecodable, "not a lambda"),
+        ("calculate_density", (1, 0), ZeroDivisionError, "by zero"),
+        ("calculate_mean", ("list(range(22, 81, 2))",), TypeError, "'int' and 'str'"),
+        (
+            "calculate_nutritional_needs",
+            (80, 180, 30, "male", "sedentary", "lose"),
+            TypeError,
+            "'str' and 'int'",
+        ),
     ],
 )
-def test_what_raises(name: str, arguments: tuple[object, ...]) -> None:
-    with pytest.raises(Exception, match=r".+"):
+def test_arguments_without_a_result_raise(
+    name: str, arguments: tuple[object, ...], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
         FORMULAS[name](*arguments)
 
 

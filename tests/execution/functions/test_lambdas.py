@@ -25,7 +25,7 @@ from pytest_fcbench.execution.functions.lambdas import read_function
         (" lambda x: x ", 2.0),
     ],
 )
-def test_what_is_read(text: str, value: float) -> None:
+def test_a_function_in_text_is_read(text: str, value: float) -> None:
     assert read_function(text)(2.0) == value
 
 

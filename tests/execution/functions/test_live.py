@@ -177,7 +177,7 @@ def set_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("name", "arguments", "asked", "answered", "returned"), CASES)
-def test_a_lookup(
+def test_a_lookup_asks_its_api_and_reads_the_reply(
     name: str, arguments: Mapping[str, object], asked: str, answered: object, returned: object
 ) -> None:
     with serve_locally(always_send(make_reply(json.dumps(answered).encode()))) as hosted:
@@ -231,7 +231,9 @@ def test_arguments_lead_to_no_other_place() -> None:
 @pytest.mark.parametrize(
     ("status", "error"), [(404, FailedLookupError), (403, UnansweredError), (503, UnansweredError)]
 )
-def test_a_status(status: int, error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_status_is_told(
+    status: int, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     with (
         serve_locally(always_send(make_reply(b"{}", status))) as hosted,
@@ -242,7 +244,7 @@ def test_a_status(status: int, error: type[Exception], monkeypatch: pytest.Monke
         )
 
 
-def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_key_an_api_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMDB_API_KEY")
     with (
         serve_locally(always_send(make_reply(b"{}"))) as hosted,

@@ -23,7 +23,7 @@ KNOWN = lookups.make_functions(Recorded([WEATHER, HISTORY]).answer)
         ("get_stock_history(interval='1mo', stock_name='AAPL')", {"1": {}}),
     ],
 )
-def test_a_recorded_call(call: str, reply: object) -> None:
+def test_a_recorded_call_gets_its_reply(call: str, reply: object) -> None:
     assert carry_out_call(call, KNOWN) == reply
 
 
@@ -35,7 +35,7 @@ def test_a_recorded_call(call: str, reply: object) -> None:
         "get_movie_rating(movie_name='Avatar')",
     ],
 )
-def test_what_nobody_recorded(call: str) -> None:
+def test_a_call_that_nobody_recorded_is_unanswered(call: str) -> None:
     with pytest.raises(UnansweredError):
         carry_out_call(call, KNOWN)
     assert lookups.find_unanswered(["math_gcd(a=1, b=2)", call], [WEATHER, HISTORY]) == call
@@ -44,12 +44,12 @@ def test_what_nobody_recorded(call: str) -> None:
 @pytest.mark.parametrize(
     "call", ["get_weather_data()", "get_weather_data(city=1)", "get_movie_rating('a', 'b')"]
 )
-def test_a_wrong_call(call: str) -> None:
+def test_a_call_with_wrong_arguments_raises(call: str) -> None:
     with pytest.raises(TypeError):
         carry_out_call(call, KNOWN)
 
 
-def test_all_recorded() -> None:
+def test_nothing_is_unanswered_where_all_is_recorded() -> None:
     assert lookups.find_unanswered(["math_gcd(a=1, b=2)", "get_weather_data([90, 0])"], [WEATHER]) is None
 
 

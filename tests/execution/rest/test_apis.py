@@ -58,7 +58,7 @@ def is_same_request(one: ApiRequest, other: ApiRequest) -> bool:
         (make_api_request(COVID, "/st%61tistics"), make_api_request(COVID, "/statistics")),
     ],
 )
-def test_the_same(one: ApiRequest, other: ApiRequest) -> None:
+def test_two_writings_of_one_request_are_the_same(one: ApiRequest, other: ApiRequest) -> None:
     assert is_same_request(one, other)
 
 
@@ -79,7 +79,7 @@ def test_the_same(one: ApiRequest, other: ApiRequest) -> None:
         (make_api_request(OMDB, "/?t=x&t=x"), make_api_request(OMDB, "/?t=x")),
     ],
 )
-def test_not_the_same(one: ApiRequest, other: ApiRequest) -> None:
+def test_requests_for_different_things_differ(one: ApiRequest, other: ApiRequest) -> None:
     assert not is_same_request(one, other)
 
 

@@ -64,7 +64,7 @@ def test_what_was_not_recorded() -> None:
         assert isinstance(perform("print(1)"), Raised)
 
 
-def test_services_of_core() -> None:
+def test_the_services_of_core_answer() -> None:
     with closing(Performer()) as perform:
         assert status_of(perform("requests.get(url='https://trams.varnholm.example/v1/stops')")) == 200
         assert status_of(perform("requests.get(url='https://museum.greyfen.example/api/objects')")) == 401
@@ -123,7 +123,9 @@ def test_a_live_request_gets_the_key_late_and_shows_it_nowhere(monkeypatch: pyte
         ),
     ],
 )
-def test_keys_in_urls(monkeypatch: pytest.MonkeyPatch, variable: str, call: str, path: str) -> None:
+def test_a_key_in_a_url_is_sent_escaped(
+    monkeypatch: pytest.MonkeyPatch, variable: str, call: str, path: str
+) -> None:
     monkeypatch.setenv(variable, "se/same")
     with (
         serve_locally(always_send(make_reply(b"{}"))) as hosted,
@@ -135,7 +137,7 @@ def test_keys_in_urls(monkeypatch: pytest.MonkeyPatch, variable: str, call: str,
         assert "same" not in str(perform(call))
 
 
-def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_needs_a_missing_key_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAPID_API_KEY", raising=False)
     with (
         serve_locally(always_send(make_reply(status=401))) as hosted,
@@ -246,7 +248,7 @@ def test_a_redirect_out_of_the_table(place: str) -> None:
         always_send(make_reply(b"x" * 5 * 2**20)),
     ],
 )
-def test_no_whole_answer(answer: Callable[[Seen, BufferedIOBase], None]) -> None:
+def test_an_answer_that_is_cut_counts_as_unreached(answer: Callable[[Seen, BufferedIOBase], None]) -> None:
     with serve_locally(answer) as hosted:
         instead = {"ip-api.com": hosted.port}
         sender = Sender(APIS, instead=instead, pause=lambda _: None)

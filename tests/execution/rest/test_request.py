@@ -37,7 +37,7 @@ URL = "https://a.example/"
         (f"url='{URL}', proxies={{'https': None}}", Request(URL)),
     ],
 )
-def test_a_request(arguments: str, request_: Request) -> None:
+def test_a_request_is_read_from_its_call(arguments: str, request_: Request) -> None:
     assert read_request(f"requests.get({arguments})") == request_
     assert read_request(f"requests_get({arguments})") == request_
 
@@ -91,7 +91,7 @@ def test_a_request(arguments: str, request_: Request) -> None:
     ],
     ids=lambda call: call[:60],
 )
-def test_no_request(call: str) -> None:
+def test_a_text_that_is_no_request_is_refused(call: str) -> None:
     with pytest.raises(NoRequestError):
         read_request(call)
 

@@ -23,14 +23,14 @@ def ask_service(host: str, path: str, **params: str) -> tuple[int, object]:
 
 @pytest.mark.parametrize("host", SERVICES)
 @given(st.sampled_from(PATHS) | st.text(), st.dictionaries(st.sampled_from(NAMES) | st.text(), st.text()))
-def test_anything_is_answered(host: str, path: str, params: dict[str, str]) -> None:
+def test_anything_is_answered_and_always_the_same(host: str, path: str, params: dict[str, str]) -> None:
     status, reply = SERVICES[host].answer(path, params)
     assert status in (200, 400, 404)
     assert SERVICES[host].answer(path, params) == (status, reply)
     json.dumps(reply)
 
 
-def test_trams() -> None:
+def test_the_tram_service_lists_departures() -> None:
     host = "trams.varnholm.example"
     status, reply = ask_service(host, "/v1/departures", stop="Rope Walk", line="4", limit="2")
     assert status == 200
@@ -47,19 +47,36 @@ def test_trams() -> None:
     assert ask_service(host, "/v1/lines/9")[0] == 404
 
 
-def test_tides() -> None:
+def test_the_tide_service_has_tables_by_day_and_unit() -> None:
     host = "tides.saltmark.example"
-    status, metres = ask_service(host, "/tables/brandel/2026-01-02")
-    assert status == 200
-    assert metres != ask_service(host, "/tables/brandel/2026-01-02", unit="ft")[1]
-    assert metres != ask_service(host, "/tables/brandel/2026-01-03")[1]
-    assert metres == ask_service(host, "/tables/brandel/2026-01-02", unit="m")[1]
-    assert ask_service(host, "/tables/brandel/2026-02-30")[0] == 400
-    assert ask_service(host, "/tables/brandel/2026-01-02", unit="yd")[0] == 400
-    assert ask_service(host, "/tables/elsewhere/2026-01-02")[0] == 404
+    tides = [("high", "00:08", 4.7), ("low", "06:20", 0.6), ("high", "12:32", 4.7), ("low", "18:44", 0.6)]
+    metres = {
+        "port": "brandel",
+        "date": "2026-01-02",
+        "unit": "m",
+        "tides": [{"tide": tide, "time": time, "height": height} for tide, time, height in tides],
+    }
+    assert ask_service(host, "/tables/brandel/2026-01-02") == (200, metres)
+    assert ask_service(host, "/tables/brandel/2026-01-02", unit="m") == (200, metres)
+    _, feet = ask_service(host, "/tables/brandel/2026-01-02", unit="ft")
+    assert isinstance(feet, dict)
+    assert [tide["height"] for tide in feet["tides"]] == [15.42, 1.97, 15.42, 1.97]
+    _, next_day = ask_service(host, "/tables/brandel/2026-01-03")
+    assert isinstance(next_day, dict)
+    assert [tide["time"] for tide in next_day["tides"]] == ["00:58", "07:10", "13:22", "19:34"]
 
 
-def test_museum_and_recipes() -> None:
+def test_a_tide_table_that_does_not_exist_is_an_error() -> None:
+    host = "tides.saltmark.example"
+    assert ask_service(host, "/tables/brandel/2026-02-30") == (
+        400,
+        {"error": "day is out of range for month"},
+    )
+    assert ask_service(host, "/tables/brandel/2026-01-02", unit="yd") == (400, {"error": "unit is m or ft"})
+    assert ask_service(host, "/tables/elsewhere/2026-01-02") == (404, {"error": "not found"})
+
+
+def test_museum_and_recipes_are_searched() -> None:
     assert ask_service("museum.greyfen.example", "/api/objects", material="oak", to_year="1770") == (
         200,
         {"total": 1, "objects": [{"number": "GF-0305", "title": "Painted sea chest"}]},

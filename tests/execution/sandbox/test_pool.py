@@ -42,7 +42,7 @@ def list_children() -> list[psutil.Process]:
         ("caesar_shift(text='ä\\ud800', shift=1)", "ä\ud800"),
     ],
 )
-def test_what_calls_return(short_pool: Pool, call: str, value: object) -> None:
+def test_a_call_returns_its_value(short_pool: Pool, call: str, value: object) -> None:
     assert short_pool([call]) == (Returned(value),)
 
 
@@ -106,7 +106,7 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("call", ATTACKS, ids=lambda call: f"{call[:40]!r}")
-def test_what_is_refused(short_pool: Pool, call: str) -> None:
+def test_a_refused_call_leaves_the_pool_working(short_pool: Pool, call: str) -> None:
     (outcome,) = short_pool([call])
     assert isinstance(outcome, Raised), outcome
     assert short_pool(["math_gcd(a=12, b=18)"]) == (Returned(6),)
@@ -124,7 +124,9 @@ def test_what_is_refused(short_pool: Pool, call: str) -> None:
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
-def test_what_is_ended(short_pool: Pool, call: str, limits: set[Limit]) -> None:
+def test_a_call_past_a_limit_is_stopped_and_the_next_one_runs(
+    short_pool: Pool, call: str, limits: set[Limit]
+) -> None:
     outcomes = short_pool(["math_gcd(a=4, b=6)", call, "math_gcd(a=12, b=18)"])
     assert outcomes[0] == Returned(2)
     assert isinstance(outcomes[1], Stopped), outcomes[1]

@@ -138,7 +138,9 @@ VALUES = {
 
 
 @pytest.mark.parametrize(("schema", "accepted", "value", "expected"), VALUES.values(), ids=VALUES)
-def test_value(schema: Mapping[str, object], accepted: object, value: object, expected: str | None) -> None:
+def test_a_value_has_the_corrected_verdict(
+    schema: Mapping[str, object], accepted: object, value: object, expected: str | None
+) -> None:
     assert read_code(judge_value(schema, accepted, value)) == expected
 
 
@@ -279,7 +281,7 @@ CALLS = {
 
 @pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("category", ["simple_python", "multiple", "parallel"])
-def test_call(category: str, call: Call, expected: str | None) -> None:
+def test_a_call_has_the_corrected_verdict(category: str, call: Call, expected: str | None) -> None:
     """A reading gives functions their own names, so the name that was shown is no name of theirs."""
     entry = make_entry(
         category,
@@ -311,7 +313,7 @@ def test_an_expected_function_that_is_not_offered_cannot_be_matched() -> None:
 
 @pytest.mark.parametrize("category", ["simple_python", "multiple", "parallel", "parallel_multiple"])
 @pytest.mark.parametrize("count", [0, 2])
-def test_count(category: str, count: int) -> None:
+def test_another_number_of_calls_is_a_wrong_count(category: str, count: int) -> None:
     entry = make_entry(category, functions=[make_doc("f", NUMBERED)], expect=[{"f": {}}])
     assert read_code(judge_calls(entry, *[Call("f", {})] * count)) == "wrong_count"
 

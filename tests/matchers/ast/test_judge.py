@@ -86,7 +86,7 @@ PROMPTED = {
 @pytest.mark.parametrize(
     ("schema", "accepted", "answer", "official", "corrected"), PROMPTED.values(), ids=PROMPTED
 )
-def test_a_prompted_answer(
+def test_a_prompted_answer_has_both_verdicts(
     schema: Mapping[str, object], accepted: object, answer: str, official: str | None, corrected: str | None
 ) -> None:
     judgement = judge(make_value_entry(schema, accepted), make_transcript(answer))
@@ -144,7 +144,9 @@ def test_an_answer_by_tools(completion: Completion, official: str | None, correc
     ],
 )
 @pytest.mark.parametrize("mode", Mode)
-def test_names(mode: Mode, names: Names, called: str, official: str | None, corrected: str | None) -> None:
+def test_a_call_counts_under_the_name_that_was_shown(
+    mode: Mode, names: Names, called: str, official: str | None, corrected: str | None
+) -> None:
     completion = tool_calls((called, '{"x": 5}')) if mode is Mode.FC else Completion(text=f"[{called}(x=5)]")
     transcript = make_transcript(completion, mode=mode, names=names)
     assert name_outcomes(judge(make_value_entry(INTEGER, [5], name="a.b.f"), transcript)) == (
@@ -174,7 +176,9 @@ def make_overlapping_entry() -> Entry:
         pytest.param("[f(x=1)]", f"{PARALLEL}:wrong_count", "wrong_count", id="one missing"),
     ],
 )
-def test_overlapping_parallel_calls(answer: str, official: str | None, corrected: str | None) -> None:
+def test_parallel_calls_that_overlap_have_both_verdicts(
+    answer: str, official: str | None, corrected: str | None
+) -> None:
     assert name_outcomes(judge(make_overlapping_entry(), make_transcript(answer))) == (official, corrected)
 
 
@@ -265,7 +269,7 @@ LANGUAGES = {
 @pytest.mark.parametrize(
     ("category", "schema", "accepted", "answer", "official", "corrected"), LANGUAGES.values(), ids=LANGUAGES
 )
-def test_another_language(
+def test_a_call_in_another_language_has_both_verdicts(
     category: str,
     schema: Mapping[str, object],
     accepted: object,

@@ -198,7 +198,9 @@ VALUES = {
 
 
 @pytest.mark.parametrize(("schema", "accepted", "value", "expected"), VALUES.values(), ids=VALUES)
-def test_value(schema: Mapping[str, object], accepted: object, value: object, expected: str | None) -> None:
+def test_a_value_has_the_official_verdict(
+    schema: Mapping[str, object], accepted: object, value: object, expected: str | None
+) -> None:
     assert read_code(judge_value(schema, accepted, value)) == expected
 
 
@@ -385,7 +387,7 @@ CALLS = {
 
 @pytest.mark.parametrize(("call", "expected"), CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("category", ["simple_python", "multiple", "live_simple", "live_multiple"])
-def test_call(category: str, call: Call, expected: str | None) -> None:
+def test_a_call_has_the_official_verdict(category: str, call: Call, expected: str | None) -> None:
     assert read_code(judge_calls(make_numbered_entry(category), call)) == expected
 
 
@@ -498,7 +500,7 @@ def test_a_reason_can_be_printed() -> None:
     [("a", "'a'"), ([1, 2], "[1, 2]"), ("x" * 10, "'xxx…"), ("x" * 3, "'xxx'")],
     ids=["text", "list", "long", "just short enough"],
 )
-def test_shortened(value: object, shown: str) -> None:
+def test_a_long_value_is_shown_shortened(value: object, shown: str) -> None:
     assert official.show_value(value, 7 if shown.startswith("[") else 5) == shown
 
 
@@ -520,7 +522,7 @@ def test_shortened(value: object, shown: str) -> None:
     ],
 )
 @pytest.mark.parametrize("count", [0, 2])
-def test_count(category: str, expected: str, count: int) -> None:
+def test_another_number_of_calls_is_a_wrong_count(category: str, expected: str, count: int) -> None:
     assert read_code(judge_calls(make_numbered_entry(category), *[Call("f.g", {"a": 1})] * count)) == expected
 
 

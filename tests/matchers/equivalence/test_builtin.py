@@ -113,7 +113,9 @@ def name_arguments(arguments: Mapping[str, object]) -> str:
 
 
 @pytest.mark.parametrize(("made", "expected"), SAME, ids=name_arguments)
-def test_the_same(made: Mapping[str, object], expected: Mapping[str, object]) -> None:
+def test_two_writings_of_arguments_are_the_same(
+    made: Mapping[str, object], expected: Mapping[str, object]
+) -> None:
     for one, other in ((made, expected), (expected, made)):
         found = compare_arguments(DOC, one, other)
         assert found.same, found.reason
@@ -121,7 +123,9 @@ def test_the_same(made: Mapping[str, object], expected: Mapping[str, object]) ->
 
 
 @pytest.mark.parametrize(("made", "expected"), DIFFERENT, ids=name_arguments)
-def test_not_the_same(made: Mapping[str, object], expected: Mapping[str, object]) -> None:
+def test_a_difference_in_one_argument_is_found(
+    made: Mapping[str, object], expected: Mapping[str, object]
+) -> None:
     for one, other in ((made, expected), (expected, made)):
         found = compare_arguments(DOC, one, other)
         assert not found.same, found.reason
@@ -143,7 +147,7 @@ def test_not_the_same(made: Mapping[str, object], expected: Mapping[str, object]
         ("Default: 3. The default is 3.", 3),
     ],
 )
-def test_a_stated_default(description: str, default: object) -> None:
+def test_a_default_stated_in_words_may_be_left_out(description: str, default: object) -> None:
     doc = make_doc("f", {"x": {"type": "string", "description": description}})
     assert compare_arguments(doc, {}, {"x": default}).same
     assert not compare_arguments(doc, {}, {"x": "another"}).same

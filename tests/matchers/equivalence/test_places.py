@@ -111,7 +111,7 @@ NAMES = st.sampled_from(sorted({name for pair in (*SAME, *DIFFERENT) for name in
 
 
 @given(NAMES | st.text(st.characters(codec=None)), NAMES | st.text(st.characters(codec=None)))
-def test_any_two_texts(one: str, other: str) -> None:
+def test_being_the_same_place_goes_both_ways(one: str, other: str) -> None:
     assert is_same_place(one, other) is is_same_place(other, one)
     if split_words(one):
         assert is_same_place(one, one)

@@ -61,12 +61,12 @@ def test_what_is_not_the_same(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["f7Gh2k", "class::3", "a@b.org", "x=1", "readme.md", "BOM.AIRPORT", "C++"])
-def test_codes(text: str) -> None:
+def test_a_code_is_recognized(text: str) -> None:
     assert is_code(text)
 
 
 @pytest.mark.parametrize("text", ["Bergen", "O'Hare", "7", "route 66", "AT & T", "", " ", "Fort-de-France"])
-def test_no_codes(text: str) -> None:
+def test_ordinary_words_are_no_code(text: str) -> None:
     assert not is_code(text)
 
 

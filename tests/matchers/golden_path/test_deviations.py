@@ -420,7 +420,7 @@ DEVIATIONS = [
 ]
 
 
-def test_there_are_enough() -> None:
+def test_more_than_forty_deviations_have_names_of_their_own() -> None:
     assert len({deviation.name for deviation in DEVIATIONS}) == len(DEVIATIONS) > 40
 
 

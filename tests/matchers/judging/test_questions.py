@@ -63,7 +63,7 @@ def list_messages(request: AskModel) -> list[tuple[object, str]]:
         '{"colour": "red", "colour": "blue"}',
     ],
 )
-def test_an_answer(reply: str) -> None:
+def test_an_answer_in_the_demanded_form_is_read_without_asking_again(reply: str) -> None:
     asked, transcript = ask_judge(reply)
     assert interpret_transcript(QUESTION, transcript) == "blue"
     assert len(asked) == 1

@@ -14,7 +14,7 @@ ENTRY = make_entry("chatable", functions=[], query="What rhymes with kettle?")
 
 
 @pytest.mark.parametrize("score", range(3))
-def test_a_rating(score: int) -> None:
+def test_a_rating_has_its_score_and_its_trimmed_reason(score: int) -> None:
     question = ratings.ask_relevance(ENTRY, "Nettle.")
     reply = Completion(f'{{"score": {score}, "reason": " It does. "}}')
     assert question.answer(reply) == JudgeRating(score, "It does.")

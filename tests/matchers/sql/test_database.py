@@ -20,7 +20,7 @@ def test_a_query_returns_rows_and_changes_nothing() -> None:
     assert has_same_state(found, run_statement())
 
 
-def test_a_join() -> None:
+def test_a_join_reaches_the_other_table() -> None:
     joins = ["JOIN shelves ON shelves.id = tools.shelf"]
     assert run_statement(columns=["room", "COUNT(*)"], joins=joins, group_by=["room"]).rows == (
         ("attic", 1),

@@ -202,69 +202,148 @@ def _nest_list(value: object, depth: int) -> object:
     return value
 
 
-ATTACKS = {
-    "second statement": make_arguments(conditions=["id = 1; DROP TABLE tools; --"]),
-    "end of a text": make_arguments(conditions=["name = 'x'; DROP TABLE tools; --'"]),
-    "end of a parenthesis": make_arguments(conditions=["id = 1) OR (1 = 1"]),
-    "second statement behind the table": make_arguments(table="tools; DROP TABLE tools"),
-    "end of the statement": make_arguments(table="tools WHERE 1 = 1 --"),
-    "attach": make_arguments(conditions=["ATTACH DATABASE '/tmp/x' AS x"]),
-    "attach by keyword": make_arguments("ATTACH", "x"),
-    "pragma": make_arguments(conditions=["PRAGMA writable_schema = 1"]),
-    "pragma as a table": make_arguments(table="pragma_table_list"),
-    "pragma as a function": make_arguments(
-        conditions=["id IN (SELECT name FROM pragma_table_info('tools'))"]
+ATTACKS: Mapping[str, tuple[Mapping[str, object], str]] = {
+    # what: (arguments, reason of the refusal)
+    "second statement": (
+        make_arguments(conditions=["id = 1; DROP TABLE tools; --"]),
+        "not SQL: 'id = 1; DROP TABLE tools; --'",
     ),
-    "vacuum": make_arguments(conditions=["VACUUM INTO '/tmp/x'"]),
-    "catalogue": make_arguments(table="sqlite_master"),
-    "catalogue in a query": make_arguments(conditions=["name IN (SELECT name FROM sqlite_master)"]),
-    "catalogue in a query of a column": make_arguments(columns=["(SELECT name FROM sqlite_master)"]),
-    "catalogue behind IN": make_arguments(conditions=["name IN sqlite_master"]),
-    "catalogue by union": make_arguments(conditions=["1 = 1 UNION SELECT name FROM sqlite_master"]),
-    "catalogue in a value": make_arguments(
-        "INSERT", columns=["name"], insert_values=[["(SELECT name FROM sqlite_master)"]]
+    "end of a text": (
+        make_arguments(conditions=["name = 'x'; DROP TABLE tools; --'"]),
+        "not SQL: \"name = 'x'; DROP TABLE tools; --'\"",
     ),
-    "another database": make_arguments(table="temp.tools"),
-    "another database of a column": make_arguments(conditions=["temp.tools.id = 1"]),
-    "extension": make_arguments(columns=["load_extension('/tmp/x')"]),
-    "file": make_arguments(conditions=["readfile('/etc/passwd') = 'x'"]),
-    "table of a function": make_arguments(table="generate_series(1, 1000000000)"),
-    "huge value": make_arguments(columns=["zeroblob(1000000000)"]),
-    "huge text": make_arguments(columns=["printf('%1000000000d', 1)"]),
-    "chance": make_arguments(conditions=["random() > 0"]),
-    "clock": make_arguments(conditions=["date('now') > name"]),
-    "recursion": make_arguments(
-        conditions=[
-            "id IN (WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c)"
-        ]
+    "end of a parenthesis": (
+        make_arguments(conditions=["id = 1) OR (1 = 1"]),
+        "not SQL: 'id = 1) OR (1 = 1'",
     ),
-    "recursion as a table": make_arguments(
-        table="(WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c) AS t"
+    "second statement behind the table": (
+        make_arguments(table="tools; DROP TABLE tools"),
+        "not SQL: 'FROM tools; DROP TABLE tools'",
     ),
-    "parameter": make_arguments(conditions=["id = ?"]),
-    "named parameter": make_arguments(conditions=["id = :x"]),
-    "row id": make_arguments(columns=["rowid"]),
-    "type of one's own": make_arguments("CREATE", "t", columns=["a x"]),
-    "default with a function": make_arguments(
-        "CREATE", "t", columns=["a TEXT DEFAULT (load_extension('x'))"]
+    "end of the statement": (
+        make_arguments(table="tools WHERE 1 = 1 --"),
+        "not SQL: 'FROM tools WHERE 1 = 1 --'",
     ),
-    "reference": make_arguments("CREATE", "t", columns=["a INTEGER REFERENCES tools(id)"]),
-    "created from a query": make_arguments("CREATE", "t AS SELECT 1", columns=["a"]),
-    "created in another database": make_arguments("CREATE", "temp.t", columns=["a"]),
-    "null character": make_arguments(conditions=["name = '\0'"]),
-    "lone surrogate": make_arguments(conditions=["name = '\ud800'"]),
-    "long": make_arguments(conditions=["id = 1" + " OR id = 1" * 3_000]),
-    "many parts": make_arguments(conditions=["id = 1" + " OR id = 1" * 700]),
-    "deep": make_arguments(conditions=["(" * 3_000 + "id" + ")" * 3_000 + " = 1"]),
-    "many columns": make_arguments(columns=["id"] * 5_000),
-    "deep lists": make_arguments(conditions=_nest_list("id = 1", 5_000)),
+    "attach": (
+        make_arguments(conditions=["ATTACH DATABASE '/tmp/x' AS x"]),
+        "not SQL: \"ATTACH DATABASE '/tmp/x' AS x\"",
+    ),
+    "attach by keyword": (
+        make_arguments("ATTACH", "x"),
+        "sql_keyword is none of SELECT, INSERT, UPDATE, DELETE, CREATE",
+    ),
+    "pragma": (
+        make_arguments(conditions=["PRAGMA writable_schema = 1"]),
+        "not SQL: 'PRAGMA writable_schema = 1'",
+    ),
+    "pragma as a table": (make_arguments(table="pragma_table_list"), "there is no table pragma_table_list"),
+    "pragma as a function": (
+        make_arguments(conditions=["id IN (SELECT name FROM pragma_table_info('tools'))"]),
+        "a table must be named by its name alone",
+    ),
+    "vacuum": (make_arguments(conditions=["VACUUM INTO '/tmp/x'"]), "not SQL: \"VACUUM INTO '/tmp/x'\""),
+    "catalogue": (make_arguments(table="sqlite_master"), "there is no table sqlite_master"),
+    "catalogue in a query": (
+        make_arguments(conditions=["name IN (SELECT name FROM sqlite_master)"]),
+        "there is no table sqlite_master",
+    ),
+    "catalogue in a query of a column": (
+        make_arguments(columns=["(SELECT name FROM sqlite_master)"]),
+        "there is no table sqlite_master",
+    ),
+    "catalogue behind IN": (make_arguments(conditions=["name IN sqlite_master"]), "In is not allowed here"),
+    "catalogue by union": (
+        make_arguments(conditions=["id IN (SELECT id FROM tools UNION SELECT name FROM sqlite_master)"]),
+        "there is no table sqlite_master",
+    ),
+    "catalogue by union with a condition": (
+        make_arguments(conditions=["1 = 1 UNION SELECT name FROM sqlite_master"]),
+        "there is no column 1",
+    ),
+    "catalogue in a value": (
+        make_arguments("INSERT", columns=["name"], insert_values=[["(SELECT name FROM sqlite_master)"]]),
+        "there is no table sqlite_master",
+    ),
+    "another database": (make_arguments(table="temp.tools"), "a table must be named by its name alone"),
+    "another database of a column": (
+        make_arguments(conditions=["temp.tools.id = 1"]),
+        "a column must be named by its name and its table's",
+    ),
+    "extension": (make_arguments(columns=["load_extension('/tmp/x')"]), "Anonymous is not allowed here"),
+    "file": (make_arguments(conditions=["readfile('/etc/passwd') = 'x'"]), "Anonymous is not allowed here"),
+    "table of a function": (
+        make_arguments(table="generate_series(1, 1000000000)"),
+        "a table must be named by its name alone",
+    ),
+    "huge value": (make_arguments(columns=["zeroblob(1000000000)"]), "Anonymous is not allowed here"),
+    "huge text": (make_arguments(columns=["printf('%1000000000d', 1)"]), "Anonymous is not allowed here"),
+    "chance": (make_arguments(conditions=["random() > 0"]), "Rand is not allowed here"),
+    "clock": (make_arguments(conditions=["date('now') > name"]), "Date is not allowed here"),
+    "recursion": (
+        make_arguments(
+            conditions=[
+                "id IN (WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c)"
+            ]
+        ),
+        "With is not allowed here",
+    ),
+    "recursion as a table": (
+        make_arguments(
+            table="(WITH RECURSIVE c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id FROM c) AS t"
+        ),
+        "With is not allowed here",
+    ),
+    "parameter": (make_arguments(conditions=["id = ?"]), "Placeholder is not allowed here"),
+    "named parameter": (make_arguments(conditions=["id = :x"]), "Placeholder is not allowed here"),
+    "row id": (make_arguments(columns=["rowid"]), "there is no column rowid"),
+    "type of one's own": (
+        make_arguments("CREATE", "t", columns=["a x"]),
+        "a type is none of SQLite's usual ones",
+    ),
+    "default with a function": (
+        make_arguments("CREATE", "t", columns=["a TEXT DEFAULT (load_extension('x'))"]),
+        "DefaultColumnConstraint is not allowed here",
+    ),
+    "reference": (
+        make_arguments("CREATE", "t", columns=["a INTEGER REFERENCES tools(id)"]),
+        "Reference is not allowed here",
+    ),
+    "created from a query": (
+        make_arguments("CREATE", "t AS SELECT 1", columns=["a"]),
+        "not SQL: 't AS SELECT 1'",
+    ),
+    "created in another database": (make_arguments("CREATE", "temp.t", columns=["a"]), "not SQL: 'temp.t'"),
+    "null character": (
+        make_arguments(conditions=["name = '\0'"]),
+        "the call has characters that no statement can have",
+    ),
+    "lone surrogate": (
+        make_arguments(conditions=["name = '\ud800'"]),
+        "the call has characters that no statement can have",
+    ),
+    "long": (
+        make_arguments(conditions=["id = 1" + " OR id = 1" * 3_000]),
+        "the call is longer than 8,000 characters",
+    ),
+    "many parts": (
+        make_arguments(conditions=["id = 1" + " OR id = 1" * 700]),
+        "the call has more than 2,000 parts",
+    ),
+    "deep": (
+        make_arguments(conditions=["(" * 3_000 + "id" + ")" * 3_000 + " = 1"]),
+        "the call is nested too deeply",
+    ),
+    "many columns": (make_arguments(columns=["id"] * 1_500), "the call has more than 2,000 parts"),
+    "deep lists": (make_arguments(conditions=_nest_list("id = 1", 5_000)), "the call is nested too deeply"),
 }
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_is_refused(name: str) -> None:
-    with pytest.raises(NoStatement):
-        translate(ATTACKS[name], SCHEMA)
+    arguments, reason = ATTACKS[name]
+    with pytest.raises(NoStatement) as caught:
+        translate(arguments, SCHEMA)
+    assert str(caught.value) == reason
 
 
 QUOTED = {

@@ -97,7 +97,7 @@ def test_what_a_model_writes_cannot_leave_the_query() -> None:
     ],
     ids=["403", "429", "404", "500", "302", "garbled", "deep"],
 )
-def test_failures(answer: Reply, cause: str, transient: bool) -> None:
+def test_a_failure_has_its_cause_and_may_be_transient(answer: Reply, cause: str, transient: bool) -> None:
     with pytest.raises(CallError) as caught:
         call_api(answer)
     assert (caught.value.cause, caught.value.transient) == (cause, transient)
@@ -124,7 +124,7 @@ def test_a_reply_that_does_not_come() -> None:
     assert (caught.value.cause, caught.value.transient) == ("timeout", True)
 
 
-def test_nothing_listens_there() -> None:
+def test_an_address_where_nothing_listens_is_a_connection_error() -> None:
     with serve_answers(lambda _: make_reply(1)) as endpoint:
         model = BookingModel(KEY, endpoint.api_base)
     with pytest.raises(CallError) as caught:
@@ -179,6 +179,6 @@ def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
         from_environment()
 
 
-def test_the_table() -> None:
+def test_every_function_has_a_path_of_its_own() -> None:
     assert len(PATHS) == len(set(PATHS.values())) == 46
     assert API.startswith("https://")

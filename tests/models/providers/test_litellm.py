@@ -234,7 +234,7 @@ def test_the_key_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch) -> None
     assert "sk-for-tests-only" not in repr(model)
 
 
-def test_nothing_listens_there() -> None:
+def test_an_address_where_nothing_listens_is_a_connection_error() -> None:
     with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
         model = make_model(endpoint)
     with pytest.raises(NotScoredError) as caught:

@@ -364,7 +364,7 @@ def test_other_refusals_are_not_taken_for_it(told: str) -> None:
 # Connections
 
 
-def test_nothing_listens_there() -> None:
+def test_an_address_where_nothing_listens_is_a_connection_error() -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         found = catch_failure(make_model(f"http://127.0.0.1:{bound.getsockname()[1]}/v1"))

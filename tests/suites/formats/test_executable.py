@@ -27,7 +27,7 @@ def write_file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_an_entry(tmp_path: Path) -> None:
+def test_an_entry_is_read(tmp_path: Path) -> None:
     (entry,) = entry_files.read_entries(write_file(tmp_path, GOOD), "core")
     assert (entry.key, entry.category.name) == ("core:exec_parallel_0", "exec_parallel")
     assert entry.turns[0][0].content == "How much fuel?"
@@ -56,7 +56,7 @@ def test_an_entry(tmp_path: Path) -> None:
         ("exec_parallel_0", "5", "must be text"),
     ],
 )
-def test_errors(tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_an_error_names_the_file_and_the_rule(tmp_path: Path, old: str, new: str, says: str) -> None:
     text = GOOD.replace(old, new)
     assert text != GOOD
     with pytest.raises(SuiteError, match=r"exec_parallel\.yaml:") as caught:
@@ -64,12 +64,12 @@ def test_errors(tmp_path: Path, old: str, new: str, says: str) -> None:
     assert says in str(caught.value)
 
 
-def test_no_call(tmp_path: Path) -> None:
+def test_an_entry_without_a_call_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match="expect: must have at least one element"):
         entry_files.read_entries(write_file(tmp_path, f"{GOOD.partition('expect:')[0]}expect: []\n"), "core")
 
 
-def test_an_id_twice(tmp_path: Path) -> None:
+def test_an_id_that_is_taken_is_refused(tmp_path: Path) -> None:
     again = GOOD + GOOD.partition("entries:\n")[2]
     with pytest.raises(SuiteError, match="is taken by an entry above"):
         entry_files.read_entries(write_file(tmp_path, again), "core")

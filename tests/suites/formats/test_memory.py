@@ -140,7 +140,7 @@ def test_a_right_answer_is_not_in_the_question(ours: Suite) -> None:
         ), entry.id
 
 
-def test_official_questions(official: Mapping[str, Suite]) -> None:
+def test_every_official_memory_category_has_its_questions(official: Mapping[str, Suite]) -> None:
     suite = official["bfcl"]
     for name in SELECTIONS["memory"]:
         entries = suite.load(CATEGORIES[name])

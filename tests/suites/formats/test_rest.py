@@ -40,7 +40,7 @@ def write_file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_an_entry(tmp_path: Path) -> None:
+def test_an_entry_is_read(tmp_path: Path) -> None:
     (entry,) = entry_files.read_entries(write_file(tmp_path, GOOD), "core")
     assert (entry.key, entry.category.name) == ("core:rest_0", "rest")
     (doc,) = entry.functions
@@ -68,14 +68,14 @@ def test_an_entry(tmp_path: Path) -> None:
         ("params={'zone': 1}", "timeout='x'", "a timeout is a number"),
     ],
 )
-def test_errors(tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_an_error_names_the_file_and_the_rule(tmp_path: Path, old: str, new: str, says: str) -> None:
     assert old in GOOD
     with pytest.raises(SuiteError, match=r"rest\.yaml:\d+:") as caught:
         entry_files.read_entries(write_file(tmp_path, GOOD.replace(old, new)), "core")
     assert says in str(caught.value)
 
 
-def test_an_id_twice(tmp_path: Path) -> None:
+def test_an_id_that_is_taken_is_refused(tmp_path: Path) -> None:
     entry = GOOD[GOOD.index("  - id:") :]
     with pytest.raises(SuiteError, match="taken by an entry above"):
         entry_files.read_entries(write_file(tmp_path, GOOD + entry), "core")

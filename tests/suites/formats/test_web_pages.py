@@ -28,7 +28,7 @@ def test_a_page_is_html_with_links_and_every_text_escaped(tmp_path: Path) -> Non
     assert (page.text, page.type) == ("a <b> & c", "text/html; charset=utf-8")
 
 
-def test_a_table(tmp_path: Path) -> None:
+def test_a_table_becomes_html(tmp_path: Path) -> None:
     text = "  /x: {title: T, text: [a], table: {head: [K, V], rows: [['[k](/k)', 5]]}}"
     page = read_written_pages(tmp_path, text)["http://a.example/x"]
     assert "<tr><th>K</th><th>V</th></tr>" in page.body.decode()
@@ -47,7 +47,7 @@ def test_a_long_page_is_the_same_every_time(tmp_path: Path) -> None:
     assert first.text == "a"
 
 
-def test_other_kinds(tmp_path: Path) -> None:
+def test_redirects_and_json_are_pages_too(tmp_path: Path) -> None:
     found = read_written_pages(
         tmp_path,
         "  /old: {redirect: /new}\n"
