@@ -1,1 +1,1 @@
-"""The ``fcbench`` command: ``main``, one module per command, and what commands share."""
+"""The ``fcbench`` command: ``main``, one module per command, and their common parts."""

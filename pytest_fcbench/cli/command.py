@@ -1,4 +1,4 @@
-"""What each module of the folder ``commands`` provides; its name is that of the command."""
+"""The protocol of the modules in ``commands``; the name of a module is that of its command."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Command(Protocol):
     HELP: str
     declare_options: Callable[[argparse.ArgumentParser], None]
     run_command: Callable[[argparse.Namespace], int]
-    """Do the work and return the exit code; a ``UsageError`` ends in 2, another ``FcbenchError`` in 1."""
+    """Run the command and return its exit code; a ``UsageError`` ends in 2, another ``FcbenchError`` in 1."""
 
 
 def drop_option_prefix(text: str) -> str:
-    """Name options of a run as the command does: ``--model`` for ``--fcbench-model``."""
+    """Replace names of pytest's options by those of commands: ``--model`` for ``--fcbench-model``."""
     return text.replace("--fcbench-", "--")

@@ -1,4 +1,4 @@
-"""How commands ask a judge: its settings, putting questions to it, and how far two judges agree."""
+"""Common parts of commands that ask a judge: its settings, its answers, the agreement of two judges."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ JUDGE_OPTIONS = (
     *("concurrency", "rpm", "tpm", "retries", "timeout", "max_usd", "no_preflight", "store", "offline"),
     "refresh",
 )
-"""Options of a run that say where a judge is, and within which limits it is asked."""
+"""Options of a run that set the endpoint of a judge and the limits of its calls."""
 
 
 def load_judge_settings(chosen: argparse.Namespace, **instead: object) -> Settings | None:
-    """Load the settings of the judge that was named, if any; ``instead`` takes the place of options.
+    """Load the settings of the judge that was named, if any; ``instead`` overrides options.
 
     Raises ``UsageError``.
     """
@@ -60,12 +60,12 @@ def _rename_model_options(do: Callable[[], T]) -> T:
 def ask_judge(
     judge: Settings, questions: Sequence[Question[T]], role: str = "judge"
 ) -> tuple[list[T | NotScored], Sequence[str]]:
-    """Put questions to a model in that role; return its answers, and notes on what they took.
+    """Put questions to a model in that role; return its answers, and notes on calls and cost.
 
     Each question is about an entry of its own.
     """
     by_entry = {question.about.item_id: question for question in questions}
-    # No entries, so nobody else is asked.
+    # Without categories the run asks no other party.
     context = RunContext(replace(judge, categories=()))
     session = Session(context, converse=lambda entry: put_question(by_entry[entry.item_id], judge.label))
 
@@ -91,7 +91,7 @@ def ask_judge(
 
 
 def render_agreement(agreement: Agreement, one: str, other: str, labels: Sequence[str]) -> Iterator[str]:
-    """Render how far two judges agree, with a table of the labels that they used in the order given."""
+    """Render the agreement of two judges, with a table of the labels that they used in the order given."""
     kappa = agreement.kappa
     beyond = "not defined (both gave one and the same label to all)" if kappa is None else f"{kappa:.2f}"
     yield f"agreement {agreement.share or 0:.1%}, Cohen's kappa {beyond}"

@@ -26,6 +26,7 @@ def declare_commands(
 ) -> None:
     """Declare the commands of these names; all if none is given."""
     for name in names or find_command_names():
+        # A module cannot declare that it implements a protocol.
         command = cast("Command", import_module(f"{commands.__name__}.{name.replace('-', '_')}"))
         parser = declared.add_parser(name, help=command.HELP)
         parser.set_defaults(run=command.run_command)

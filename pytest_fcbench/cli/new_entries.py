@@ -12,7 +12,7 @@ from pytest_fcbench.tools.authoring.entry_writing import format_entries
 
 
 def declare_folder_options(parser: argparse.ArgumentParser) -> None:
-    """Declare where entries are written to."""
+    """Declare the options of the folder that entries are written to."""
     parser.add_argument(
         "--to", type=Path, required=True, metavar="FOLDER", help="write a file by category there"
     )

@@ -32,13 +32,13 @@ def print_long_lines(lines: Iterable[str]) -> None:
 
 
 def escape_long_line(text: str) -> str:
-    """Make a line fit for any terminal without cutting it."""
+    """Make a line safe for any terminal without cutting it."""
     # ``make_printable`` cuts, so it gets pieces that are short enough to stay whole.
     return "".join(make_printable(text[at : at + 500]) for at in range(0, len(text), 500))
 
 
 def write_and_report(path: Path, text: str) -> None:
-    """Write a file and print where it is."""
+    """Write a file and print its path."""
     write_file(path, text)
     print(f"written to {path}")
 
@@ -50,7 +50,7 @@ def require_other_file(to: Path, sources: Iterable[Path]) -> None:
 
 
 def declare_table_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of a command that ends in tables."""
+    """Declare the options of a command that prints tables."""
     add = parser.add_argument
     add("--profile", choices=list(Profile), help="whose verdicts (default: that of the runs, else official)")
     add("--format", choices=list(FORMATS), help="default: what the name of the file says, else text")
@@ -58,13 +58,13 @@ def declare_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def choose_format(chosen: argparse.Namespace) -> str:
-    """Return the format that was asked for, or that the ending of the file asks for."""
+    """Return the format of ``--format``, or that of the file's ending."""
     ending = chosen.to.suffix.lower() if chosen.to else ""
     return str(chosen.format or _FORMAT_BY_ENDING.get(ending, "text"))
 
 
 def choose_profile(chosen: argparse.Namespace, cards: Sequence[Scorecard]) -> Profile:
-    """Return the profile that was asked for, or that of the runs if they agree."""
+    """Return the profile of ``--profile``, or that of the runs if they agree."""
     if chosen.profile:
         return Profile(chosen.profile)
     profiles = {card.facts.profile for card in cards}

@@ -1,4 +1,4 @@
-"""Questions worded by a model: what a user would write who needs certain calls."""
+"""Wording of questions by a model: the messages of a user who needs certain calls."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ T = TypeVar("T")
 def word_walks(writer: Settings, walks: Sequence[Walk]) -> tuple[dict[tuple[int, int], str], Sequence[str]]:
     """Have a model word the turns of walks.
 
-    Returns the questions by number of the walk and of the turn, none for a walk that the writer fails, and
-    notes on the writer.
+    Return the questions by number of walk and turn, without walks that the writer failed to word, and notes
+    on the writer.
     """
     questions = [_make_walk_question(number, walk) for number, walk in enumerate(walks)]
     answers, asking_notes = ask_judge(writer, questions, "writer")
@@ -66,7 +66,7 @@ def _make_walk_question(number: int, walk: Walk) -> Question[Sequence[str]]:
 def merge_questions(writer: Settings, entries: Sequence[Entry]) -> tuple[list[Entry], Sequence[str]]:
     """Have a model word the question of each entry, which asks for several calls, in one piece.
 
-    Returns the entries, with their old question where the writer fails, and notes on the writer.
+    Return the entries, with their old question where the writer failed, and notes on the writer.
     """
     answers, asking_notes = ask_judge(writer, [_make_merge_question(entry) for entry in entries], "writer")
     notes, reworded = list(asking_notes), []
@@ -112,7 +112,8 @@ def _make_merge_question(entry: Entry) -> Question[str]:
 def _make_question(
     name: str, task_file: str, material: object, read: Callable[[Mapping[str, object]], T]
 ) -> Question[T]:
-    """Make a question to the writer, about an entry that stands for it."""
+    """Make a question to the writer, with a made-up entry to carry it."""
+    # A category without functions, so that the writer is offered none.
     about = Entry("draft", name, CATEGORIES["chatable"], ((Message("user", ""),),), (), NoCall())
     task = Path(__file__).with_name(task_file).read_text(encoding="utf-8").rstrip()
     return Question(about, task, json.loads(json.dumps(material, default=str)), read)
@@ -125,6 +126,7 @@ def _find_name(names: Iterable[str], text: str) -> str | None:
 
 def _phrase(value: object) -> str:
     """Write a value as a sentence would; empty if it can be said in many ways."""
+    # People write 3 for 3.0, and a switch in words of its own, not as True.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""

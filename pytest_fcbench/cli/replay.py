@@ -1,4 +1,4 @@
-"""The answers of a scorecard, put to its entries again."""
+"""Replay of the answers of a scorecard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_fcbench.suites.suite import Suite
 
 
 def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Session:
-    """Open a run over the suites of these Records, in which the scorecard gives the answers.
+    """Open a run over the suites of these Records that replays the answers of the scorecard.
 
     Raises ``UsageError`` if a suite is unknown or the scorecard holds no answers.
     """
@@ -28,7 +28,7 @@ def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[R
         raise UsageError(f"{card.path}: holds no answers{hint}")
     settings = load_settings(chosen, suites[0], f"replay:{card.path}")
     trials = count_trials(card.records)
-    # The scorecard says how its model was asked; today's options could contradict it.
+    # The scorecard knows its own mode, names and syntax; today's options could contradict them.
     return Session(
         RunContext(replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials))
     )

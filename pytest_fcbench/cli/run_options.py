@@ -1,4 +1,4 @@
-"""Options of a run, for commands that look at what a run would do."""
+"""Options of a run, declared and read by commands."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from pytest_fcbench.suites.suite import Suite
 
 PLACE_OPTIONS = ("store", "config")
 REQUEST_OPTIONS = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "seed", "param")
-"""Options of a run that decide what is asked, and so which stored answers it finds."""
+"""Options of a run that decide its requests, and so which stored answers it finds."""
 WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
-"""Values that keep settings from asking for keys, which need not be there where nobody is asked."""
+"""Values by which settings need no keys, for commands that ask no model."""
 
 
 def find_openers(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
@@ -42,7 +42,7 @@ def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
 
 
 def describe_unknown_suite(name: str, known: Iterable[str]) -> str:
-    """Say that there is no suite of that name, and how to use one of a team's own."""
+    """Say that no suite has that name, and how to use one of a team's own."""
     error = describe_unknown_name("suite", name, known)
     return f"{error} One of your own needs a name under suites in fcbench.yaml."
 
@@ -50,6 +50,7 @@ def describe_unknown_suite(name: str, known: Iterable[str]) -> str:
 def _resolve_suite(chosen: argparse.Namespace, place: str) -> tuple[str, Mapping[str, Path]]:
     """Return the name of a suite, and its path by name if it was given as a path."""
     path = Path(place)
+    # A name goes before a path, so that a folder called bfcl does not hide the suite.
     if place in find_openers(chosen) or not path.exists() or not is_suite(path):
         return place, {}
     name = name_suite(path)
@@ -63,6 +64,7 @@ def declare_run_options(
     for option in OPTIONS:
         flag = drop_option_prefix(option.flag)
         if option.key in keys and option.switch:
+            # None, not False: a switch that is not given must not override fcbench.yaml.
             parser.add_argument(flag, action="store_true", default=None, help=option.help)
         elif option.key in keys:
             action = "append" if option.repeatable else "store"
@@ -87,9 +89,9 @@ def spell_run_options(options: Mapping[str, object]) -> list[str]:
 
 
 def load_settings(chosen: argparse.Namespace, suite: str | None = None, model: str | None = None) -> Settings:
-    """Load the settings of fcbench.yaml and the command line, for a run that asks nobody.
+    """Load the settings of fcbench.yaml and the command line, for a command that asks no model.
 
-    ``suite``, a name or a path, and ``model`` take the place of what was given. Raises ``UsageError``.
+    ``suite``, a name or a path, and ``model`` override options. Raises ``UsageError``.
     """
     options = dict(collect_run_options(chosen))
     own: Mapping[str, Path] = {}

@@ -1,4 +1,4 @@
-"""The tables that statements of SQL act on, and what an answer did beside what was expected, to read."""
+"""Text views of the tables of SQL entries, and of an answer's effect beside the expected one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pytest_fcbench.scorecard.render.tables import Table, render_text
 
 _MOST_ROWS = 20
 _WIDEST, _WIDEST_IN_FULL = 48, 1_000
-"""Characters of a cell."""
+"""The longest cell, in characters."""
 
 
 def render_tables(entry: Entry, transcript: Transcript | None, *, full: bool = False) -> Iterator[str]:
-    """Render the tables of an entry: given ones, or those that follow from its truth and an answer.
+    """Render the tables of an entry: given ones, or those derived from its ground truth and an answer.
 
     ``full`` shows every row.
     """
@@ -38,7 +38,7 @@ def render_tables(entry: Entry, transcript: Transcript | None, *, full: bool = F
 
 
 def render_results(entry: Entry, transcript: Transcript, *, full: bool = False) -> Iterator[str]:
-    """Render what the statement of an answer returned and left behind, beside what was expected."""
+    """Render the rows and the state after the statement of an answer, beside the expected ones."""
     call = sql.find_call(entry, transcript)
     if call is None:
         return
@@ -68,6 +68,7 @@ def _render_difference(content: Content | None, other: Content | None) -> list[s
         return ["(there is no such table)"]
     columns = ", ".join(f"{name} {kind}".strip() for name, kind in content.columns)
     heads = [f"columns {columns}"] if other is None or other.columns != content.columns else []
+    # Rows are counted, because a table can hold equal ones.
     return heads + _render_rows(list((content.rows - other.rows if other else content.rows).elements()))
 
 

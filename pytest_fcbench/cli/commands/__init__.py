@@ -1,1 +1,1 @@
-"""The commands of ``fcbench``, one module each: ``register`` declares it, a function runs it."""
+"""The commands of ``fcbench``, one module each: ``declare_options`` declares it, ``run_command`` runs it."""

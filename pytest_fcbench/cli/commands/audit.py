@@ -1,13 +1,13 @@
-"""``fcbench audit``: whether the entries of a suite are sound, and how it is spread.
+"""``fcbench audit``: check whether the entries of a suite are sound, and show its distributions.
 
-Exit code 0 if nothing certain was found, 1 if something was, 4 if the audit could not be done.
+The exit code is 0 without certain findings, 1 with any, and 4 if the audit could not be done.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from pytest_fcbench.tools.audit.report import Audit
 HELP = "whether the entries of a suite are sound, and how it is spread"
 _SHOWN = 5
 _THRESHOLD = 0.8
+# Another code than 1, so that a CI job can tell an audit that failed from one with findings.
 _EXIT_NOT_DONE = 4
 
 
@@ -75,6 +76,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
     path = chosen.review or review.find_packaged_review(chosen.suite)
     reviewed = review.read_review(path) if path else None
     _check_options(chosen, reviewed)
+    # Checks judge the oracle's answers, which need neither a network nor a key.
     context = RunContext(load_settings(chosen, chosen.suite, "oracle"))
     with closing(Session(context)) as session, open_own_web(context) as own_web:
         (suite,) = context.suites.values()
@@ -84,14 +86,14 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
         categories = [
             category
             for category in suite.categories
-            # The same entries in other words.
+            # Variations repeat the entries of other categories in other formats.
             if not category.rule.varies_others
             and (not chosen.category or category in context.settings.categories)
         ]
         entries, unread = _load_readable(suite, categories)
         against: Sequence[Entry] = ()
         if chosen.against:
-            # The categories that were chosen narrow only the suite that is audited.
+            # --category narrows only the suite that is audited.
             plain = argparse.Namespace(config=chosen.config)
             (other_suite,) = RunContext(load_settings(plain, chosen.against, "oracle")).suites.values()
             against, _ = _load_readable(other_suite, other_suite.categories)
@@ -135,6 +137,7 @@ def _check_options(chosen: argparse.Namespace, reviewed: review.Review | None) -
     if not 0 < chosen.threshold <= 1:
         raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
     require_at_least(0, chosen, "show")
+    # Missing packages are reported before an audit of minutes, not after it.
     if chosen.html:
         extras.require_extra("report", "--html")
     if "overlap" in named and not chosen.against:
@@ -152,13 +155,14 @@ def _check_options(chosen: argparse.Namespace, reviewed: review.Review | None) -
 
 
 def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
-    """Load the entries of the categories that can be read; also return why the others cannot."""
+    """Load the entries of all readable categories; also return the error of each other category."""
     entries: list[Entry] = []
     unread: dict[str, str] = {}
     for category in categories:
         try:
             entries += suite.load(category)
         except SuiteError as error:
+            # The check ``unreadable`` reports it, and the other categories are still audited.
             unread[category.name] = str(error)
     return entries, unread
 
@@ -169,20 +173,19 @@ def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | 
     for table in report.tabulate_distributions(audit.spreads):
         print_long_lines(("", *tables.render_text(table)))
     if reviewed:
-        print_long_lines(_describe_review(reviewed, audit))
+        left = review.find_undecided(reviewed, audit.findings)
+        gone = [item for item in review.find_vanished(reviewed, audit.findings) if item[0] in audit.checks]
+        aside = review.build_ledger(reviewed, audit.findings)
+        print_long_lines(
+            [
+                "",
+                f"review: {len(aside)} entries set aside; {len(left)} certain findings not decided",
+                *(f"  not decided: {finding.check} {finding.entry}" for finding in left[:_SHOWN]),
+                *(f"  decided, but not found: {check} {entry}" for check, entry in gone[:_SHOWN]),
+            ]
+        )
     for file, render in ((chosen.json, report.render_json), (chosen.html, report.render_page)):
         if file:
             write_and_report(file, f"{render(audit)}\n")
     if chosen.ledger and reviewed:
         write_and_report(chosen.ledger, review.write_ledger(reviewed, audit.findings))
-
-
-def _describe_review(reviewed: review.Review, audit: Audit) -> Iterator[str]:
-    """Yield how many certain findings the review leaves undecided, and which of its own are gone."""
-    left = review.find_undecided(reviewed, audit.findings)
-    gone = [item for item in review.find_vanished(reviewed, audit.findings) if item[0] in audit.checks]
-    aside = review.build_ledger(reviewed, audit.findings)
-    yield ""
-    yield f"review: {len(aside)} entries set aside; {len(left)} certain findings not decided"
-    yield from (f"  not decided: {finding.check} {finding.entry}" for finding in left[:_SHOWN])
-    yield from (f"  decided, but not found: {check} {entry}" for check, entry in gone[:_SHOWN])

@@ -1,10 +1,8 @@
-"""``fcbench augment``: grow a suite by entries made from its own."""
+"""``fcbench augment``: extend a suite by entries made from its own."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from pathlib import Path
 
 from pytest_fcbench.cli.judge_options import JUDGE_OPTIONS, load_judge_settings
 from pytest_fcbench.cli.new_entries import declare_folder_options, write_entries
@@ -13,7 +11,6 @@ from pytest_fcbench.cli.question_wording import merge_questions
 from pytest_fcbench.cli.run_options import declare_run_options, open_suite_at, require_at_least
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
-from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
 
 HELP = "make entries from the entries of a suite, by a seed"
@@ -47,7 +44,15 @@ def run_command(chosen: argparse.Namespace) -> int:
         if kind not in KINDS:
             raise UsageError(describe_unknown_name("kind", kind, KINDS))
     writer = load_judge_settings(chosen, judge=chosen.writer) if chosen.writer else None
-    sources = list(_load_sources(open_suite_at(chosen, chosen.suite), chosen.to.resolve()))
+    suite, folder = open_suite_at(chosen, chosen.suite), chosen.to.resolve()
+    sources = [
+        entry
+        for category in suite.categories
+        if category.single_turn
+        for entry in suite.load(category)
+        # Without what an earlier run wrote to the folder: made entries are not material again.
+        if not entry.parents or (suite.file_of and folder not in suite.file_of(entry).resolve().parents)
+    ]
     entries: list[Entry] = []
     try:
         for kind, group in augment_entries(sources, kinds, chosen.count, chosen.seed, chosen.to.name):
@@ -56,6 +61,7 @@ def run_command(chosen: argparse.Namespace) -> int:
             print(f"{kind:<18} {len(group)}{less}")
     except ValueError as error:
         raise FcbenchError(f"{chosen.suite}: {error}") from None
+    # Only parallel entries have a question that was joined from several.
     if writer:
         parallel = [entry for entry in entries if entry.category.rule.parallel]
         reworded, notes = merge_questions(writer, parallel)
@@ -64,11 +70,3 @@ def run_command(chosen: argparse.Namespace) -> int:
         print_lines(notes)
     write_entries(chosen, entries)
     return 0
-
-
-def _load_sources(suite: Suite, to: Path) -> Iterator[Entry]:
-    """Yield the entries of a suite, but not those that an earlier run wrote to the folder ``to``."""
-    for category in suite.categories:
-        for entry in suite.load(category) if category.single_turn else ():
-            if not entry.parents or (suite.file_of and to not in suite.file_of(entry).resolve().parents):
-                yield entry

@@ -1,4 +1,4 @@
-"""``fcbench baseline``: what a gate compares with, small enough to be committed."""
+"""``fcbench baseline``: save the verdicts that a gate compares with, small enough to be committed."""
 
 from __future__ import annotations
 

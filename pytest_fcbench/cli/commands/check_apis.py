@@ -1,7 +1,7 @@
-"""``fcbench check-apis``: which of the web APIs that entries need still answer, before anything is scored.
+"""``fcbench check-apis``: check which web APIs that entries need still answer, before anything is scored.
 
-It asks the requests of the truths of REST entries, and those of the functions by which truths of executable
-entries look something up, each once. The exit code is 0 if all are answered in the right shape, else 1.
+It sends, once each, the requests in the ground truth of REST entries, and those of lookup functions in the
+ground truth of executable entries. The exit code is 0 if all are answered in the right shape, else 1.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def check_apis(
     as_json: bool = False,
     instead: Mapping[str, int] | None = None,
 ) -> int:
-    """Ask the web APIs that entries need, print what they answered, and return the exit code.
+    """Ask the web APIs that entries need, print the outcomes, and return the exit code.
 
-    ``instead`` is that of ``Sender``. Raises ``UsageError`` for an unknown host.
+    ``instead`` is passed to ``Sender``. Raises ``UsageError`` for an unknown host.
     """
     probes = collect_probes(entries)
     known = sorted({probe.wanted.host for probe in probes})
@@ -66,6 +66,7 @@ def check_apis(
     probes = [probe for probe in probes if not hosts or probe.wanted.host in hosts]
     found = list(ask_apis(probes, Sender(live.HOSTS, instead=instead)))
     good = sum(answer.state is State.ANSWERED for answer in found)
+    # A reason can quote a URL, and some APIs take their key in it.
     if as_json:
         requests = [
             {
@@ -84,7 +85,7 @@ def check_apis(
 
 
 def _render_answers(found: Sequence[Answer]) -> Iterator[str]:
-    """Render a table of what became of the requests to each host, and why some failed."""
+    """Render a table of the outcomes by host, and the reasons of failures."""
     by_host: dict[str, list[Answer]] = {}
     for answer in found:
         by_host.setdefault(answer.probe.wanted.host, []).append(answer)

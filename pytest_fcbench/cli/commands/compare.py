@@ -1,6 +1,6 @@
-"""``fcbench compare``: two runs side by side, entry by entry.
+"""``fcbench compare``: compare two runs, entry by entry.
 
-The exit code says only whether it could be done: what a difference means for a CI job, a gate decides.
+The exit code says only whether the comparison was possible; in CI a gate decides what a difference means.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     profile, metrics = output.choose_profile(chosen, cards), output.split_names(chosen.metric)
     found = comparison.compare_scorecards(before, after, profile, metrics)
     form = output.choose_format(chosen)
+    # Programs read CSV, so flips stand in one table, and all of them unless --flips says otherwise.
     if form == "csv":
         parts = [comparison.tabulate_scores(found), comparison.join_flips(found, chosen.flips)]
     else:

@@ -1,4 +1,4 @@
-"""``fcbench completion``: the script that makes a shell complete our commands and their options."""
+"""``fcbench completion``: print the script by which a shell completes commands and options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     require_extra("completion", by="fcbench completion")
-    # shtab comes with an extra: without it only this command must fail.
+    # shtab comes with an extra; without it only this command may fail.
     import shtab
 
     print(shtab.complete(chosen.make_parser(), chosen.shell))

@@ -1,4 +1,4 @@
-"""``fcbench contamination``: did a model see one set of entries in training rather than another?"""
+"""``fcbench contamination``: test whether a model saw one set of entries in training rather than another."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pytest_fcbench.tools.contamination.report import Study
 
 HELP = "whether a model has seen one set of entries in training rather than another"
 _SHOWN = 3
-"""Entries named for each cause for which some could not be measured."""
+"""The most entries that are named for each cause of a missing measurement."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -58,18 +58,6 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    _check_options(chosen)
-    study = _make_study(
-        chosen, build_settings(collect_run_options(chosen), find_config_file(Path(), chosen.config))
-    )
-    print_lines((*tables.render_text(report.tabulate_study(study)), *_describe_unmeasured(study.unmeasured)))
-    for path in chosen.to:
-        write_and_report(path, report.render_study(study, path))
-    return 0
-
-
-def _check_options(chosen: argparse.Namespace) -> None:
-    """Raise ``UsageError`` for wrong options before anything is asked."""
     if chosen.endpoint not in tuple(Endpoint):
         raise UsageError(f"--endpoint: {describe_unknown_name('endpoint', chosen.endpoint, Endpoint)}")
     require_at_least(1, chosen, "limit")
@@ -80,6 +68,13 @@ def _check_options(chosen: argparse.Namespace) -> None:
             extras.require_extra("report", f"--to={path}")
     if chosen.a == chosen.b:
         raise UsageError(f"--a and --b are both {chosen.a}: give two sets")
+    study = _make_study(
+        chosen, build_settings(collect_run_options(chosen), find_config_file(Path(), chosen.config))
+    )
+    print_lines((*tables.render_text(report.tabulate_study(study)), *_describe_unmeasured(study.unmeasured)))
+    for path in chosen.to:
+        write_and_report(path, report.render_study(study, path))
+    return 0
 
 
 def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
@@ -93,7 +88,13 @@ def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
         distinct = measures.collect_distinct_texts(entries, functions=chosen.functions)
         if not distinct:
             raise UsageError(f"{option}={name}: there are no such entries in which the user says something")
-        texts_by_set[name] = _draw_texts(distinct, chosen.limit)
+        if chosen.limit is not None and chosen.limit < len(distinct):
+            # Always the same seed, so that a second run asks about the same texts, in the order of the set.
+            draw, pairs = Random(0), list(distinct.items())  # noqa: S311 - protects nothing
+            places = sorted(draw.sample(range(len(pairs)), chosen.limit))
+            distinct = dict(pairs[place] for place in places)
+        texts_by_set[name] = distinct
+    # By text, because both sets can share some, and each needs one request.
     everything = {text: entry for texts in texts_by_set.values() for text, entry in texts.items()}
     answers = _ask_about(model, settings, list(everything.items()))
     sets: dict[str, list[Measure]] = {name: [] for name in texts_by_set}
@@ -129,27 +130,19 @@ def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
     return [e for category in suite.categories if category.name in names for e in suite.load(category)]
 
 
-def _draw_texts(texts: Mapping[str, Entry], limit: int | None) -> Mapping[str, Entry]:
-    """Draw so many texts of a set, in its order; all if there are no more."""
-    if limit is None or limit >= len(texts):
-        return texts
-    pairs = list(texts.items())
-    places = sorted(Random(0).sample(range(len(pairs)), limit))  # noqa: S311 - protects nothing
-    return dict(pairs[place] for place in places)
-
-
 def _ask_about(
     model: PromptModel, settings: Settings, asked: Sequence[tuple[str, Entry]]
 ) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
-    """Return what the endpoint, or the store, says of each text: log-probabilities or why there are none."""
+    """Return the log-probabilities of each text from the endpoint or the store, or why there are none."""
     limits = Limits(
         rpm=settings.rpm,
         retries=settings.retries,
         timeout_s=settings.timeout_s,
         concurrency=settings.concurrency,
     )
+    # An endpoint without log-probabilities fails for every text, so the first call goes alone.
     limited = LimitedModel(model, limits, preflight=True)
-    # These answers are numbers, not completions; the name keeps them apart from those of runs in the store.
+    # These answers are numbers, not completions; the name keeps them apart from answers of runs in the store.
     identity = {
         "model": f"{settings.model} (prompt log-probabilities)",
         "api_base": settings.api_base,
@@ -187,7 +180,7 @@ def _ask_about(
 
 
 def _describe_unmeasured(found: Mapping[str, NotScoredError]) -> Iterator[str]:
-    """Yield what could not be measured, by cause."""
+    """Describe the texts that could not be measured, by cause."""
     for cause, number in Counter(error.cause for error in found.values()).items():
         yield f"not measured ({cause}): {number}"
         named = [(entry, error) for entry, error in found.items() if error.cause == cause][:_SHOWN]

@@ -1,4 +1,4 @@
-"""``fcbench diagnose``: why the conversations of a scorecard failed, by rules and by a judge."""
+"""``fcbench diagnose``: find out why conversations of a scorecard failed, by rules and by a judge."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise UsageError("give a scorecard, or two files of diagnoses with --audit")
     require_at_least(1, chosen, "limit")
     lines = _compare_diagnoses(*chosen.audit) if chosen.audit else _diagnose(chosen)
+    # A judge can take minutes, so each line is shown at once.
     print_lines(lines, flush=True)
     return 0
 
@@ -58,9 +59,10 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 
 def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
-    """Yield what is found of the failed conversations of a scorecard, and write it where it is wanted."""
+    """Yield the findings about the failed conversations of a scorecard, and write them to ``--to``."""
     card = scorecard_files.load_scorecard(chosen.scorecard)
     judge = load_judge_settings(chosen)
+    # Only options are read here, so the suite that is always there will do.
     settings = load_settings(chosen, core.NAME)
     profile = settings.profile if chosen.profile else card.facts.profile
     wanted = {category.name for category in settings.categories} if chosen.category else set(CATEGORIES)
@@ -80,7 +82,7 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     failed = failed[: chosen.limit]
     if not failed:
         return
-    # The divergence is found on environments, so the recorded answers are carried out once more.
+    # Divergences show in the environments, so the recorded calls are executed again.
     session = open_replay(chosen, card, failed)
     talks = list(_hold_again(card, session, failed))
     found = [_classify(session, *pair, profile) for pair in zip(failed, talks, strict=True)]
@@ -106,7 +108,7 @@ def _is_conversation(record: Record) -> bool:
 
 
 def _hold_again(card: Scorecard, session: Session, records: Sequence[Record]) -> Iterator[_Talk]:
-    """Hold the conversations again with the recorded answers. Raises ``UsageError`` if one cannot be held."""
+    """Replay the conversations with the recorded answers. Raises ``UsageError`` if one cannot be replayed."""
     entries = load_entries_of(session.context, records)
     for record in records:
         if record.entry not in entries:
@@ -130,9 +132,14 @@ def _classify(session: Session, record: Record, talk: _Talk, profile: Profile) -
 
 
 def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_causes: bool) -> Iterator[str]:
-    """Render the first findings, and how often each class and root cause occurs in all of them."""
+    """Render the first ``most`` findings, and the counts of classes and root causes in all of them."""
     for finding in found[:most]:
-        yield from _render_finding(finding)
+        yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {finding.divergence}"
+        match finding.diagnosis:
+            case Diagnosis(cause=cause, turn=turn, explanation=explanation):
+                yield f"    {cause}, turn {turn}: {' '.join(explanation.split())}"
+            case NotScored(cause=why, reason=reason):
+                yield f"    {_NOT_DIAGNOSED}: {why}: {reason}"
     if len(found) > most:
         yield f"and {len(found) - most} more; --to FILE has all, --failures=N shows N here"
     yield ""
@@ -147,17 +154,8 @@ def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_cause
         yield from _render_counts("root cause", [*RootCause, _NOT_DIAGNOSED], causes)
 
 
-def _render_finding(finding: DiagnosedFailure) -> Iterator[str]:
-    yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {finding.divergence}"
-    match finding.diagnosis:
-        case Diagnosis(cause=cause, turn=turn, explanation=explanation):
-            yield f"    {cause}, turn {turn}: {' '.join(explanation.split())}"
-        case NotScored(cause=why, reason=reason):
-            yield f"    {_NOT_DIAGNOSED}: {why}: {reason}"
-
-
 def _render_counts(head: str, rows: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Render how often each class occurs in each category, classes in the order given, without zero rows."""
+    """Render the counts of classes by category, classes in the order given, without zero rows."""
     counts = Counter(pairs)
     columns = [name for name in CATEGORIES if any(category == name for _, category in pairs)]
     heads = [column.removeprefix("multi_turn_") for column in columns]
@@ -173,7 +171,7 @@ def _render_counts(head: str, rows: Sequence[str], pairs: Sequence[tuple[str, st
 
 
 def _compare_diagnoses(one: Path, other: Path) -> Iterator[str]:
-    """Yield how far the root causes of two files of diagnoses agree."""
+    """Describe how far the root causes of two files of diagnoses agree."""
     first, second = read_labels(one), read_labels(other)
     if first.model and second.model and first.model != second.model:
         raise UsageError(f"{one} is about {first.model}, {other} about {second.model}; compare the same run")

@@ -1,7 +1,7 @@
-"""``fcbench doctor``: what would stop a run here, each with the way out, and the command that comes next.
+"""``fcbench doctor``: find what would stop a run here, with the way out, and name the next command.
 
-The exit code is 1 where something would stop a run, else 0. The model is put one entry of the suite core,
-and the judge the same: two short calls, which ``--no-calls`` leaves out.
+The exit code is 1 where something would stop a run, else 0. The model and the judge are each asked one entry
+of the suite core: two short calls, which ``--no-calls`` leaves out.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _CATEGORY = "simple_python"
 
 
 class State(StrEnum):
-    """How bad a finding is."""
+    """The severity of a finding."""
 
     GOOD = "ok"
     DOUBTFUL = "look"
@@ -58,7 +58,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one thing, and the way out if it is not good."""
+    """A finding about one thing, with the way out if it is not good."""
 
     what: str
     state: State
@@ -91,12 +91,16 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 
 def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
-    """Yield what is found of this Python, this project and who answers."""
+    """Yield the findings about this Python, this project and its models."""
     # Calls come last, because they need all that is checked before them.
     yield _check_python()
     yield from _check_packages()
     yield _check_plugin()
-    yield _check_benchmarks()
+    if Path("benchmarks").is_dir():
+        yield Finding("benchmarks", State.GOOD, f"{Path('benchmarks').absolute()}")
+    else:
+        text = f"no folder benchmarks in {Path().absolute()}"
+        yield Finding("benchmarks", State.DOUBTFUL, text, "fcbench init writes it")
     try:
         file = find_config_file(Path(), chosen.config)
         settings = build_settings(collect_run_options(chosen), file)
@@ -104,7 +108,12 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
         yield Finding("options", State.BAD, drop_option_prefix(str(error)))
         return
     yield Finding("options", State.GOOD, f"{file or 'no fcbench.yaml, so the defaults'}")
-    yield from _check_suites(settings)
+    try:
+        for name, suite in RunContext(settings).suites.items():
+            sizes = [len(suite.load(category)) for category in suite.categories]
+            yield Finding("suite", State.GOOD, f"{name} {suite.version}, {sum(sizes):,} entries")
+    except FcbenchError as error:
+        yield Finding("suite", State.BAD, str(error))
     yield _check_disk("packs", settings.cache, "name another folder with the variable FCBENCH_CACHE")
     if settings.store:
         yield _check_disk("answers", settings.store.parent, "name another file with --store, or none")
@@ -120,6 +129,7 @@ def _check_python() -> Finding:
     here = platform.python_version()
     supported = metadata.distribution(PROJECT).metadata["Requires-Python"] or ""
     text = f"{here} in {sys.prefix}"
+    # Without ``prereleases`` a specifier leaves out release candidates such as 3.14.0rc1.
     if here not in SpecifierSet(supported, prereleases=True):
         return Finding("python", State.BAD, text, f"{PROJECT} needs {supported}")
     return Finding("python", State.GOOD, text)
@@ -128,8 +138,17 @@ def _check_python() -> Finding:
 def _check_packages() -> Iterator[Finding]:
     """Compare what is installed with what this version requires; say which extras are complete."""
     wanted = [Requirement(text) for text in metadata.distribution(PROJECT).requires or ()]
+    # A requirement of an extra has a marker that holds only with the name of the extra.
     needed = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
-    wrong = [trouble for each in needed if (trouble := _find_mismatch(each))]
+    wrong = []
+    for each in needed:
+        try:
+            found = metadata.version(each.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{each.name} is not installed")
+            continue
+        if not each.specifier.contains(found, prereleases=True):
+            wrong.append(f"{each.name} {found} is installed, {each.specifier} is needed")
     if wrong:
         yield Finding("packages", State.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
     else:
@@ -142,17 +161,6 @@ def _check_packages() -> Iterator[Finding]:
     yield Finding("extras", State.GOOD, text)
 
 
-def _find_mismatch(wanted: Requirement) -> str | None:
-    """Return what is wrong with an installed package, or None."""
-    try:
-        found = metadata.version(wanted.name)
-    except metadata.PackageNotFoundError:
-        return f"{wanted.name} is not installed"
-    if not wanted.specifier.contains(found, prereleases=True):
-        return f"{wanted.name} {found} is installed, {wanted.specifier} is needed"
-    return None
-
-
 def _check_plugin() -> Finding:
     # pytest finds plugins by entry points, so it would find an old copy beside a new one too.
     found = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
@@ -162,28 +170,13 @@ def _check_plugin() -> Finding:
     return Finding("plugin", State.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}")
 
 
-def _check_benchmarks() -> Finding:
-    if Path("benchmarks").is_dir():
-        return Finding("benchmarks", State.GOOD, f"{Path('benchmarks').absolute()}")
-    text = f"no folder benchmarks in {Path().absolute()}"
-    return Finding("benchmarks", State.DOUBTFUL, text, "fcbench init writes it")
-
-
 # This project
 
 
-def _check_suites(settings: Settings) -> Iterator[Finding]:
-    try:
-        for name, suite in RunContext(settings).suites.items():
-            sizes = [len(suite.load(category)) for category in suite.categories]
-            yield Finding("suite", State.GOOD, f"{name} {suite.version}, {sum(sizes):,} entries")
-    except FcbenchError as error:
-        yield Finding("suite", State.BAD, str(error))
-
-
 def _check_disk(what: str, folder: Path, way_out: str) -> Finding:
-    """Find out whether files can be made in a folder, or in its parent if it does not exist yet."""
+    """Check that files can be made in a folder, or in its nearest existing parent."""
     there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+    # Tried, because permission bits show neither quotas nor access control lists.
     try:
         with tempfile.TemporaryFile(dir=there):
             free = shutil.disk_usage(there).free
@@ -195,7 +188,7 @@ def _check_disk(what: str, folder: Path, way_out: str) -> Finding:
     return Finding(what, State.GOOD, text)
 
 
-# Who answers
+# Models
 
 
 def _check_model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
@@ -215,7 +208,7 @@ def _check_model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
 
 
 def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
-    """Put one entry to a model the way a run would."""
+    """Put one entry to a model as a run would."""
     provider, _ = registry.find_provider(settings)
     if provider is openai_compatible.PROVIDER and (endpoint := openai_compatible.find_endpoint(settings)):
         has_key = "" if endpoint.api_key else "no "

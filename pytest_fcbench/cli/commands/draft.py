@@ -1,4 +1,4 @@
-"""``fcbench draft``: the first entries of a suite, from functions and examples of their use."""
+"""``fcbench draft``: write the first entries of a suite, from functions and examples of their use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_fcbench.cli.commands.functions import read_functions
 from pytest_fcbench.cli.new_entries import declare_folder_options, write_entries
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
-from pytest_fcbench.tools.authoring.drafting import draft_entries, find_examples
+from pytest_fcbench.tools.authoring.drafting import Example, draft_entries, find_examples
 
 HELP = "write the first entries of a suite from examples in a text"
 
@@ -35,7 +35,12 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     docs = tuple(read_functions(chosen.sources).values())
-    found = [each for path in chosen.examples for each in find_examples(_read_text(path), str(path))]
+    found: list[Example] = []
+    for path in chosen.examples:
+        try:
+            found += find_examples(path.read_text(encoding="utf-8"), str(path))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path}: cannot be read: {error}") from None
     entries = list(draft_entries(found, docs, chosen.to.name))
     if not entries:
         raise FcbenchError(
@@ -48,10 +53,3 @@ def run_command(chosen: argparse.Namespace) -> int:
         if doc.name not in used:
             print(f"note: no example calls {doc.name}")
     return 0
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from None

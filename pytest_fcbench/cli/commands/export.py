@@ -1,11 +1,11 @@
-"""``fcbench export official``: scorecards as result files, score files and tables of the leaderboard."""
+"""``fcbench export official``: write scorecards as the official result files, score files and tables."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
@@ -39,9 +39,9 @@ from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, 
 HELP = "scorecards in the formats of the official leaderboard"
 _SUITE = bfcl.SOURCE.name
 _LONGEST = 200
-"""Characters of the name of a folder; file systems take little more."""
+"""The longest name of a folder, in characters; file systems allow little more."""
 _Pricing: TypeAlias = Callable[[Usage], float | None]
-"""Returns what a step costs, None if that is unknown."""
+"""Returns the price of a step, None if it is unknown."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def _make_pricing(price: Price | None, concurrency: int) -> _Pricing:
 def _parse_price(text: str) -> _Pricing:
     """Read a value of ``--price``. Raises ``ArgumentTypeError``."""
     if text == "hosted":
-        # Officially a model without a price runs on eight H100 and is asked a hundred things at once.
+        # Officially a model without a price runs on eight H100 for $23.92 an hour, with 100 calls at once.
         return _make_pricing(Price(hour=23.92), 100)
     try:
         asked, answered = map(float, text.split(","))
@@ -109,8 +109,13 @@ def run_command(chosen: argparse.Namespace) -> int:
     write_new_files(texts, force=chosen.force)
     print_lines(map(str, exports.values()))
     print(f"{scores}: {', '.join(columns_of)}")
-    for note in _describe_gaps(models):
-        print(note)
+    if any(model.usage.usd is None for model in models):
+        print(f"{NA}: Total Cost; neither the scorecard nor --price has a price")
+    if any(model.usage.latency_mean_s is None for model in models):
+        print(f"{NA}: latencies, which the answers do not have")
+    if any(NA in (model.link, model.organization, model.license) for model in models):
+        print(f"{NA}: Model Link, Organization, License; give them with --link, --organization, --license")
+    # Official code adds score files that are already there to its tables; these are only named.
     if others := sorted(set(scores.glob("*/**/*_score.json")) - texts.keys()):
         print(f"not in the tables: {len(others)} score files that were there before, such as {others[0]}")
     return 0
@@ -124,16 +129,6 @@ def _get_values(chosen: argparse.Namespace, key: str) -> Sequence[Any]:
     return given or [None] * count
 
 
-def _describe_gaps(models: Sequence[ModelRow]) -> Iterator[str]:
-    """Yield which columns of the tables cannot be filled, and what would fill them."""
-    if any(model.usage.usd is None for model in models):
-        yield f"{NA}: Total Cost; neither the scorecard nor --price has a price"
-    if any(model.usage.latency_mean_s is None for model in models):
-        yield f"{NA}: latencies, which the answers do not have"
-    if any(NA in (model.link, model.organization, model.license) for model in models):
-        yield f"{NA}: Model Link, Organization, License; give them with --link, --organization, --license"
-
-
 @dataclass(slots=True)
 class _Export:
     """A scorecard in the official formats."""
@@ -142,24 +137,25 @@ class _Export:
     session: Session
     price: _Pricing
     left_out: Counter[str]
-    """How many answers are not exported, by reason."""
+    """Numbers of answers that are not exported, by reason."""
     texts: dict[Path, str] = field(default_factory=dict)
     """Files by their path in the folder."""
     scores: dict[str, Header] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
-    """With the steps that the result files have, and their price."""
+    """Records with the steps of the result files and their price."""
     unjudged: list[str] = field(default_factory=list)
-    """Categories that have no score file."""
+    """Categories without a score file."""
     changed: list[str] = field(default_factory=list)
-    """Entries on which the scorecard has another official verdict."""
+    """Entries whose official verdict differs from that in the scorecard."""
 
     @property
     def folder(self) -> str:
         """The name of the model's folders."""
+        # As officially: the registry name of a model, with "_" for "/".
         return self.name.replace("/", "_")
 
     def add(self, category: Category, records: Sequence[Record]) -> None:
-        """Make the files of a category."""
+        """Add the files of a category."""
         context = self.session.context
         suite, cache = context.suites[_SUITE], context.settings.cache
         entries = {entry.key: entry for entry in suite.load(category)}
@@ -233,6 +229,7 @@ def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Exp
     facts = card.facts
     if name is None:
         kind, _, results = facts.model.partition(":")
+        # A replayed run is named by a path, of which only the end can name a model.
         name = Path(results).name if kind == "replay" else facts.model
     if not name.strip("./ ") or not name.isprintable() or len(name) > _LONGEST:
         raise UsageError(f"{path}: {name!r} cannot name a folder; give the model's official id with --as")
@@ -247,7 +244,7 @@ def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Exp
 
 
 def _open_session(card: Scorecard) -> Session:
-    """Open the run that gives the answers of a scorecard again. Raises ``UsageError`` if it cannot be one."""
+    """Open a run that replays a scorecard. Raises ``UsageError`` if it cannot be replayed."""
     path, suites = card.path, card.facts.suites
     if _SUITE not in suites:
         raise UsageError(
@@ -265,7 +262,7 @@ def _open_session(card: Scorecard) -> Session:
 
 
 def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
-    """Return the Records that official files can hold, and how many others there are by reason."""
+    """Select the Records that official files can hold, and count the others by reason."""
     selected: list[Record] = []
     left_out: Counter[str] = Counter()
     for record in card.records:
@@ -273,11 +270,12 @@ def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:
         if record.suite != _SUITE:
             left_out[f"of the suite {record.suite}"] += 1
         elif category is None or not (
-            # Categories of which the leaderboard published files once.
+            # Categories of which the leaderboard has published files.
             (category.rule.in_score_files or category.rule.asks_judge)
             and (category.scored or category.group in (Group.EXECUTABLE, Group.V1, Group.FORMAT))
         ):
             left_out[f"of {record.category} (no official form)"] += 1
+        # An official result file has one line for each id.
         elif (record.trial or 1) > 1:
             left_out["of further trials"] += 1
         elif isinstance(record.verdicts.official, NotScored):

@@ -1,10 +1,10 @@
-"""``fcbench functions``: function docs from code, an OpenAPI file or a list of tools."""
+"""``fcbench functions``: write function docs from code, an OpenAPI file or a list of tools."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -43,30 +43,37 @@ def run_command(chosen: argparse.Namespace) -> int:
         print(f"{chosen.to}: {len(docs)} function{'s' * (len(docs) != 1)}")
     else:
         print(text, end="")
+    # On stderr, because the docs themselves may go to stdout.
     for doc in docs.values():
-        for gap in _find_gaps(doc):
+        gaps = [] if doc.description else ["has no description"]
+        for name, schema in doc.properties.items():
+            if not schema.get("description"):
+                gaps.append(f"{name} has no description")
+            if schema.get("type") == "any":
+                gaps.append(f"{name} has no type")
+        for gap in gaps:
             print(f"note: {doc.name}: {gap}", file=sys.stderr)
     return 0
 
 
 def read_functions(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
-    """Read the docs of all functions that sources name, by name. Raises ``FcbenchError``."""
+    """Read the docs of all functions in the sources, by name. Raises ``FcbenchError``."""
     docs: dict[str, FunctionDoc] = {}
     for source in sources:
-        for doc in _read_source(source):
+        path = Path(source)
+        if path.suffix == ".py":
+            raise UsageError(f"{source}: name the module, not its file: {path.stem} or {path.stem}:function")
+        is_file = path.suffix in (".json", ".yaml", ".yml")
+        found = (
+            openapi.read_functions(read_yaml(path), source)
+            if is_file
+            else python_code.document_named(source, Path.cwd())
+        )
+        for doc in found:
             if doc.name in docs:
                 raise UsageError(f"{source}: a function {doc.name!r} is there already; leave one of both out")
             docs[doc.name] = doc
     return docs
-
-
-def _read_source(source: str) -> Iterator[FunctionDoc]:
-    path = Path(source)
-    if path.suffix in (".json", ".yaml", ".yml"):
-        return openapi.read_functions(read_yaml(path), source)
-    if path.suffix == ".py":
-        raise UsageError(f"{source}: name the module, not its file: {path.stem} or {path.stem}:function")
-    return python_code.document_named(source, Path.cwd())
 
 
 def _to_plain(value: object) -> object:
@@ -75,14 +82,3 @@ def _to_plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _to_plain(member) for key, member in value.items()}
     return [_to_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
-
-
-def _find_gaps(doc: FunctionDoc) -> Iterator[str]:
-    """Yield what a function doc fails to tell a model."""
-    if not doc.description:
-        yield "has no description"
-    for name, schema in doc.properties.items():
-        if not schema.get("description"):
-            yield f"{name} has no description"
-        if schema.get("type") == "any":
-            yield f"{name} has no type"

@@ -1,9 +1,8 @@
-"""``fcbench init``: what a project needs for benchmarks, beside what is there."""
+"""``fcbench init``: add the files that a project needs for benchmarks."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest_fcbench
@@ -21,7 +20,7 @@ WORKFLOWS = {
     "gitlab": (".gitlab/benchmarks.yml", _read_template("gitlab.yml")),
     "none": None,
 }
-"""The file by which each kind of CI runs the benchmarks."""
+"""The workflow file of each kind of CI."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +33,15 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     if chosen.folder.exists() and not chosen.folder.is_dir():
         raise UsageError(f"{chosen.folder} is not a folder")
-    for name, text in _list_files(chosen.ci):
+    # The test modules lie in the package where it was installed, beside it in a checkout.
+    package = Path(pytest_fcbench.__file__).parent
+    inside = package / "benchmarks"
+    modules = (inside if inside.is_dir() else package.parent / "benchmarks").glob("*.py")
+    files = [("fcbench.yaml", _read_template("fcbench.yaml"))]
+    files += ((f"benchmarks/{path.name}", path.read_text(encoding="utf-8")) for path in sorted(modules))
+    if workflow := WORKFLOWS[chosen.ci]:
+        files.append(workflow)
+    for name, text in files:
         path = chosen.folder / name
         if path.exists():
             print(f"kept     {path}")
@@ -44,15 +51,3 @@ def run_command(chosen: argparse.Namespace) -> int:
     at = "" if chosen.folder == Path() else f"cd {chosen.folder} && "
     print(f"run it with: {at}pytest benchmarks")
     return 0
-
-
-def _list_files(kind: str) -> Iterator[tuple[str, str]]:
-    """Yield path and text of each file of a new project."""
-    yield "fcbench.yaml", _read_template("fcbench.yaml")
-    # The test modules lie in the package where it was installed, beside it in a checkout.
-    package = Path(pytest_fcbench.__file__).parent
-    inside = package / "benchmarks"
-    for path in sorted((inside if inside.is_dir() else package.parent / "benchmarks").glob("*.py")):
-        yield f"benchmarks/{path.name}", path.read_text(encoding="utf-8")
-    if workflow := WORKFLOWS[kind]:
-        yield workflow

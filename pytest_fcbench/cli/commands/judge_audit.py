@@ -1,9 +1,9 @@
-"""``fcbench judge-audit``: how far two judges agree on calls that rules could not decide.
+"""``fcbench judge-audit``: measure how far two judges agree on calls that rules could not decide.
 
-The pairs are those that a judge decided in a run along golden paths. Both judges are asked the same, anew:
-the dialogue before a call is the golden path up to the step that the expected call belongs to, with its
-recorded replies. In the run it may have been another, the one that the model held; to bring that back takes
-its answers and all others, and what a call means hardly depends on it.
+The pairs of calls are those that a judge decided in a run along golden paths. Both judges are asked about
+each pair anew. The dialogue before a call is the golden path up to the step of the expected call, with its
+recorded replies. In the run it was the model's own dialogue, which only all answers of the run could restore;
+the meaning of a call hardly depends on it.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ from pytest_fcbench.tools.diagnosis.agreement import Agreement
 HELP = "how far two judges agree on the calls of a scorecard"
 SCHEMA = "fcbench-judge-audit/1"
 _LONGEST = 160
-"""Characters of a call that the terminal shows."""
+"""The longest call that the terminal shows, in characters."""
 _Answer: TypeAlias = Equivalence | NotScored
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A call and the expected one that a judge held it against, after the dialogue so far."""
+    """A call, the expected call that a judge compared it with, and the dialogue before them."""
 
     name: str
     entry: Entry
-    """Under an id of its own, so that each pair is a question of its own."""
+    """The entry under an id of its own, because a question is known by the id of its entry."""
     verdict: CallVerdict
     expected: Mapping[str, object]
     history: Sequence[Mapping[str, object]]
@@ -97,7 +97,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 
 def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
-    """Ask both judges about each pair, yield how far they agree, and write it where it is wanted."""
+    """Ask both judges about each pair, describe their agreement, and write all answers to ``--to``."""
     card = scorecard_files.load_scorecard(chosen.scorecard)
     judges = _load_judges(chosen)
     settings = load_settings(chosen, core.NAME)
@@ -145,7 +145,7 @@ def _load_judges(chosen: argparse.Namespace) -> Mapping[str, Settings | None]:
         if name == BUILTIN:
             found[name] = None
             continue
-        # The options of the endpoint belong to the first judge that has one; the second takes its profile's.
+        # The endpoint options are those of the first judge that has one; the second has its profile's.
         others = dict.fromkeys(JUDGE_ENDPOINT) if any(found.values()) else {}
         judge = load_judge_settings(chosen, judge=name, **others)
         if judge is None:
@@ -165,6 +165,7 @@ def _find_judged_calls(
         path = record.path(profile)
         calls: Counter[int] = Counter()
         for verdict in path.verdicts if path else ():
+            # Every call is counted, so that a call has one number whoever decided the others.
             calls[verdict.step] += 1
             if verdict.stage in (BUILTIN, "judge") and verdict.expected is not None:
                 yield record, calls[verdict.step], verdict
@@ -192,7 +193,7 @@ def _make_pairs(
 
 
 def _find_dialogue(entry: Entry, expected: Mapping[str, object]) -> Sequence[Mapping[str, object]] | None:
-    """Return the golden path before the step of a call, as a Record has it; None if no step has the call."""
+    """Return the golden path before the step of a call, in a Record's form; None if no step has the call."""
     dialogue: list[Mapping[str, object]] = []
     for step in entry.expectation.steps if isinstance(entry.expectation, GoldenPath) else ():
         calls = [{"name": call.name, "arguments": call.arguments} for call in step]

@@ -1,4 +1,4 @@
-"""``fcbench leaderboard``: scorecards in the order of their scores."""
+"""``fcbench leaderboard``: rank scorecards by their scores."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     form = output.choose_format(chosen)
     if form == "html":
         extras.require_extra("report", "a leaderboard in HTML")
+    # By resolved path, so that one file under two names is found.
     by_path = {}
     for path in chosen.scorecards:
         if path.resolve() in by_path:
@@ -42,6 +43,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     dates = read_release_dates(find_config_file(Path(), chosen.config))
     boards = leaderboard.rank_boards(cards, output.choose_profile(chosen, cards), chosen.sort, dates)
     metrics = output.split_names(chosen.metrics)
+    # A CSV file holds one table, so the boards are joined.
     if form == "csv":
         parts = [leaderboard.join_boards(boards, metrics)]
     else:

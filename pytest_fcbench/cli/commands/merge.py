@@ -1,4 +1,4 @@
-"""``fcbench merge``: the scorecards of several machines as one, and the gate of the whole run."""
+"""``fcbench merge``: join the scorecards of several machines, and apply the gate to the whole run."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
+    # The whole must not replace one of its parts.
     require_other_file(chosen.to, chosen.scorecards)
     settings = load_settings(chosen)
     merged = merge_scorecards(chosen.scorecards, replacing=chosen.replace)
@@ -59,8 +60,9 @@ def run_command(chosen: argparse.Namespace) -> int:
         if trouble:
             print(trouble, file=sys.stderr)
     code = gate.choose_exit_code(outcomes)
-    # A gate says nothing of tests that are no entries; they fail the job as they do in a run.
+    # The gate does not know tests other than entries; their failures fail the job as in a run.
     code = max(code, 1) if merged.foreign_failures else code
+    # The keys of pytest-json-report that would otherwise be those of one part.
     own = {
         "root": os.fspath(Path().absolute()),
         "exitcode": code,

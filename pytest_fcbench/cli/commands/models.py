@@ -1,4 +1,4 @@
-"""``fcbench models``: who can be asked, and what is known of them."""
+"""``fcbench models``: list the models that can be asked, with what is known of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_fcbench.models.registry import PROVIDERS
 
 HELP = "who can be asked: ours, your profiles, ids of litellm"
 _MOST = 40
-"""Ids that are listed without --all."""
+"""The most ids that are listed without --all."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,12 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     if chosen.word is None:
         chat = sum(found.get("mode") == "chat" for found in litellm_models().values())
-        print_lines((*_list_built_in(), *_list_profiles(chosen)))
+        built_in = [
+            f"  {provider.format_name(name):<22} {provider.about}"
+            + ("" if provider.needs_network else "; no network")
+            for name, provider in PROVIDERS.items()
+        ]
+        print_lines(("Built in", *built_in, *_list_profiles(chosen)))
         print(f"\nAny id of litellm, of which {chat:,} are known to chat: fcbench models WORD lists them")
         return 0
     lines = list(_list_litellm_ids(chosen.word))
@@ -46,17 +51,11 @@ def run_command(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _list_built_in() -> Iterator[str]:
-    yield "Built in"
-    for name, provider in PROVIDERS.items():
-        network = "" if provider.needs_network else "; no network"
-        yield f"  {provider.format_name(name):<22} {provider.about}{network}"
-
-
 def _list_profiles(chosen: argparse.Namespace) -> Iterator[str]:
     """List the model profiles of fcbench.yaml: model, place, key and price of each."""
     file = find_config_file(Path(), chosen.config)
     described = read_profiles(file)
+    # Without keys, because a missing one must not keep a profile from the list.
     known = {name: build_settings({"model": name, **WITHOUT_KEYS}, file) for name in described}
     yield ""
     yield f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")
@@ -79,7 +78,8 @@ def _describe_price(price: Price | None) -> str:
 
 
 def _list_litellm_ids(word: str) -> Iterator[str]:
-    """List chat models whose id holds the word, with tools, room and price where they are known."""
+    """List the chat models whose id contains the word, with tools, context size and price where known."""
+    # litellm's table also has models for embeddings, images and audio.
     for name, found in sorted(litellm_models().items()):
         if word.lower() in name.lower() and found.get("mode") == "chat":
             tools = "tools" if found.get("supports_function_calling") else "no tools known"

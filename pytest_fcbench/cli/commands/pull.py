@@ -32,6 +32,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     if chosen.pack not in PACKS:
         raise UsageError(describe_unknown_name("pack", chosen.pack, PACKS))
     source, cache = PACKS[chosen.pack], find_cache_folder()
+    # Pulling replaces the pack, so its former content is noted first.
     before = None
     with suppress(PackError):
         before = packs.open_pack(source, cache)
@@ -40,7 +41,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     print(f"{pack.name} {pack.version}: {count}, content sha256 {pack.content_sha256}")
     if pack.provenance:
         print(f"from {pack.provenance}")
-    # Scores of different content must not be compared unawares.
+    # Scores on different content must not be compared without notice.
     if before and before.content_sha256 != pack.content_sha256:
         print(f"CHANGED: it was {before.version}, content sha256 {before.content_sha256}")
     elif before and before.version != pack.version:

@@ -1,8 +1,8 @@
-"""``fcbench rejudge``: the answers of a scorecard judged by today's rules, and what that changes.
+"""``fcbench rejudge``: judge the answers of a scorecard by today's rules, and list the changes.
 
 The exit code is that of ``diff``: 0 if nothing changed, 1 if a verdict (status or code, in either profile) or
-the identity of a suite did, 2 if that could not be found out. So a CI job that keeps a scorecard sees whether
-a new release, a new pack or a matcher of its own moves scores that were published.
+the identity of a suite did, 2 on an error. So a CI job that keeps a scorecard shows whether a new release, a
+new pack or a matcher of its own moves published scores.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Any
 from pytest_fcbench.cli.output import print_lines, write_and_report
 from pytest_fcbench.cli.replay import load_entries_of, open_replay
 from pytest_fcbench.cli.run_options import declare_run_options
-from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
@@ -50,7 +49,12 @@ def run_command(chosen: argparse.Namespace) -> int:
         session = open_replay(chosen, old, old.records)
         new = {record.item_id: record for record in _judge_again(session, old.records)}
         found = list(list_changes(old.records, new))
-        renewed = list(_describe_new_suites(old, session.context))
+        renewed = [
+            f"suite {name}: {what} {str(told.get(key))[:12]} → {str(suite[key])[:12]}"
+            for name, suite in session.context.suite_versions.items()
+            for key, what in (("version", "version"), ("pack_hash", "content sha256"))
+            if (told := old.facts.suites.get(name, {})).get(key) != suite[key]
+        ]
         print_lines(_describe_changes(old, new, renewed, found))
         if chosen.to is not None:
             write_and_report(chosen.to, json.dumps(_rewrite_report(old, new, session.context)))
@@ -70,37 +74,24 @@ def _judge_again(session: Session, records: Sequence[Record]) -> Iterator[Record
             reason = f"{record.suite} {suites[record.suite].version} has no entry {record.entry}"
             yield record.replace_judgement(Judgement.same_in_both(NotScored(NO_ENTRY, reason)))
         elif record.turns:
-            yield record.replace_judgement(_judge(session, replace(entry, trial=record.trial)))
+            entry = replace(entry, trial=record.trial)
+            # As in a run, an entry that fails to be judged is not scored, and the others are judged.
+            try:
+                judgement = session.judge(entry, session.transcript(entry))
+            except NotScoredError as error:
+                judgement = Judgement.same_in_both(NotScored(error.cause, error.reason))
+            except Exception as error:  # noqa: BLE001 - any error of a matcher
+                reason = redact_secrets(f"{type(error).__name__}: {error}")
+                judgement = Judgement.same_in_both(NotScored("internal_error", reason))
+            yield record.replace_judgement(judgement)
         else:
             yield record
-
-
-def _judge(session: Session, entry: Entry) -> Judgement:
-    """Judge an entry; as in a run, what goes wrong with it leaves it without a score."""
-    try:
-        return session.judge(entry, session.transcript(entry))
-    except NotScoredError as error:
-        return Judgement.same_in_both(NotScored(error.cause, error.reason))
-    except Exception as error:  # noqa: BLE001 - the others are judged all the same
-        return Judgement.same_in_both(
-            NotScored("internal_error", redact_secrets(f"{type(error).__name__}: {error}"))
-        )
-
-
-def _describe_new_suites(card: Scorecard, context: RunContext) -> Iterator[str]:
-    """Yield how the suites differ from those that the scorecard states."""
-    for name, suite in context.suite_versions.items():
-        told = card.facts.suites.get(name, {})
-        for key, what in (("version", "version"), ("pack_hash", "content sha256")):
-            old, new = (str(facts.get(key))[:12] for facts in (told, suite))
-            if told.get(key) != suite[key]:
-                yield f"suite {name}: {what} {old} → {new}"
 
 
 def _describe_changes(
     card: Scorecard, new: Mapping[str, Record], renewed: Sequence[str], found: Sequence[Change]
 ) -> Iterator[str]:
-    """Yield what was judged again, and each change of a suite, a verdict or a score."""
+    """Describe what was judged again, and each change of a suite, a verdict or a score."""
     facts = card.facts
     kept = sum(record == new[record.item_id] and not record.turns for record in card.records)
     yield f"{card.path}: {facts.model} ({facts.mode}, {facts.names} names), judged by {facts.fcbench}"
@@ -109,7 +100,17 @@ def _describe_changes(
     )
     yield from renewed
     for kind in Kind:
-        yield from _list_changes(kind, [change for change in found if change.kind is kind])
+        own = [change for change in found if change.kind is kind]
+        if own:
+            yield ""
+            yield f"{kind} ({len({change.item_id for change in own})})"
+        # One line for each entry and pair of old and new verdict, with the profiles in which it holds.
+        profiles: dict[tuple[str, str], list[str]] = {}
+        for change in own:
+            way = f"{name_verdict(change.old)} → {name_verdict(change.new)}"
+            profiles.setdefault((change.item_id, way), []).append(change.profile)
+        for (item_id, way), names in profiles.items():
+            yield f"  {item_id:<32}  {'both' if len(names) == len(Profile) else names[0]:<9}  {way}"
     again = replace(card, records=tuple(new.values()))
     rows = [
         (name, profile.value, _render_score(before), _render_score(after))
@@ -125,19 +126,6 @@ def _describe_changes(
         yield "no verdict changed"
 
 
-def _list_changes(kind: Kind, found: Sequence[Change]) -> Iterator[str]:
-    """Yield a line for each entry and pair of old and new verdict, with the profiles in which it holds."""
-    profiles_by_change: dict[tuple[str, str], list[str]] = {}
-    for change in found:
-        way = f"{name_verdict(change.old)} → {name_verdict(change.new)}"
-        profiles_by_change.setdefault((change.item_id, way), []).append(change.profile)
-    if found:
-        yield ""
-        yield f"{kind} ({len({change.item_id for change in found})})"
-    for (item_id, way), profiles in profiles_by_change.items():
-        yield f"  {item_id:<32}  {'both' if len(profiles) == len(Profile) else profiles[0]:<9}  {way}"
-
-
 def _render_score(score: Score) -> str:
     return f"{score.passed} of {score.scored}  {format_number(score.accuracy, '.2%'):>7}"
 
@@ -145,9 +133,9 @@ def _render_score(score: Score) -> str:
 def _rewrite_report(card: Scorecard, new: Mapping[str, Record], context: RunContext) -> dict[str, Any]:
     """Return the report of the run with the new verdicts and scores.
 
-    What pytest says of the run (outcomes, durations, exit code) stays, as do answers, costs and latencies.
+    pytest's outcomes, durations and exit code stay, as do answers, costs and latencies.
     """
-    # The outcomes of a gate spoke of the old scores, so they are not taken over.
+    # Outcomes of a gate were about the old scores, so they are dropped.
     report: dict[str, Any] = json.loads(card.path.read_text(encoding="utf-8"))
     for test in report["tests"]:
         if told := test.get("metadata", {}).get("fcbench"):

@@ -1,10 +1,10 @@
-"""``fcbench report``: one scorecard or several as a page to read and to show around."""
+"""``fcbench report``: render one scorecard or several as an HTML page."""
 
 from __future__ import annotations
 
 import argparse
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli.output import print_lines, require_other_file
@@ -32,7 +32,6 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.html.island import Done, Told
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.suites.suite import Suite
 
 HELP = "one scorecard or several as an HTML page"
 
@@ -86,7 +85,7 @@ def _read_completions(record: Record) -> list[Completion]:
 
 
 def _gather_entries(cards: Sequence[Scorecard], chosen: argparse.Namespace) -> Told:
-    """Gather the entries of these scorecards from their suites, and what their calls return."""
+    """Gather the entries of these scorecards from their suites, and the results of their calls."""
     entries: dict[str, Entry] = {}
     done: dict[tuple[int, str], Done] = {}
     notes: list[str] = []
@@ -105,8 +104,14 @@ def _gather_entries(cards: Sequence[Scorecard], chosen: argparse.Namespace) -> T
             notes.append(f"what entries of {name} ask is not shown: {error}")
             continue
         entries |= known
-        notes += _note_other_versions(suite, cards)
         for place, card in enumerate(cards):
+            run = card.facts.suites.get(name)
+            if run and run["pack_hash"] != suite.pack_sha256:
+                notes.append(
+                    f"{card.path.name}: its run had {name} {run['version']} with content sha256 "
+                    f"{str(run['pack_hash'])[:12]}; what its entries ask and expect is shown from "
+                    f"{suite.version}, {str(suite.pack_sha256)[:12]}, and may be something else"
+                )
             for record in card.records:
                 entry = known.get(record.entry)
                 if entry and (returned := _repeat_calls(entry, record, context)):
@@ -114,27 +119,15 @@ def _gather_entries(cards: Sequence[Scorecard], chosen: argparse.Namespace) -> T
     return Told(entries, done, tuple(notes))
 
 
-def _note_other_versions(suite: Suite, cards: Sequence[Scorecard]) -> Iterator[str]:
-    """Yield a note on each scorecard that is about other data than the suite has now."""
-    for card in cards:
-        run = card.facts.suites.get(suite.name)
-        if run and run["pack_hash"] != suite.pack_sha256:
-            yield (
-                f"{card.path.name}: its run had {suite.name} {run['version']} with content sha256 "
-                f"{str(run['pack_hash'])[:12]}; what its entries ask and expect is shown from "
-                f"{suite.version}, {str(suite.pack_sha256)[:12]}, and may be something else"
-            )
-
-
 class _AnotherWay(Exception):  # noqa: N818 - it ends a conversation, and is no error
-    """A conversation asks something that a Record does not answer."""
+    """A replayed conversation asks something that its Record does not answer."""
 
 
 def _repeat_calls(entry: Entry, record: Record, context: RunContext) -> Done | None:
-    """Carry the calls of a recorded conversation out once more and return them with their results.
+    """Execute the calls of a recorded conversation again and return them with their results.
 
-    None if it has no calls to carry out, if the conversation would go another way today, or if it depends on
-    an earlier conversation, which a scorecard does not hold.
+    None if it has no calls to execute, if the conversation takes another course today, or if it depends on an
+    earlier conversation, which a scorecard does not hold.
     """
     if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
         return None
@@ -154,6 +147,7 @@ def _repeat_calls(entry: Entry, record: Record, context: RunContext) -> Done | N
         transcript = drive_conversation(talk, answer)
     except _AnotherWay:
         return None
+    # With other steps than recorded, results would stand beside the wrong calls.
     if list(map(len, transcript.turns)) != list(map(len, record.turns)):
         return None
     return [[list(zip(step.calls, step.results, strict=True)) for step in turn] for turn in transcript.turns]

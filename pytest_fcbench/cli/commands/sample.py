@@ -1,4 +1,4 @@
-"""``fcbench sample``: multi-turn entries from random walks through environments."""
+"""``fcbench sample``: draft multi-turn entries by random walks through environments."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ from pytest_fcbench.cli.run_options import (
     require_at_least,
 )
 from pytest_fcbench.config.loading import find_cache_folder
-from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write_new_files
-from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.entry_writing import write_walks
 from pytest_fcbench.tools.authoring.sampling import Walk, draw_walks
 
@@ -51,8 +49,17 @@ def run_command(chosen: argparse.Namespace) -> int:
     require_at_least(1, chosen, "count", "turns")
     writer = load_judge_settings(chosen, judge=chosen.writer) if chosen.writer else None
     suite = find_openers(chosen)[parse_suite_name(chosen)](find_cache_folder())
-    entry = _find_entry(suite, chosen.entry)
-    assert entry.scene is not None
+    found_entries = (
+        entry
+        for category in suite.categories
+        if not category.single_turn
+        for entry in suite.load(category)
+        if entry.key == chosen.entry and entry.scene is not None
+    )
+    entry = next(found_entries, None)
+    if entry is None or entry.scene is None:
+        name = chosen.entry.partition(":")[2]
+        raise UsageError(f"{suite.name} {suite.version} has no multi-turn entry {name!r}")
     start = environments.open_environments(entry, suite.world)
     draw = Random(chosen.seed)  # noqa: S311 - chance that can be repeated
     found = list(draw_walks(start, entry.functions, draw, chosen.count, chosen.turns))
@@ -66,16 +73,8 @@ def run_command(chosen: argparse.Namespace) -> int:
     return 0 if found else 1
 
 
-def _find_entry(suite: Suite, key: str) -> Entry:
-    for category in suite.categories:
-        for entry in () if category.single_turn else suite.load(category):
-            if entry.key == key and entry.scene is not None:
-                return entry
-    raise UsageError(f"{suite.name} {suite.version} has no multi-turn entry {key.partition(':')[2]!r}")
-
-
 def _describe_walks(found: Sequence[Walk], wanted: int) -> Iterator[str]:
-    """Yield the calls of each walk, and how often each call followed another one."""
+    """Describe the calls of each walk, and how often a result of one call was used by another."""
     for number, walk in enumerate(found):
         yield f"walk {number}"
         for turn, calls in enumerate(walk.turns):

@@ -1,4 +1,4 @@
-"""``fcbench schema``: the format of entries, for editors."""
+"""``fcbench schema``: print the JSON Schema of entries, for editors."""
 
 from __future__ import annotations
 

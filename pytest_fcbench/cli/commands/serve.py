@@ -1,4 +1,4 @@
-"""``fcbench serve``: a model server on loopback, for trying the way through litellm without a network."""
+"""``fcbench serve``: serve a model on loopback, to try the way through litellm without a network."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.suites.registry import OURS, open_suite
 
 HELP = "serve a model without a network as an OpenAI endpoint"
+# Loopback only, because the server asks for no key.
 _HOST = "127.0.0.1"
 
 
@@ -49,7 +50,18 @@ def run_command(chosen: argparse.Namespace) -> int:
     # Imported late because it brings aiohttp, which reading the options does not need.
     from pytest_fcbench.server.app import ChatServer
 
-    with _listen(chosen.port) as listening:
+    # socket.create_server() leaves its socket open where binding raises OverflowError.
+    if not 0 <= chosen.port <= 65535:
+        raise FcbenchError(
+            f"--port={chosen.port}: ports are 0 to 65535; give another one, or 0 for any free one"
+        )
+    try:
+        listening = socket.create_server((_HOST, chosen.port))
+    except OSError as error:
+        raise FcbenchError(
+            f"--port={chosen.port}: {error}; give another one, or 0 for any free one"
+        ) from None
+    with listening:
         model = chosen.model.partition(":")[0]
         api_base = f"http://{_HOST}:{listening.getsockname()[1]}/v1"
         ready = (
@@ -64,7 +76,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 
 def _find_models(name: str) -> Models:
-    """Return how to make the model of that name for each manner. Raises ``UsageError``."""
+    """Return the constructor of the model of that name for each manner. Raises ``UsageError``."""
     kind, _, path = name.partition(":")
     match name, kind:
         case "oracle", _:
@@ -79,13 +91,3 @@ def _find_models(name: str) -> Models:
     raise UsageError(
         f"--model={name}: {describe_unknown_name('model', name, ('oracle', 'lexical', 'scripted:FILE'))}"
     )
-
-
-def _listen(port: int) -> socket.socket:
-    # socket.create_server() leaves its socket open where binding raises OverflowError.
-    if not 0 <= port <= 65535:
-        raise FcbenchError(f"--port={port}: ports are 0 to 65535; give another one, or 0 for any free one")
-    try:
-        return socket.create_server((_HOST, port))
-    except OSError as error:
-        raise FcbenchError(f"--port={port}: {error}; give another one, or 0 for any free one") from None

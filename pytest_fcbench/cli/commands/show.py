@@ -1,4 +1,4 @@
-"""``fcbench show``: one entry, or one conversation about it, to read."""
+"""``fcbench show``: show one entry, or one conversation about it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import (
-    CallVerdict,
     Failed,
     Judgement,
     JudgeRating,
@@ -54,7 +53,7 @@ from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
 HELP = "one entry, or one stored conversation about it, to read"
 _LONGEST = 240
-"""Characters of a value that are shown unless all are asked for."""
+"""The longest value that is shown without --full, in characters."""
 
 
 class _Value(NamedTuple):
@@ -63,7 +62,7 @@ class _Value(NamedTuple):
     name: str
     text: str
     room: int = 1
-    """How many times the usual length it may have."""
+    """The multiple of the usual length that it may have."""
 
 
 _Line: TypeAlias = str | _Value
@@ -82,14 +81,18 @@ def run_command(chosen: argparse.Namespace) -> int:
     if chosen.scorecard and chosen.model:
         raise UsageError("--scorecard and --model: give one of them")
     model = f"replay:{chosen.scorecard}" if chosen.scorecard else chosen.model
+    # Offline, because only answers that are already there are shown.
     settings = replace(load_settings(chosen, parse_suite_name(chosen), model or "oracle"), offline=True)
     longest = None if chosen.full else _LONGEST
     with closing(Session(RunContext(settings))) as session:
         entry = _find_entry(session.context, chosen.entry)
-        transcript = _load_transcript(session, entry) if model else None
+        try:
+            transcript = session.transcript(entry) if model else None
+        except NotScoredError as error:
+            raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
         print_long_lines(render_entry(entry, transcript, session.environments(entry), longest))
         if entry.category.rule.writes_sql:
-            # Brings sqlglot, which other entries need not wait for.
+            # Imported late because it brings sqlglot, which other entries do not need.
             from pytest_fcbench.cli import sql_tables
 
             print_long_lines(sql_tables.render_tables(entry, transcript, full=chosen.full))
@@ -104,6 +107,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _find_entry(context: RunContext, name: str) -> Entry:
     entries = load_entries(context.suites.values())
+    # An id may itself end like a trial, so it is looked up before the trial is cut off.
     if name in entries:
         return entries[name]
     key, _, trial = name.rpartition("-t")
@@ -112,15 +116,8 @@ def _find_entry(context: RunContext, name: str) -> Entry:
     return replace(entries[key], trial=int(trial))
 
 
-def _load_transcript(session: Session, entry: Entry) -> Transcript:
-    try:
-        return session.transcript(entry)
-    except NotScoredError as error:
-        raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
-
-
 def _lay_out(lines: Iterable[_Line], longest: int | None) -> Iterator[str]:
-    """Write each value behind its name, with further lines of it indented as far."""
+    """Lay out each value behind its name, with its further lines indented as far."""
     for line in lines:
         if isinstance(line, str):
             yield line
@@ -137,13 +134,13 @@ def _lay_out(lines: Iterable[_Line], longest: int | None) -> Iterator[str]:
 def render_entry(
     entry: Entry, transcript: Transcript | None, environments: Environments, longest: int | None
 ) -> Iterator[str]:
-    """Render an entry with what is right, or with what was answered; the calls act on the environments."""
+    """Render an entry with its ground truth, or with its answers; the calls act on the environments."""
     lines = (*_describe_start(entry, environments), *_describe_turns(entry, transcript, environments))
     return _lay_out(lines, longest)
 
 
 def _describe_start(entry: Entry, environments: Environments) -> Iterator[_Line]:
-    """Describe what there is before anything is said."""
+    """Describe an entry before its first message."""
     domains = f" · {', '.join(entry.scene.domains)}" if entry.scene else ""
     yield f"{entry.item_id} · {entry.category.name}{domains}"
     if entry.set_aside:
@@ -161,7 +158,7 @@ def _describe_turns(
     entry: Entry, transcript: Transcript | None, environments: Environments
 ) -> Iterator[_Line]:
     truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
-    # Calls of a golden path, of a search and of a later conversation cannot be carried out again here.
+    # Calls on golden paths, of web searches and of later conversations cannot be executed again here.
     replies_recorded = (
         isinstance(entry.expectation, GoldenPath)
         or DOMAIN in environments.by_domain
@@ -187,7 +184,7 @@ def _describe_turns(
 
 
 def _describe_step(step: Step, environments: Environments | None) -> Iterator[_Line]:
-    """Describe a step whose calls act on environments, or got the replies that it holds."""
+    """Describe a step; its calls act on the environments, or else have recorded replies."""
     completion = step.completion
     for name, text in (("reasoning", completion.reasoning), ("model", completion.text)):
         if text:
@@ -208,7 +205,7 @@ def _describe_step(step: Step, environments: Environments | None) -> Iterator[_L
 
 
 def _carry_out(calls: Sequence[str], environments: Environments) -> Iterator[_Line]:
-    """Carry calls out; describe what they return and what they change."""
+    """Execute calls; describe what they return and what they change."""
     for call in calls:
         before = environments.copy_state()
         (result,) = environments.perform_calls([call])
@@ -253,7 +250,7 @@ def _describe_steps(steps: Iterable[Iterable[str]]) -> Iterator[_Line]:
 
 
 def render_paths(judgement: Judgement, longest: int | None) -> Iterator[str]:
-    """Render what became of each call along a golden path, once if both profiles say the same."""
+    """Render the verdict on each call along a golden path, once if both profiles agree."""
     return _lay_out(_describe_paths(judgement), longest)
 
 
@@ -271,20 +268,16 @@ def _describe_paths(judgement: Judgement) -> Iterator[_Line]:
             if rating is not None:
                 yield f"{name} of the answer: {rating} of 2"
         for verdict in path.verdicts:
-            yield from _describe_call_verdict(verdict)
-
-
-def _describe_call_verdict(verdict: CallVerdict) -> Iterator[_Line]:
-    yield _Value(f"  step {verdict.step}", _spell_call(verdict.made))
-    outcome = "right" if verdict.right else verdict.code or "wrong"
-    yield _Value("    verdict", f"{outcome} ({verdict.stage})")
-    if verdict.expected is not None and verdict.expected != verdict.made:
-        yield _Value("    expected", _spell_call(verdict.expected))
-    for difference in verdict.differences:
-        # The text names the expected and the found value, so it gets the room of two.
-        yield _Value("    differs", describe_difference(difference, _to_text), room=2)
-    if verdict.reason:
-        yield _Value("    reason", verdict.reason)
+            yield _Value(f"  step {verdict.step}", _spell_call(verdict.made))
+            outcome = "right" if verdict.right else verdict.code or "wrong"
+            yield _Value("    verdict", f"{outcome} ({verdict.stage})")
+            if verdict.expected is not None and verdict.expected != verdict.made:
+                yield _Value("    expected", _spell_call(verdict.expected))
+            # The text names the expected and the found value, so it gets the room of two.
+            differences = (describe_difference(each, _to_text) for each in verdict.differences)
+            yield from (_Value("    differs", text, room=2) for text in differences)
+            if verdict.reason:
+                yield _Value("    reason", verdict.reason)
 
 
 def _render_verdicts(judgement: Judgement) -> Iterator[str]:

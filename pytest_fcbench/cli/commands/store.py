@@ -1,4 +1,4 @@
-"""``fcbench store``: look at stored answers, delete them, take them to official result files and back."""
+"""``fcbench store``: list and delete stored answers; convert them to official result files and back."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from pytest_fcbench.suites import bfcl
 
 HELP = "stored answers: size, list, prune, export, import"
 _SUITE = bfcl.SOURCE.name
-# Causes for which an entry has no answer, which is no fault of the store.
+# Causes for which an entry has no stored answer; any other cause is an error.
 _UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
 
 
@@ -91,7 +91,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 @contextmanager
 def _open_store(settings: Settings, *, new: bool = False) -> Iterator[AnswerStore]:
-    """Open the store of answers, telling what is wrong with it without a traceback."""
+    """Open the store of answers; its errors become messages without a traceback."""
     if settings.store is None:
         raise UsageError("no answers are kept (store: none); name a file with --store")
     store = AnswerStore(settings.store, new=new)
@@ -137,8 +137,8 @@ def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
 
 
 def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None:
-    """Return the id of the model that was named."""
-    # Answers of a profile are kept under its model's id.
+    """Return the id of the model that was named, None without one."""
+    # Answers of a model profile are stored under the id of its model.
     return None if chosen.model is None else settings.model
 
 
@@ -146,6 +146,7 @@ def _find_category(entry: str) -> str:
     """Return ``bfcl:live_simple`` for ``bfcl:live_simple_3-1-0-t2``; else what stands before the number."""
     suite, _, entry_id = entry.partition(":")
     known = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
+    # The longest, because one name can begin with another: live_parallel, live_parallel_multiple.
     if known:
         return f"{suite}:{max(known, key=len)}"
     return re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", entry)
@@ -158,7 +159,7 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
     before = None if chosen.older_than is None else time.time() - chosen.older_than
     with _open_store(settings) as store:
         gone = store.delete(_find_model_id(chosen, settings), chosen.entry, before)
-        # Shrinking a large file takes long, so the answer comes before it.
+        # Shrinking a large file takes long, so the result is printed before it.
         print(f"{gone:,} answers are deleted", flush=True)
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
@@ -174,6 +175,7 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
     files: dict[Path, list[str]] = {}
     missing = 0
     with _open_store(settings) as store:
+        # Offline, so that an answer that is not stored is missing here, not paid for.
         model = StoredModel(
             context.model, store, registry.describe_identity(settings), offline=True, immediate=True
         )
@@ -208,11 +210,11 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     assert context.chosen.recorded
     results = context.chosen.recorded.answered
     named = [e for category in suite.categories for e in suite.load(category) if e.key in results]
-    # What was asked in these depends on conversations that result files need not hold.
+    # The others continue earlier conversations, which result files need not hold.
     entries = [entry for entry in named if entry.after is None]
     if not named:
         raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
-    # Held as a run would hold it, so each answer is stored under the key by which a run looks for it.
+    # Replayed as in a run, so each answer is stored under the key by which a run looks for it.
     with _open_store(settings, new=True) as store:
         model = StoredModel(
             replayed, store, registry.describe_identity(settings), refresh=chosen.force, immediate=True
@@ -236,7 +238,7 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
 
 
 def _make_command(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
-    """Return the command of a run that finds what was imported."""
+    """Return the command of a run that finds the imported answers."""
     seen = manner.prompting
     plain = registry.choose_model(replace(settings, mode=seen.mode)).manner.prompting
     options = {**collect_run_options(chosen), "mode": seen.mode}
@@ -251,7 +253,7 @@ def _make_command(chosen: argparse.Namespace, settings: Settings, manner: Manner
 
 
 def _make_asking_context(settings: Settings) -> RunContext:
-    """Return the context of a run over the official entries. Raises ``UsageError`` if it keeps no answers."""
+    """Return the context of a run over the official entries. Raises ``UsageError`` if it stores nothing."""
     context = RunContext(replace(settings, suites=(_SUITE,)))
     if not context.waits:
         raise UsageError(
@@ -263,7 +265,7 @@ def _make_asking_context(settings: Settings) -> RunContext:
 def _hold_conversations(
     model: StoredModel, context: RunContext, entries: Iterable[Entry]
 ) -> Iterator[tuple[Entry, Transcript]]:
-    """Yield whole conversations, of several trials the first; entries that lack an answer are left out."""
+    """Yield complete conversations, of several trials the first; entries that lack an answer are left out."""
     dispatcher = Dispatcher(model, partial(context.converse, memories={}))
     for entry in entries:
         try:

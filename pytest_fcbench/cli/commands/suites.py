@@ -1,4 +1,4 @@
-"""``fcbench suites``: which suites there are, and what they hold."""
+"""``fcbench suites``: list the suites and their contents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import argparse
 from pytest_fcbench.cli.run_options import find_openers
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, PackError
-from pytest_fcbench.suites.suite import Suite
 
 HELP = "which suites there are, those of fcbench.yaml included"
 
@@ -21,17 +20,19 @@ def run_command(chosen: argparse.Namespace) -> int:
     broken = False
     for name, open_suite in find_openers(chosen).items():
         try:
-            text = _describe_suite(open_suite(find_cache_folder()), categories=chosen.categories)
+            suite = open_suite(find_cache_folder())
+            # Variations repeat the entries of other categories in other formats.
+            shown = [each for each in suite.categories if not each.rule.varies_others]
+            sizes = {each.name: len(suite.load(each)) for each in shown}
+            text = f"{suite.version}, {sum(sizes.values()):,} entries in {len(sizes)} categories"
+            if chosen.categories:
+                text = "\n".join(
+                    [text, *(f"  {category:<24} {size:>6,}" for category, size in sizes.items())]
+                )
+        # A pack that was not pulled is no fault; a suite that cannot be read is one.
         except PackError as error:
             text = f"not here yet: {error}"
         except FcbenchError as error:
             text, broken = f"broken: {error}", True
         print(f"{name:<18} {text}")
     return int(broken)
-
-
-def _describe_suite(suite: Suite, *, categories: bool) -> str:
-    sizes = {each.name: len(suite.load(each)) for each in suite.categories if not each.rule.varies_others}
-    total = f"{suite.version}, {sum(sizes.values()):,} entries in {len(sizes)} categories"
-    lines = [f"  {category:<24} {size:>6,}" for category, size in sizes.items()] if categories else []
-    return "\n".join([total, *lines])
