@@ -1,1 +1,1 @@
-"""What grows or examines suites and models, and is not needed to run a benchmark."""
+"""Tools that extend or examine suites and models, and that no benchmark run needs."""

@@ -1,4 +1,4 @@
-"""Requests to web APIs that entries depend on, and whether they are still answered in the right shape."""
+"""Probes of the web APIs that entries depend on: each request, and whether its answer has the right shape."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Probe:
     """A request that entries depend on."""
 
     call: str
-    """Of the first truth that makes it."""
+    """The call of the first ground truth that makes the request."""
     wanted: ApiRequest
     scheme: str
     misfits: list[Callable[[str], str | None]] = field(default_factory=list)
-    """Each finds what is wrong with the body of an answer, as one truth sees it."""
+    """Checks of the body of an answer, one for each ground truth; each returns what is wrong, or None."""
 
 
 def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
-    """Return the requests of all truths, each once; services of our own are left out."""
+    """Collect the requests of all ground truths, each once, without those to the benchmark's services."""
     found: dict[str, Probe] = {}
     for call, wanted, scheme, misfit in _find_requests(entries):
         key = identify_request(wanted, live.HOSTS[wanted.host])
@@ -49,11 +49,11 @@ def _find_requests(
 ) -> Iterator[tuple[str, ApiRequest, str, Callable[[str], str | None]]]:
     for entry in entries:
         match entry.expectation:
-            # Without a recorded answer it is a service of our own, which no API can change.
+            # Without a recorded answer it asks a service of the benchmark, which no API can change.
             case ExpectedResponse(call=call, recorded=str(recorded)):
                 _, wanted, scheme = read_api_request(call)
                 yield call, wanted, scheme, partial(_find_shape_misfit, recorded)
-            # Of calls that are carried out only lookups leave this machine.
+            # Of executed calls only lookups leave this machine.
             case ExpectedResults(calls=calls):
                 for call in calls:
                     if call.partition("(")[0].strip() in lookups.LOOKUPS:
@@ -66,7 +66,7 @@ def _find_requests(
 def _find_lookup(call: str) -> tuple[str, lookups.Arguments]:
     """Return function and arguments of the lookup that a call makes."""
     made: list[tuple[str, lookups.Arguments]] = [("", {})]
-    # Carried out with functions that only note what they are given: a call can be made of others.
+    # Executed with functions that only note their arguments, because calls can be nested.
     carry_out_call(call, lookups.make_functions(lambda function, given: made.append((function, dict(given)))))
     return made[-1]
 
@@ -89,7 +89,7 @@ def _find_lookup_misfit(name: str, arguments: lookups.Arguments, body: str) -> s
 
 
 class State(StrEnum):
-    """What became of a request."""
+    """The outcome of a request."""
 
     ANSWERED = "answered"
     WRONG_SHAPE = "wrong shape"
@@ -99,7 +99,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a request, and why where that is not well."""
+    """The outcome of a request, with the reason if it is not ``ANSWERED``."""
 
     probe: Probe
     state: State
@@ -107,7 +107,7 @@ class Answer:
 
 
 def ask_apis(probes: Iterable[Probe], sender: Sender) -> Iterator[Answer]:
-    """Yield what became of each request, by host; a host is asked one thing at a time."""
+    """Send the requests and yield their outcomes by host; each host gets one request at a time."""
     by_host: defaultdict[str, list[Probe]] = defaultdict(list)
     for probe in probes:
         by_host[probe.wanted.host].append(probe)

@@ -1,1 +1,1 @@
-"""Whether the entries of a suite are sound: checks and what they find, the review, how a suite is spread."""
+"""The audit of a suite: checks of its entries, their findings, the review, distributions."""

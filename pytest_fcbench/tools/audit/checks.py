@@ -1,4 +1,4 @@
-"""All checks by name, and an audit: everything that they find."""
+"""The checks by name, and the function that runs them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODULES = (shapes, truths, trajectories, function_docs, duplicates, irrelevance
 DECLARED = [value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)]
 
 CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(DECLARED, key=lambda check: check.weak)}
-"""In the order in which an audit reports them: by module and place in it, weak ones last."""
+"""Checks in the order of an audit's report: by module and place in it, weak ones last."""
 
 
 def run_checks(facts: Facts, names: Sequence[str] = ()) -> Sequence[Finding]:

@@ -1,4 +1,4 @@
-"""How sizes, types and languages are distributed by category (BFCL paper, Patil et al. 2025, Figure 10)."""
+"""Distributions of sizes, types and languages by category (BFCL paper, Patil et al. 2025, Figure 10)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ MEASURES: Mapping[str, str] = {
     "calls": "calls/answer",
     "turns": "turns",
 }
-"""What is counted by category, each with the heading of its column."""
+"""The counted sizes, each with the heading of its column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How often each value occurs in a category."""
+    """The counts of each value in a category."""
 
     entries: int = 0
     measures: Mapping[str, Counter[int]] = field(default_factory=dict)
-    """By name of ``MEASURES``."""
+    """Counts by name in ``MEASURES``."""
     types: Counter[str] = field(default_factory=Counter)
-    """Declared types of parameters, in the words of the docs."""
+    """Declared types of parameters, as the docs name them."""
     languages: Counter[str] = field(default_factory=Counter)
-    """Of questions, as far as script and common words tell."""
+    """Languages of questions, guessed from script and common words."""
 
 
 def count_by_category(entries: Sequence[Entry]) -> Mapping[str, Distribution]:

@@ -1,12 +1,12 @@
-"""Entries that say the same: within a suite, and in another one.
+"""Duplicate entries: within a suite, and in another one.
 
-How alike two questions are is told by ROUGE-L (Lin 2004) over their words: the F1 of the longest common
-subsequence. Only pairs that could reach the threshold are compared: a subsequence is no longer than what two
-texts share, so of the rarest words of one, as many as it may lack and one more, some word stands in the
-other too (the prefix filter of set-similarity joins; nothing is lost by it).
+The similarity of two questions is ROUGE-L (Lin 2004) over their words: the F1 of the longest common
+subsequence. Only pairs that could reach the threshold are compared, by the prefix filter of set-similarity
+joins, which loses no pair: a common subsequence is no longer than the set of shared words, so two similar
+texts share at least one of the rarest words of either.
 
 Entries with the same cluster are paraphrases on purpose. Multi-turn and agentic entries are compared within
-their category, because their categories are made of each other.
+their category only, because those categories are variants of each other.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the user says in an entry, as words."""
+    """The user's messages in an entry, as words."""
 
     entry: Entry
     text: str
     words: tuple[str, ...]
     tokens: frozenset[tuple[str, int]]
-    """The words, each with how often it stood before: a set that is as large as the text is long."""
+    """The words, each with its number of earlier occurrences: a set with as many elements as words."""
 
     @property
     def excerpt(self) -> str:
-        """The beginning of the text, as a sentence shows it."""
+        """The beginning of the text, for a sentence."""
         return format_value(self.text, 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two questions and how alike they are; ``other`` is the one that comes first."""
+    """Two questions and their similarity; ``other`` is the one that comes first."""
 
     question: Question
     other: Question
@@ -57,11 +57,11 @@ class Pair:
 
 
 def read_question(entry: Entry) -> Question:
-    """Split the question of an entry into words; scripts without spaces are taken sign by sign."""
+    """Split the question of an entry into words; scripts without spaces are split into characters."""
     text = join_user_messages(entry)
     words: list[str] = []
     for word in _WORD.findall(text.lower()):
-        # A text is a list of its signs to ``+=``, which is what is wanted without spaces.
+        # ``+=`` with a text adds its characters one by one, as wanted for scripts without spaces.
         words += word if ord(max(word)) >= _FIRST_CJK else [word]
     times: Counter[str] = Counter()
     tokens = set()
@@ -72,7 +72,7 @@ def read_question(entry: Entry) -> Question:
 
 
 def compute_rouge_l(one: Sequence[str], other: Sequence[str]) -> float:
-    """Compute the F1 of the longest common subsequence, 0 to 1. Two texts without a word are alike."""
+    """Compute the F1 of the longest common subsequence, from 0 to 1; it is 1 for two texts without words."""
     if not one and not other:
         return 1.0
     return 2 * count_common(one, other) / (len(one) + len(other))
@@ -95,7 +95,7 @@ def find_pairs(questions: Sequence[Question], others: Sequence[Question], least:
             add_to_index(number, other)
     for number, question in enumerate(questions):
         rarest = _select_rarest_tokens(question, frequency, least)
-        # Sorted, so that a run tells the same pairs in the same order: sets of tokens have none.
+        # Sorted, because sets have no order, and each run must yield the pairs in the same one.
         for candidate in sorted({n for token in rarest for n in index.get(token, ())}):
             other = others[candidate]
             length = len(question.words) + len(other.words)
@@ -104,7 +104,7 @@ def find_pairs(questions: Sequence[Question], others: Sequence[Question], least:
                 continue
             if (score := compute_rouge_l(question.words, other.words)) >= least:
                 yield Pair(question, other, score)
-        # Only now, so that no question is paired with itself, and each pair comes once.
+        # Indexed only now, so that no question is paired with itself, and each pair comes once.
         if is_same:
             add_to_index(number, question)
 
@@ -128,12 +128,15 @@ def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         is_same = pair.question.text == pair.other.text
         if _list_docs(entry) != _list_docs(other):
             continue
+        one, two = _describe_truth(entry), _describe_truth(other)
+        # One answer can be right for both: no call, or calls of the same functions.
+        is_compatible = one == two or (_SOME_CALL in (one, two) and _NO_CALL not in (one, two))
         if is_same and _serialize_truth(entry) == _serialize_truth(other):
             reported.add(entry.id)
             evidence = f"is {other.id} once more: same question, functions and truth"
             yield entry.id, Flaw(CERTAIN, evidence)
-        elif is_same and not _are_compatible(entry, other):
-            truths = f"{_describe_truth(entry)}; there {_describe_truth(other)}"
+        elif is_same and not is_compatible:
+            truths = f"{one}; there {two}"
             evidence = (
                 f"asks what {other.id} asks, of the same functions, and expects something else: {truths}"
             )
@@ -160,7 +163,7 @@ def _find_own_pairs(facts: Facts) -> Iterator[Pair]:
 def _name_group(entry: Entry) -> str:
     """Name the group within which an entry is compared.
 
-    Multi-turn categories are made of each other, and what is about memories or the web is put in several.
+    Multi-turn categories are variants of each other, and agentic entries occur in several categories.
     """
     return entry.category.name if entry.category.group in (Group.MULTI_TURN, Group.AGENTIC) else ""
 
@@ -177,12 +180,6 @@ def _serialize_truth(entry: Entry) -> str:
 _NO_CALL, _SOME_CALL = "no call", "some call"
 
 
-def _are_compatible(entry: Entry, other: Entry) -> bool:
-    """Return whether one answer could be right for both: no call, or calls of the same functions."""
-    one, two = _describe_truth(entry), _describe_truth(other)
-    return one == two or (_SOME_CALL in (one, two) and _NO_CALL not in (one, two))
-
-
 def _describe_truth(entry: Entry) -> str:
     match entry.expectation:
         case NoCall():
@@ -195,7 +192,7 @@ def _describe_truth(entry: Entry) -> str:
 
 
 SAME_MEANING = 0.8
-"""The cosine from which on two questions may mean the same. By all-MiniLM-L6-v2 the same question in other
+"""The least cosine of two questions that may mean the same. By all-MiniLM-L6-v2 the same question in other
 words has 0.84 and more, about another thing 0.64 and less (tried on a few)."""
 
 
@@ -214,9 +211,14 @@ def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         cosines[number : len(questions)] = 0.0  # itself, and later ones, which find this one
         for at in np.flatnonzero(cosines >= SAME_MEANING):
             other, is_own = others[at], bool(at < len(questions))
-            if is_own and not _should_differ(question.entry, other.entry):
-                continue
-            # Those that share their words are found by ``duplicate`` and ``overlap``.
+            if is_own:
+                one, two = question.entry, other.entry
+                # Paraphrases on purpose share a cluster; other groups and functions may repeat a question.
+                is_intended = one.cluster is not None and one.cluster == two.cluster
+                is_comparable = _name_group(one) == _name_group(two) and _list_docs(one) == _list_docs(two)
+                if is_intended or not is_comparable:
+                    continue
+            # Questions with the same words are found by ``duplicate`` and ``overlap``.
             if compute_rouge_l(question.words, other.words) < facts.threshold:
                 name = other.entry.id if is_own else other.entry.key
                 told = f"means what {name} means (cosine {cosines[at]:.2f}): {other.excerpt}"
@@ -224,16 +226,9 @@ def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
                 break
 
 
-def _should_differ(entry: Entry, other: Entry) -> bool:
-    """Return whether two entries of a suite should not mean the same."""
-    is_intended = entry.cluster is not None and entry.cluster == other.cluster
-    is_comparable = _name_group(entry) == _name_group(other) and _list_docs(entry) == _list_docs(other)
-    return is_comparable and not is_intended
-
-
 @check("overlap", "another suite asks the same", "ask it otherwise, or count it once", needs="against")
 def find_overlaps(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find questions that another suite asks too, each with the one that is most alike."""
+    """Find questions that another suite asks too, each with the most similar one."""
     pairs = find_pairs(
         [*map(read_question, facts.entries)], [*map(read_question, facts.against)], facts.threshold
     )

@@ -1,4 +1,4 @@
-"""What checks look at: the entries of a suite, the verdicts on the oracle's answers, another suite."""
+"""The facts that checks look at: the entries of a suite, verdicts on the oracle's answers, another suite."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.suites.suite import Suite
 
 MANNERS = tuple(Manner("oracle", Prompting.make_default(mode)) for mode in (Mode.FC, Mode.PROMPT))
-"""The two ways in which entries are put to models."""
+"""The two manners in which entries are put to models."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A suite as checks see it."""
+    """The facts about a suite that checks look at."""
 
     suite: Suite
     entries: Sequence[Entry]
     execute: Execute
     perform: Perform
     web: Model | None = None
-    """Answers what entries ask of the suite's own web."""
+    """The model that answers requests to the suite's own web."""
     unread: Mapping[str, str] = field(default_factory=dict)
-    """By category, why it cannot be read."""
+    """The reason why a category cannot be read, by its name."""
     against: Sequence[Entry] = ()
     """Entries of another suite."""
     threshold: float = 0.8
-    """ROUGE-L, 0 to 1, from which on two questions count as alike."""
+    """The least ROUGE-L, from 0 to 1, of similar questions."""
     embed: Embed | None = None
-    """Makes vectors of length 1 of what texts mean, where a model for that was named."""
+    """The embedding of texts as vectors of length 1, if a model for that was named."""
 
     @cached_property
     def oracle(self) -> Mapping[str, tuple[Judgement, ...]]:
@@ -56,9 +56,9 @@ class Facts:
         }
 
     def judge_oracle(self, entry: Entry, truth: Entry, manner: Manner) -> Judgement:
-        """Judge an entry by what the oracle answers to another one, whose truth is narrower.
+        """Judge an entry by the oracle's answers to another one, whose ground truth is narrower.
 
-        Not scored where the entry breaks whatever works on it. Also an entry that is set aside is judged.
+        The entry is not scored where it raises an error anywhere. Entries set aside are judged, too.
         """
         try:
             transcript = self._ask_oracle(truth, manner)
@@ -74,7 +74,7 @@ class Facts:
 
     def _ask_oracle(self, entry: Entry, manner: Manner) -> Transcript:
         memories = self._memories[manner]
-        # What is to be remembered was said in earlier conversations, which leave it in ``memories``.
+        # Questions about a memory need the earlier conversations that fill it.
         for earlier in entry.earlier:
             if earlier.key not in memories:
                 self._ask_oracle(earlier, manner)
@@ -84,7 +84,7 @@ class Facts:
 
     @cached_property
     def _memories(self) -> Mapping[Manner, Memories]:
-        """What earlier conversations left behind, by manner."""
+        """The memories that earlier conversations filled, by manner."""
         return {manner: {} for manner in MANNERS}
 
 
@@ -94,5 +94,5 @@ def standardize_turns(turns: Sequence[Sequence[Message]]) -> str:
 
 
 def join_user_messages(entry: Entry) -> str:
-    """Join what the user says in an entry, a line break between messages."""
+    """Join the user's messages in an entry, with line breaks between them."""
     return "\n".join(message.content for turn in entry.turns for message in turn if message.role == "user")

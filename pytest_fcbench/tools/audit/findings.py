@@ -1,9 +1,9 @@
-"""Declare a check beside the function that does its work, and describe what it finds.
+"""Checks and their findings. A check is declared by a decorator of the function that does its work:
 
     @entry_check("refused", "the matcher refuses the truth itself", "correct the truth")
     def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]: ...
 
-``checks.CHECKS`` finds what is declared so in the modules that it lists.
+``checks.CHECKS`` collects the declared checks of the modules that it lists.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pytest_fcbench.tools.audit.facts import Facts
 
 
 class Severity(StrEnum):
-    """How sure a finding is."""
+    """The certainty of a finding."""
 
     CERTAIN = "certain"
-    """It was tried, or follows from the entry alone."""
+    """The fault was tried out, or follows from the entry alone."""
     LIKELY = "likely"
-    """It is mostly a mistake; a person should look."""
+    """Mostly a mistake; a person should look."""
     HINT = "hint"
-    """It is often fine."""
+    """Often no mistake."""
 
 
 CERTAIN, LIKELY, HINT = Severity
@@ -34,7 +34,7 @@ CERTAIN, LIKELY, HINT = Severity
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a check found."""
+    """A single finding of a check."""
 
     check: str
     """A name of ``checks.CHECKS``."""
@@ -44,14 +44,14 @@ class Finding:
     evidence: str
     """A sentence with the values themselves."""
     advice: str
-    """What to do."""
+    """The way to correct it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "evidence", format_on_one_line(self.evidence))
 
 
 class Flaw(NamedTuple):
-    """What a check sees in one entry."""
+    """A flaw of one entry that a check sees."""
 
     severity: Severity
     evidence: str
@@ -65,12 +65,12 @@ class Check:
 
     name: str
     says: str
-    """What its findings have in common."""
+    """The common sentence of its findings."""
     advice: str
     find: Callable[[Facts], Iterable[tuple[str, Flaw]]]
     """Yields the id of an entry with each flaw."""
     weak: bool
-    """Whether most of what it finds is fine, so that it runs only when it is asked for."""
+    """True where most findings are no mistakes, so that the check runs only on request."""
     needs: str | None
     """The option of ``fcbench audit`` without which there is nothing to compare with."""
 
@@ -101,7 +101,7 @@ def entry_check(
 
 
 def format_on_one_line(text: str) -> str:
-    """Make a text from a suite fit for any terminal and page, on one line."""
+    """Make a text from a suite safe for any terminal and page, on one line."""
     return make_printable(text).replace("\n", "\\n")
 
 

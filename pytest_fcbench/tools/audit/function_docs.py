@@ -1,7 +1,6 @@
-"""Whether function docs can be understood: by an interface for tools, by a matcher, by a reader.
+"""Checks of function docs: can a tool interface, a matcher and a reader understand them?
 
-Many entries offer the same function, so what is wrong with a doc is told once, at the first entry that offers
-it.
+Many entries offer the same function, so a flaw of a doc is reported once, at the first entry that offers it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, che
 from pytest_fcbench.tools.audit.truths import AcceptedValues, iterate_accepted_values
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""What interfaces for tools take as a name, dots apart."""
+"""Names that tool interfaces accept, dots apart."""
 
 
 def list_offered_docs(entry: Entry) -> Sequence[FunctionDoc]:
@@ -31,7 +30,7 @@ def list_offered_docs(entry: Entry) -> Sequence[FunctionDoc]:
 
 
 def serialize_doc(doc: FunctionDoc, *, named: bool = True) -> str:
-    """Serialize a doc, equal for equal ones; without its name equal for those that differ in nothing else."""
+    """Serialize a doc, so that equal docs give equal texts; ``named=False`` leaves out the name."""
     name = doc.name if named else ""
     return json.dumps([name, doc.description, doc.parameters], sort_keys=True, default=repr)
 
@@ -39,7 +38,7 @@ def serialize_doc(doc: FunctionDoc, *, named: bool = True) -> str:
 def _examine_docs(
     facts: Facts, examine: Callable[[FunctionDoc, Language], Iterator[Flaw]]
 ) -> Iterator[tuple[str, Flaw]]:
-    """Examine each doc that differs from the others, and blame the first entry that offers it."""
+    """Examine each distinct doc, and report its flaws at the first entry that offers it."""
     offering: defaultdict[str, list[tuple[Entry, FunctionDoc]]] = defaultdict(list)
     # Entries share docs: one that many offer is serialized once.
     texts: dict[int, str] = {}
@@ -61,7 +60,7 @@ def _count_entries(ids: Collection[str]) -> str:
 
 @check("bad_doc", "a function doc is no sound schema", "correct the function doc")
 def find_unsound_docs(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find docs that are no schema, or one that interfaces or matchers trip over."""
+    """Find docs that are no valid schema, or one that interfaces or matchers cannot use."""
     return _examine_docs(facts, _examine_parameters)
 
 
@@ -131,12 +130,12 @@ _DEFAULT_IN_DESCRIPTION = re.compile(
     r"(?:'([^']*)'|\"([^\"]*)\"|`([^`]*)`|(-?\d+(?:\.\d+)?|true|false|none|null)(?=[.,;)](?:\s|$)|\s*$))",
     re.IGNORECASE,
 )
-"""What a description says of a default: a quoted text, or a value that no unit follows."""
+"""A default in a description: a quoted text, or a value without a unit behind it."""
 
 
 @check("default", "a default contradicts its doc", "let the doc name one default")
 def find_contradictory_defaults(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find defaults that contradict the type, the enum or what the description says."""
+    """Find defaults that contradict the type, the enum or the description."""
     return _examine_docs(facts, _examine_defaults)
 
 
@@ -162,7 +161,7 @@ def _examine_defaults(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
 
 
 def has_same_text(text: str, value: object) -> bool:
-    """Return whether a text says a value: numbers by value, ``[]`` and ``None`` are nothing."""
+    """Tell whether a text states a value; numbers count by value, ``[]`` and ``None`` are both nothing."""
     nothing = ("", "none", "null", "[]", "{}")
     value_text, text = str(value).lower(), text.lower()
     if value_text in nothing and text in nothing:
@@ -177,7 +176,7 @@ def has_same_text(text: str, value: object) -> bool:
     "leak", "the doc gives the answer away", "take another example, or ask for another value", weak=True
 )
 def find_leaked_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find right values that stand in the doc and not in the question: they need no reading of it."""
+    """Find right values that stand in the doc but not in the question, which need no reading of it."""
     question = standardize_turns(entry.turns)
     for accepted in iterate_accepted_values(entry):
         if leak := _describe_leak(accepted, question):

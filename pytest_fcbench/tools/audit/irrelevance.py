@@ -1,7 +1,7 @@
-"""Entries that expect no call: whether a function could serve them after all.
+"""Entries that expect no call although a function could serve them.
 
-Nobody can tell that without understanding the question, so these are hints, unless another entry of the suite
-says so.
+To be sure takes understanding the question, so these findings are hints, unless another entry of the suite
+shows it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _find_served_elsewhere(facts: Facts, idle: list[Entry]) -> Iterator[tuple[st
         entry, other = pair.question.entry, pair.other.entry
         names = {call.name for call in called[other.id].calls}
         needed = {serialize_doc(doc) for doc in other.functions if doc.name in names}
-        # The same doc, not the same name: another function of that name may do something else.
+        # Docs are compared, not names: another function of the same name may do something else.
         if needed and needed <= set(map(serialize_doc, entry.functions)):
             told = f"{other.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(sorted(names))}"
             yield entry.id, f"{told}, which is offered here too: {pair.question.excerpt}"
@@ -58,7 +58,7 @@ def _match_by_words(entry: Entry) -> str | None:
     question = read_question(entry)
     for call in completion.tool_calls or ():
         name = call if isinstance(call, str) else call.name
-        # Short parts, such as ``by`` and ``to``, stand in nearly every question.
+        # Nearly every question has short parts such as ``by`` and ``to``.
         words = [word.lower() for word in _NAME_PART.findall(name) if len(word) > 2]
         is_said = all(
             any(said == word or (len(word) > 3 and said.startswith(word)) for said in question.words)

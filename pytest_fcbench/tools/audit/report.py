@@ -17,26 +17,26 @@ from pytest_fcbench.tools.audit.findings import Finding, Severity, format_on_one
 
 _LONGEST_EVIDENCE = 320
 _MOST_SHARES = 30
-# Wider and wider, because a few entries have many times what most have.
+# Each bucket is wider than the last, because a few entries are many times as large as most.
 _BUCKETS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What was looked at and what was found."""
+    """The result of an audit."""
 
     suite: str
     version: str
     entries: int
     checks: tuple[str, ...]
-    """Those that ran."""
+    """The checks that ran."""
     findings: tuple[Finding, ...]
     spreads: Mapping[str, Distribution]
-    """By category."""
+    """Distributions by category."""
 
     @property
     def title(self) -> str:
-        """Of tables and files."""
+        """The title of tables and files."""
         return f"Audit of {self.suite} {self.version}: {self.entries:,} entries, {len(self.checks)} checks"
 
     def count(self, severity: Severity) -> int:
@@ -57,7 +57,7 @@ class Audit:
 
 
 def render_lines(audit: Audit, most: int) -> Iterator[str]:
-    """Render the audit as text, at most so many findings of each check and severity."""
+    """Render the audit as text, with at most ``most`` findings of each check and severity."""
     yield from tables.render_text(_tabulate_counts(audit))
     for check, severity, group in audit.groups:
         yield ""
@@ -72,7 +72,7 @@ def render_lines(audit: Audit, most: int) -> Iterator[str]:
 
 
 def _tabulate_counts(audit: Audit) -> Table:
-    """Tabulate how often each check found something."""
+    """Tabulate the number of findings of each check."""
     found = Counter((finding.check, finding.severity) for finding in audit.findings)
     rows = []
     for name in audit.checks:
@@ -112,7 +112,7 @@ def _tabulate_shares(title: str, column: str, counts: Counter[str]) -> Table:
 
 
 def render_page(audit: Audit) -> str:
-    """Render the audit as a page of its own, with every finding and a chart for each measure."""
+    """Render the audit as an HTML page, with every finding and a chart for each measure."""
     findings = [
         Table(
             f"{severity}: {check} ({len(group)})",
@@ -128,7 +128,7 @@ def render_page(audit: Audit) -> str:
 
 
 def _draw_charts(spreads: Mapping[str, Distribution]) -> Iterator[str]:
-    # Imported late: an audit as text draws nothing.
+    # Imported late, because matplotlib is an extra that a report as text does without.
     from pytest_fcbench.scorecard.render.charts.plots import draw_bars, name_part
 
     names = [

@@ -1,4 +1,4 @@
-"""What people decided about findings, and the ledger of a suite that follows from it.
+"""People's decisions about findings, and the ledger of a suite that follows from them.
 
 A review is a YAML file:
 
@@ -12,8 +12,8 @@ A review is a YAML file:
         decision: set_aside            # or keep
         reason: Why, as the ledger says it.
 
-The ledger has, in the order of the review, each entry that is to be set aside and that the check still finds.
-Several decisions may speak of an entry through different checks, but only one may set it aside.
+The ledger lists, in the order of the review, each entry that is set aside and that the check still finds.
+Several decisions may concern an entry through different checks, but only one may set it aside.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _YAML_WORDS = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
 
 
 class Decision(StrEnum):
-    """What is done about a finding."""
+    """The decision about a finding."""
 
     SET_ASIDE = "set_aside"
     """The corrected profile does not count the entry."""
     KEEP = "keep"
-    """It counts: the finding does not make it unanswerable."""
+    """The entry counts: the finding does not make it unanswerable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ReviewedFinding:
 
     @property
     def keys(self) -> Sequence[tuple[str, str]]:
-        """Check and entry of each finding that it speaks of."""
+        """Check and entry of each finding that the decision concerns."""
         return [(self.finding, entry) for entry in self.entries]
 
 
@@ -103,7 +103,7 @@ def _read_decision(field: Field) -> ReviewedFinding:
 
 
 def build_ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:
-    """Map the entries to set aside to the reason: decided by the review, and found by the check it names."""
+    """Map each entry to set aside to its reason: decided by the review, and found by the named check."""
     found = {(finding.check, finding.entry) for finding in findings}
     return {
         key[1]: item.reason
@@ -115,13 +115,13 @@ def build_ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, st
 
 
 def find_vanished(review: Review, findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
-    """Yield check and entry of decisions about what is not found (any more)."""
+    """Find decisions, by check and entry, about findings that do not occur (any more)."""
     found = {(finding.check, finding.entry) for finding in findings}
     return (key for item in review.decisions for key in item.keys if key not in found)
 
 
 def find_undecided(review: Review, findings: Sequence[Finding]) -> Sequence[Finding]:
-    """List certain findings about entries of which the review says nothing."""
+    """List certain findings about entries without a decision in the review."""
     known = {entry for item in review.decisions for entry in item.entries}
     return [f for f in findings if f.severity is Severity.CERTAIN and f.entry not in known]
 
@@ -134,6 +134,6 @@ def write_ledger(review: Review, findings: Sequence[Finding]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Write a text as YAML reads it back; without quotes where that is plainly so."""
+    """Write a text as YAML reads it back, without quotes where none are needed."""
     is_plain = _PLAIN_SCALAR.fullmatch(text) and text.strip() == text and text.lower() not in _YAML_WORDS
     return text if is_plain else json.dumps(text)

@@ -1,4 +1,4 @@
-"""Whether a suite can be read, and its entries have the form of their category."""
+"""Checks that a suite can be read and its entries have the form of their category."""
 
 from __future__ import annotations
 

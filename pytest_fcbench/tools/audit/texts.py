@@ -1,4 +1,4 @@
-"""Whether texts are what somebody wrote: not empty, not damaged, and whether they say what is asked for."""
+"""Checks of texts: not empty, not damaged, and naming the expected values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
 @check("empty_text", "a text is empty", "write them or leave them out")
 def find_empty_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find messages without a word, and functions that nobody described."""
+    """Find empty messages, and functions without a description."""
     seen: set[str] = set()
     for entry in facts.entries:
         messages = [message for turn in entry.turns for message in turn]
@@ -54,15 +54,15 @@ def _iterate_texts(entry: Entry) -> Iterator[tuple[str, str]]:
 
 
 _MANGLED = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]+")
-"""How UTF-8 looks that was read as Windows-1252: a lead byte's letter before what bytes of a tail become."""
+"""UTF-8 that was read as Windows-1252: the letter of a lead byte before those of the bytes that follow it."""
 
 
 def _find_damage(text: str) -> Iterator[Flaw]:
     """Find at most one damage of each kind."""
     for place, sign in enumerate(text):
         kind = unicodedata.category(sign)
-        # U+FFFD is what decoding leaves of bytes that it cannot read, and half a surrogate pair (Cs) cannot
-        # be sent as UTF-8.
+        # Decoders write U+FFFD for bytes that they cannot read, and half a surrogate pair (Cs) cannot be
+        # encoded as UTF-8.
         if sign == "\ufffd" or kind == "Cs" or (kind == "Cc" and sign not in "\n\r\t"):
             yield Flaw(CERTAIN, f"U+{ord(sign):04X} in {_excerpt(text, place)}")
             break
@@ -93,7 +93,7 @@ def _excerpt(text: str, place: int) -> str:
     weak=True,
 )
 def find_unnamed_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find required texts that no accepted spelling of occurs in the question. Mostly they follow from it."""
+    """Find required texts without an accepted spelling in the question; mostly they follow from it."""
     if entry.category.rule.writes_sql:
         return
     question = standardize_turns(entry.turns)

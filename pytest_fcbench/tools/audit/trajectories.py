@@ -1,4 +1,4 @@
-"""Whether the calls of trajectories and golden paths can be made, and turns without calls must have none."""
+"""Checks that calls of trajectories and golden paths can be made, and that turns without calls need none."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:
 
 @entry_check("unmakeable", "a call of a trajectory cannot be made", "correct the call of the truth")
 def find_unmakeable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find calls that are no Python, of functions that are not offered (yet), or not as their doc says."""
+    """Find calls that are not valid Python, of functions not offered (yet), or that violate their doc."""
     for turn, texts in enumerate(list_expected_turns(entry)):
         for text in texts:
             if flaw := _examine_call(entry, turn, text):
@@ -61,7 +61,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
         return Flaw(CERTAIN, f"{call.name} is offered {when}")
     if call.positional:
         return Flaw(CERTAIN, f"{format_value(call.positional[0])} belongs to no parameter")
-    # Without types first: a name that is not there makes a call fail, but Python does not look at types.
+    # Types come second: a missing or unknown name makes a Python call fail, but a wrong type need not.
     if why := describe_misfit(call.name, call.arguments, docs, lambda value, schema: True):
         return Flaw(CERTAIN, why)
     plain = {name: value for name, value in call.arguments.items() if not isinstance(value, (dict, str))}
@@ -76,7 +76,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     "correct the call or the initial state, or say that the error is wanted",
 )
 def find_erring_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find calls that return an error when the trajectory is carried out."""
+    """Find calls that return an error when the trajectory is executed."""
     if not any(turns := list_expected_turns(entry)):
         return
     try:
@@ -113,9 +113,9 @@ def _read_error(result: str) -> tuple[Severity, str] | None:
     "leave out what is needed, or expect the calls in this turn",
 )
 def find_callable_turns(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find turns of the truth without calls in which nothing that the next turn needs is missing.
+    """Find turns without expected calls in which nothing that the next turn needs is missing.
 
-    Missing may be a function that comes late, or a value that the user names only then.
+    A function that is offered late may be missing, or a value that the user names only then.
     """
     truth = list_expected_turns(entry)
     for turn, texts in enumerate(truth):
@@ -128,14 +128,14 @@ def _examine_empty_turn(entry: Entry, turn: int, truth: Sequence[Sequence[str]])
     if after is None:
         return Flaw(LIKELY, f"no turn from {turn + 1} on makes a call, so nothing shows what is missing")
     calls: list[Call] = []
-    # ``unmakeable`` reports a text that is no call; nothing behind it is looked at here.
+    # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.
     with suppress(Undecodable):
         for text in truth[after]:
             calls += python.parse_corrected(text)
     withheld = _get_withheld_docs(entry)
     late = [doc.name for at, docs in withheld.items() if turn < at <= after for doc in docs]
     shown = format_value(list(truth[after]))
-    # What is missing is a function: then the calls after it have to use it.
+    # If a function is missing, the calls after it arrives have to use it.
     if late:
         if any(f"{name}(" in text for name in late for text in truth[after]):
             return None
@@ -152,7 +152,7 @@ def _is_said(value: object, said: str) -> bool:
         return all(_is_said(element, said) for element in value)
     if isinstance(value, dict):
         return all(_is_said(member, said) for member in value.values())
-    # Nobody says ``True``: a switch is asked for in other words.
+    # Nobody says ``True``; a switch is described in other words.
     return isinstance(value, bool) or standardize(str(value)) in said
 
 
@@ -164,8 +164,8 @@ def find_calls_off_schema(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     docs = {doc.name: doc for doc in entry.functions}
     for number, step in enumerate(entry.expectation.steps, 1):
         for call in step:
-            # The official check of formats sees names, required parameters and plain types. What only a full
-            # check finds, in an enum or inside of a value, cannot end a conversation.
+            # ComplexFuncBench checks the format of a call by names, required parameters and plain types only;
+            # a flaw in an enum or inside of a value cannot end a conversation.
             why, severity = describe_misfit(call.name, call.arguments, docs), CERTAIN
             if why is None:
                 why, severity = describe_misfit(call.name, call.arguments, docs, conforms_to_schema), LIKELY

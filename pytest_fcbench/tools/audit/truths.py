@@ -1,8 +1,8 @@
-"""Whether a right answer exists: single-turn entries with possible answers.
+"""Checks that a right answer exists: single-turn entries with possible answers.
 
-Each accepted value is compared with the function doc; then the oracle answers, and where its first choice is
-refused, every other accepted value is tried too. A matcher blames one parameter at a time, so this takes as
-many tries as there are values, not as there are combinations.
+Each accepted value is compared with the function doc. Then the oracle answers, and where its first choice is
+refused, every other accepted value is tried. A matcher blames one parameter at a time, so this takes as many
+tries as there are values, not as many as there are combinations.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AcceptedValues(NamedTuple):
 
     @property
     def schema(self) -> Schema:
-        """What the doc declares of the parameter; empty where it does not have it."""
+        """The schema of the parameter in the doc; empty where the doc lacks it."""
         schema = self.doc.properties.get(self.name)
         return schema if isinstance(schema, Mapping) else {}
 
@@ -54,17 +54,17 @@ class AcceptedValues(NamedTuple):
 
     @property
     def is_optional(self) -> bool:
-        """Whether a call without the parameter is right."""
+        """True where a call without the parameter is right."""
         return "" in self.options and self.name not in self.doc.required
 
     @property
     def label(self) -> str:
-        """Function and parameter."""
+        """The parameter with its function, as ``function.parameter``."""
         return f"{self.doc.name}.{self.name}"
 
 
 def list_expected_calls(entry: Entry) -> Sequence[ExpectedCall]:
-    """List the calls of a possible answer; none where the truth is of another kind."""
+    """List the calls of a possible answer; empty for another kind of ground truth."""
     return entry.expectation.calls if isinstance(entry.expectation, ExpectedCalls) else ()
 
 
@@ -77,7 +77,7 @@ def iterate_accepted_values(entry: Entry) -> Iterator[AcceptedValues]:
 
 
 def _list_alternatives(options: object) -> Sequence[object]:
-    # A value without a list is the only one that is accepted; ``malformed`` reports it.
+    # A value without a list is the only accepted one; ``malformed`` reports it.
     return options if isinstance(options, (list, tuple)) else [options]
 
 
@@ -101,26 +101,22 @@ def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
             if name in doc.properties:
                 continue
             told = f"{call.name} has no parameter {name}"
-            # A parameter that may be left out can be right in a call that leaves it out.
+            # Calls without an optional parameter can still be right.
             if isinstance(options, (list, tuple)) and "" in options:
                 yield Flaw(LIKELY, f"{told}; accepted: {format_value(options)}")
             else:
                 yield Flaw(CERTAIN, f"{told}, but the truth demands {format_value(options)}")
     for accepted in iterate_accepted_values(entry):
-        declared = _list_declared_keys(accepted)
+        schema = accepted.schema
+        has_elements = schema.get("type") in WITH_ELEMENTS[accepted.entry.category.language]
+        # Of a list of dicts the keys are declared by its elements.
+        inner = schema.get("items") if has_elements else schema
+        properties = inner.get("properties") if isinstance(inner, Mapping) else None
+        declared = list(properties) if isinstance(properties, Mapping) else []
         keys = dict.fromkeys(key for option in accepted.values for key, _ in _iterate_members(option))
         if declared and (undeclared := [key for key in keys if key not in declared]):
             told = f"has no key {', '.join(undeclared)}; the keys are {format_value(declared)}"
             yield Flaw(LIKELY, f"{accepted.label} {told}")
-
-
-def _list_declared_keys(accepted: AcceptedValues) -> Sequence[object]:
-    schema = accepted.schema
-    has_elements = schema.get("type") in WITH_ELEMENTS[accepted.entry.category.language]
-    # Of a list of dicts the keys are declared by its elements.
-    inner = schema.get("items") if has_elements else schema
-    properties = inner.get("properties") if isinstance(inner, Mapping) else None
-    return list(properties) if isinstance(properties, Mapping) else []
 
 
 @entry_check(
@@ -146,7 +142,7 @@ def _find_malformed_values(accepted: AcceptedValues) -> Iterator[Flaw]:
     if not accepted.options:
         yield Flaw(CERTAIN, "no value is accepted, and it must not be left out")
     elif len(accepted.values) > 1 and all(_count_levels(value) < levels for value in accepted.values):
-        # Several arrays, each too shallow: they may be meant as the elements of one.
+        # Several arrays that are each too shallow may be meant as the elements of one array.
         told = "are alternatives; where one array of them is meant, it does not match"
         yield Flaw(LIKELY, f"{format_value(accepted.values)} {told}")
     # Officially "" means "may be left out", so an empty text can hardly be demanded.
@@ -173,7 +169,7 @@ def _count_declared_levels(language: Language, schema: object) -> int:
 
 
 def _iterate_members(option: object) -> Iterator[tuple[str, object]]:
-    """Yield the members of dicts at the level where official rules want lists of alternatives."""
+    """Yield the members of dicts at the level where official rules expect lists of alternatives."""
     for part in option if isinstance(option, list) else [option]:
         if isinstance(part, Mapping):
             yield from ((str(key), value) for key, value in part.items())
@@ -183,7 +179,7 @@ def _iterate_members(option: object) -> Iterator[tuple[str, object]]:
     "mistyped", "accepted values are not what the doc declares", "correct the truth, or widen the doc"
 )
 def find_mistyped_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find accepted values that are not of the declared type, or not in the enum."""
+    """Find accepted values of another type than declared, or outside of the enum."""
     for accepted in iterate_accepted_values(entry):
         default, language = accepted.schema.get("default"), entry.category.language
         misfits = [
@@ -204,7 +200,7 @@ def find_mistyped_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 
 
 def _find_misfits(option: object, schema: Schema, language: Language) -> Iterator[str]:
-    """Say why an accepted value is not what the doc declares, at any depth."""
+    """Yield the reasons why an accepted value violates the doc, at any depth."""
     declared, is_python = schema.get("type"), language is Language.PYTHON
     # Text in Java and JavaScript is source text, where a variable can have any type.
     if isinstance(option, str) and (not is_python or declared == "any"):
@@ -241,15 +237,15 @@ def _is_outside_enum(option: object, schema: Schema) -> bool:
 
 @entry_check("refused", "the matcher refuses the truth itself", "correct the truth, or set the entry aside")
 def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find truths that their own matcher does not accept."""
+    """Find ground truths that their own matcher does not accept."""
     failed = {
         profile: verdict
-        # From the last manner to the first, so that the verdict of the first one is told.
+        # In reverse, so that the verdict of the first manner stays.
         for judgement in reversed(facts.oracle[entry.id])
         for profile in Profile
         if not isinstance(verdict := judgement.select_profile(profile), Passed)
     }
-    # No flaw of the truth: only the API itself could say whether it is right.
+    # Only the web API itself could show whether the ground truth is right, so this is no flaw.
     if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failed.values()):
         yield Flaw(HINT, str(failed[Profile.OFFICIAL]), "record what the API answers")
     elif failed:
@@ -264,7 +260,7 @@ def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 
 
 def _try_alternatives(facts: Facts, entry: Entry, profile: Profile) -> tuple[Severity, str]:
-    """Try whether anything else that is accepted passes, and rate the refusal by it."""
+    """Try whether another accepted answer passes, and rate the refusal by the result."""
     passing = [manner.prompting.mode for manner in MANNERS if _is_answerable(facts, entry, profile, manner)]
     if not passing:
         return CERTAIN, "nothing else that is accepted passes"
@@ -274,11 +270,11 @@ def _try_alternatives(facts: Facts, entry: Entry, profile: Profile) -> tuple[Sev
 
 
 def _is_answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner) -> bool:
-    """Return whether some answer passes that consists of accepted values."""
+    """Tell whether an answer of accepted values passes."""
     verdict = facts.oracle[entry.id][MANNERS.index(manner)].select_profile(profile)
     if isinstance(verdict, Passed):
         return True
-    # Each call by itself first, where a verdict names the parameter; all of them together at the end.
+    # Each call is tried alone first, where a verdict names the parameter; then all of them together.
     chosen = [_choose_values(facts, entry, call, profile, manner) for call in list_expected_calls(entry)]
     calls = tuple(call for call in chosen if call)
     if not calls or len(calls) < len(chosen):
@@ -304,14 +300,14 @@ def _choose_values(
         if isinstance(verdict, Passed):
             return narrow
         blamed = verdict.details.get("parameter") if isinstance(verdict, Failed) else None
-        # The rest of the values cannot help: what is blamed has no other one, or is no parameter.
+        # No other value can help: the blamed one has no alternative, or is no parameter.
         if not isinstance(blamed, str) or place.get(blamed, 0) + 1 >= len(options.get(blamed, ())):
             return None
         place[blamed] += 1
 
 
 def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
-    """Copy an entry as if this call were all that is expected, so that verdicts name a parameter."""
+    """Copy an entry with this call as the only expected one, so that verdicts name a parameter."""
     # A rule for several calls would say only that no call matches.
     rule = entry.category.rule if entry.category.rule.one_function else CATEGORIES["multiple"].rule
     category = replace(entry.category, rule=rule)
@@ -322,7 +318,7 @@ def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
     "uncarried", "the SQL of the truth cannot be carried out", "write a statement that can be carried out"
 )
 def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find calls of SQL of which no accepted form can be carried out: answers are compared as written."""
+    """Find SQL calls of which no accepted form can be executed, so that answers are compared as written."""
     if not entry.category.rule.writes_sql:
         return
     from pytest_fcbench.matchers.sql import corrected
@@ -341,8 +337,8 @@ def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find right answers that the official greedy matching refuses in one order of their calls.
 
-    It gives each expected call the first that fits. Where a call fits two expected ones and another fits only
-    the first of these, the order decides.
+    Greedy matching gives each expected call the first call that fits. Where one call fits two expected calls
+    and another fits only the first of these, the order decides.
     """
     # Official code: ``parallel_function_checker_no_order`` in ``ast_checker.py``.
     if entry.category.rule.parallel:
@@ -356,7 +352,7 @@ def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 def _find_trap(facts: Facts, entry: Entry, first: int, second: int) -> Flaw | None:
     calls = list_expected_calls(entry)
     for both in _narrow_call(calls[second]):
-        # By the corrected rules, because the official ones decide only whether this right answer fails.
+        # Judged by the corrected rules, because the official ones are what is being tested.
         alone = _judge_calls(facts, _expect_only(entry, calls[first]), (both,))
         if not isinstance(alone.corrected, Passed):
             continue
@@ -402,12 +398,12 @@ def _format_call(call: ExpectedCall) -> str:
     "accept the default too, or do not let it be left out",
 )
 def find_refused_defaults(facts: Facts, entry: Entry) -> Iterator[Flaw]:
-    """Find parameters that may be left out although their default is not accepted when it is given."""
+    """Find optional parameters whose default is not accepted when it is given."""
     for accepted in iterate_accepted_values(entry):
         default, values = accepted.schema.get("default"), accepted.values
         if not accepted.is_optional or not values or default in (None, ""):
             continue
-        # As texts too: a doc can write as text what the truth has as a number.
+        # Compared as texts, too: a doc can write a number of the ground truth as a text.
         text = standardize(str(default))
         if not any(value == default or standardize(str(value)) == text for value in values):
             meaning = f"may be left out, which means {format_value(default)}"

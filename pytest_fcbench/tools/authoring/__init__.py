@@ -1,1 +1,1 @@
-"""Growing a suite: entries made from entries by code."""
+"""Extension of a suite: entries made from entries by code."""

@@ -1,4 +1,4 @@
-"""Many entries from a few: all the ways of ``combination`` and ``generalization``, by a seed."""
+"""Many entries made from a few by ``combination`` and ``generalization``, reproducible by a seed."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pytest_fcbench.tools.authoring.combination import get_called_doc, is_answer
 from pytest_fcbench.tools.authoring.generalization import build_variants
 
 _TRIES = 20
-"""For each entry that is wanted. What is made twice, or cannot be made, is tried again with others."""
+"""Tries for each wanted entry; a draw that fails or repeats an entry is tried again with other parents."""
 
 _FROM_THE_SAME = 3
-"""At most so many entries of a kind are made from the same parents."""
+"""The most entries of a kind from the same parents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What entries are made from; each method draws one entry, or None where the draw came to nothing."""
+    """The material of new entries; each method draws one entry, or None where the draw fails."""
 
     parents: tuple[Entry, ...]
     """Entries with one call, in Python."""
     pool: tuple[FunctionDoc, ...]
-    """Distractors are taken from these."""
+    """The functions that distractors are drawn from."""
     variants: Mapping[str, tuple[Entry, ...]]
-    """By the key of an entry with calls in any language, where it has some."""
+    """Variants of an entry with calls in any language, by its key, where it has any."""
     alike: Mapping[str, tuple[Entry, ...]]
-    """By parent, itself with its variants and the other parents with the same function."""
+    """By parent: itself and the other parents with the same function, each with its variants."""
 
     def draw_variant(self, draw: Random) -> Entry | None:
         """Draw a variant of any entry with calls."""
@@ -41,7 +41,7 @@ class Material:
     def draw_multiple(self, draw: Random) -> Entry | None:
         """Draw an entry with one function, and add others.
 
-        Made from one that has several, it would be much the same as a variant of that.
+        Made from an entry with several functions, it would hardly differ from a variant of that entry.
         """
         entry = self._draw_entry(draw)
         if not entry.rule.one_function:
@@ -80,12 +80,12 @@ KINDS: Mapping[str, Callable[[Material, Random], Entry | None]] = {
     "parallel_multiple": Material.draw_parallel_multiple,
     "irrelevance": Material.draw_irrelevance,
 }
-"""What can be made."""
+"""The kinds of entries that can be made."""
 
 
 def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
-    """Collect the entries that were not made by code themselves. Raises ValueError where none can be used."""
-    # What was made by code is not used as material again (docs/decisions/derived-entries.md).
+    """Collect the entries that were not themselves made by code. Raises ValueError where none can be used."""
+    # Entries made by code are not material again (docs/decisions/derived-entries.md).
     written = [entry for entry in entries if not entry.parents]
     python = [entry for entry in written if entry.category.language is Language.PYTHON]
     parents = tuple(filter(is_answered_by_one_call, python))
@@ -94,10 +94,10 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
     pool = {
         doc.name: doc
         for entry in python
-        # What asks a database, an API or the web could answer many a question.
+        # Functions that ask a database, an API or the web could answer many questions.
         if not (entry.rule.writes_sql or entry.rule.asks_web_api)
         for doc in entry.functions
-        # So could what takes a free query; and with a keyword in its name nothing can be called in Python.
+        # So could those with a free query. A function with a keyword in its name cannot be called in Python.
         if "query" not in doc.properties and not any(map(iskeyword, doc.name.split(".")))
     }
     variants = {entry.key: tuple(build_variants(entry, draw)) for entry in written}
@@ -118,9 +118,9 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
 def augment_entries(
     entries: Sequence[Entry], kinds: Sequence[str], count: int, seed: int, suite: str
 ) -> Iterator[tuple[str, list[Entry]]]:
-    """Make at most ``count`` new entries of each kind, numbered; fewer where there is not material enough.
+    """Make at most ``count`` new entries of each kind, numbered; fewer where the material does not suffice.
 
-    The same entries, kinds, count and seed give the same. Raises ValueError where nothing can be used.
+    The same arguments give the same entries. Raises ValueError where nothing can be used.
     """
     draw = Random(f"{seed}:material")  # noqa: S311 - chance that can be repeated
     material = collect_material(entries, draw)
@@ -129,7 +129,7 @@ def augment_entries(
         if (number := entry.id.rpartition("_")[2]).isdecimal():
             free[entry.category.name] = max(free.get(entry.category.name, 0), int(number) + 1)
     for kind in kinds:
-        # Each kind has chance of its own, so that it gives the same whichever others are made.
+        # Each kind has a generator of its own, so that its entries do not depend on the other kinds.
         drawn = _draw_distinct(KINDS[kind], material, count, Random(f"{seed}:{kind}"))  # noqa: S311
         yield kind, combination.number_entries(drawn, suite, free)
 
@@ -146,7 +146,7 @@ def _draw_distinct(
         entry = make(material, draw)
         if entry is None or siblings[entry.parents] == _FROM_THE_SAME:
             continue
-        # Two entries that ask for the same, be it in another order, are alike.
+        # Entries that ask for the same calls in another order count as equal.
         asked: object = entry.turns
         if isinstance(truth := entry.expectation, ExpectedCalls):
             asked = frozenset((call.name, repr(sorted(call.accepted.items()))) for call in truth.calls)

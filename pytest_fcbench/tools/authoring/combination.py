@@ -1,7 +1,7 @@
 """New entries from entries with one call (BFCL, appendix B): more functions, more calls, or none that fits.
 
-Chance comes from the ``Random`` that is given, so a seed makes the same entries again. What is made has no id
-yet: ``number_entries`` gives them.
+All draws come from the given ``Random``, so a seed makes the same entries again. New entries have no id yet;
+``number_entries`` assigns them.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
 
 _JOININGS = (("", " "), ("", "\n"), ("1. ", "\n2. "), ("- ", "\n- "))
-"""What stands before and between questions that become one, in whatever language they are asked. Only plain
-sentences are joined in the first way."""
+"""Texts before and between joined questions, usable in every language. The first way is for plain sentences
+only."""
 
 _DRAWN_FROM = 3
-"""Distractors are drawn from so many times as many near functions."""
+"""Distractors are drawn from this many times as many similar functions."""
 
 _FAR, _SAME = 0.07, 0.19
-"""A function that has less than this in common with another is about something else; one that has as much as
-the second may do what the other does."""
+"""Functions with less similarity than the first are about different things; with as much as the second, one
+may do what the other does."""
 
 _LONGEST_LISTED = 140
-"""Characters of a question that can stand in a list."""
+"""The longest question that can stand in a list, in characters."""
 
 _PLAIN = re.compile(r"(?:[^,;:!?().،؛؟，；：。！？、\n]|(?<=\w)[.,:](?=\w))+[.?!؟。？！]?")
-"""One sentence without asides, which can be said again with other values."""
+"""One sentence without asides, which can be repeated with other values."""
 
 
 def is_answered_by_calls(entry: Entry) -> bool:
-    """Return whether an entry can be built from: one question of the user, calls as the answer."""
+    """Tell whether an entry can be built from: one question of the user, calls as the answer."""
     truth = entry.expectation
     return (
         isinstance(truth, ExpectedCalls)
@@ -48,15 +48,15 @@ def is_answered_by_calls(entry: Entry) -> bool:
 
 
 def is_answered_by_one_call(entry: Entry) -> bool:
-    """Return whether an entry can be built from and a single call is the answer."""
+    """Tell whether an entry can be built from and a single call is the answer."""
     truth = entry.expectation
     return is_answered_by_calls(entry) and isinstance(truth, ExpectedCalls) and len(truth.calls) == 1
 
 
 def build_multiple(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int) -> Entry | None:
-    """Add ``count`` functions to an entry that are near its own and no solution.
+    """Add ``count`` functions to an entry that are similar to its own but no solution.
 
-    None where the pool has not so many.
+    None where the pool has too few.
     """
     doc = get_called_doc(entry)
     other = [each for each in pool if compute_similarity(doc, each) < _SAME]
@@ -69,9 +69,9 @@ def build_multiple(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, coun
 
 
 def build_irrelevance(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, count: int) -> Entry | None:
-    """Offer functions instead that are about something else: near neither the entry's own nor its question.
+    """Replace the functions by others that are similar neither to the entry's own nor to its question.
 
-    None where the pool has not enough.
+    None where the pool has too few.
     """
     doc = get_called_doc(entry)
     words = {word for word in _split_words(_get_question(entry)) if len(word) > 4}
@@ -83,9 +83,9 @@ def build_irrelevance(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, c
 
 
 def remove_needed_parameters(entry: Entry) -> Entry | None:
-    """Take from an entry's function the parameters that a right call must have.
+    """Remove from an entry's function the parameters that a right call must have.
 
-    All of them, because a function that knows half of what it needs might do with that. None where no other
+    All of them are removed, because with half of them a call might still make sense. None where no other
     parameter is left.
     """
     doc, needed = get_called_doc(entry), _list_needed_parameters(_get_call(entry))
@@ -100,11 +100,11 @@ def remove_needed_parameters(entry: Entry) -> Entry | None:
 def build_parallel(entries: Sequence[Entry], draw: Random) -> Entry | None:
     """Join several questions about the same function.
 
-    None where two of them are almost the same, or one is no plain sentence: nobody tells a story twice.
+    None where two of them are almost equal, or one is no plain sentence, which nobody would repeat.
     """
     docs, calls = list(map(get_called_doc, entries)), list(map(_get_call, entries))
-    # A whole number does not tell two calls apart. It is a setting, of which the last would count, or how
-    # many results are wanted, and the most hold all others.
+    # Whole numbers do not distinguish calls: they are settings, of which the last would hold, or numbers of
+    # results, of which the largest includes the others.
     values = [
         {
             name: options
@@ -123,8 +123,8 @@ def build_parallel(entries: Sequence[Entry], draw: Random) -> Entry | None:
 def build_parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | None:
     """Join questions in one language about different functions.
 
-    None where the languages differ or cannot be told, where a function could answer the question of another,
-    and where a question is not one that stands in a list: long, of several lines, or asked in a chat.
+    None where the languages differ or are unknown, where a function could answer the question of another,
+    and where a question does not fit into a list: long, of several lines, or asked in a chat.
     """
     docs, calls = list(map(get_called_doc, entries)), tuple(map(_get_call, entries))
     questions = list(map(_get_question, entries))
@@ -144,7 +144,7 @@ def build_parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | N
 
 
 def number_entries(made: Sequence[Entry], suite: str, free: dict[str, int]) -> list[Entry]:
-    """Give the entries ids of their own, ``category_n``, counting up the first free number by category."""
+    """Give the entries ids, ``category_n``, and count up the first free number of each category."""
     numbered = []
     for entry in made:
         number = free.get(entry.category.name, 0)
@@ -154,9 +154,10 @@ def number_entries(made: Sequence[Entry], suite: str, free: dict[str, int]) -> l
 
 
 def can_answer(doc: FunctionDoc, call: ExpectedCall) -> bool:
-    """Return whether a function takes what a right call gives, under the same names and of fitting types.
+    """Tell whether a function takes the arguments of a right call, under the same names and with fitting
+    types.
 
-    Then it might do what is asked as well, whatever it is called.
+    Then it might do what is asked, whatever its name is.
     """
     needed = _list_needed_parameters(call)
     if not set(doc.required) <= set(call.accepted) or not needed <= set(doc.properties):
@@ -172,7 +173,7 @@ def _list_needed_parameters(call: ExpectedCall) -> set[str]:
 
 
 def compute_similarity(one: FunctionDoc, other: FunctionDoc) -> float:
-    """Compute how much the words of two docs have in common, from 0 to 1 (Jaccard)."""
+    """Compute the Jaccard similarity of the words of two docs, from 0 to 1."""
     words, others = _list_doc_words(one), _list_doc_words(other)
     return len(words & others) / (len(words | others) or 1)
 
@@ -194,7 +195,7 @@ def _draw_distractors(
     own, call = get_called_doc(entry), _get_call(entry)
     found: dict[str, FunctionDoc] = {}
     for doc in sorted(pool, key=lambda doc: (-compute_similarity(own, doc), doc.name)):
-        # Names apart, a distractor that takes the right arguments could be called as rightly.
+        # A distractor that takes the right arguments would be a right answer under another name.
         if not (can_answer(doc, call) or _share_a_name([own, doc]) or _are_alike([*found.values(), doc])):
             found[doc.name] = doc
         if len(found) == count * _DRAWN_FROM:
@@ -203,12 +204,12 @@ def _draw_distractors(
 
 
 def _share_a_name(docs: Sequence[FunctionDoc]) -> bool:
-    """Return whether two have one name, also where dots are not to be had."""
+    """Tell whether two docs have the same name, also where dots become underscores."""
     return len({doc.name.replace(".", "_") for doc in docs}) < len(docs)
 
 
 def _are_alike(docs: Sequence[FunctionDoc]) -> bool:
-    """Return whether two have one name, or might do the same."""
+    """Tell whether two docs have the same name, or might do the same."""
     return _share_a_name(docs) or any(
         compute_similarity(doc, other) >= _SAME for at, doc in enumerate(docs) for other in docs[:at]
     )
@@ -232,7 +233,7 @@ def _build_entry(
         turns=((Message("user", question),),),
         functions=tuple(functions),
         expectation=expectation,
-        # Of one parent it is a variant, so both are dependent; of several it is a question of its own.
+        # With one parent it is a variant, so the two depend on each other; with several it is a new question.
         cluster=parents[0].cluster or parents[0].id if len(keys) == 1 else None,
         parents=keys,
     )
@@ -250,7 +251,7 @@ def _join_questions(entries: Sequence[Entry], draw: Random) -> str:
 
 
 def get_called_doc(entry: Entry) -> FunctionDoc:
-    """Return the function that the entry's only call calls."""
+    """Return the function of the entry's only call."""
     doc = entry.find_function(_get_call(entry).name)
     assert doc is not None
     return doc
@@ -266,5 +267,5 @@ def _get_question(entry: Entry) -> str:
 
 
 def list_options(options: object) -> list[object]:
-    """List accepted values, of which there may be a single one without a list."""
+    """List accepted values, which may be a single value without a list."""
     return options if isinstance(options, list) else [options]

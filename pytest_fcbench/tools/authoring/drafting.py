@@ -1,4 +1,4 @@
-"""First entries of a suite, from examples in a text: a question, and below it what answers it.
+"""First entries of a suite, from examples in a text: a question, and below it the calls that answer it.
 
     What do three bags of salt cost?
     >>> price(item="salt", count=3)
@@ -40,14 +40,14 @@ _ORNAMENT = re.compile(r"^\s*(?:[-*+>#]+|\d+[.)])\s+|^[\s\"'`*_]+|[\s\"'`*_]+$")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question and the calls that answer it, as they are written, each with its place (``file:line``)."""
+    """A question and the text of the calls that answer it, each with its place (``file:line``)."""
 
     question: str
     calls: tuple[tuple[str, str], ...]
 
 
 def find_examples(text: str, where: str) -> Iterator[Example]:
-    """Yield all examples of a text, in its order. Calls without a question above them are none."""
+    """Yield all examples of a text, in its order; calls without a question above them are skipped."""
     question, calls = "", list[tuple[str, str]]()
     for number, line in enumerate((*text.splitlines(), ""), 1):
         if (call := line.strip()).startswith(_PROMPT):
@@ -66,8 +66,8 @@ def find_examples(text: str, where: str) -> Iterator[Example]:
 def draft_entries(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: str) -> Iterator[Entry]:
     """Draft an entry for each example, with the functions that it needs; ``augmentation`` can add others.
 
-    What is no call, such as an import, is passed over. Raises ``UsageError`` with the place of a call that
-    could not be right.
+    Other code, such as an import, is skipped. Raises ``UsageError`` with the place of a call that does not
+    fit the docs.
     """
     numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
     for example in found:
@@ -91,7 +91,7 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
     """Yield the calls of a line, positional arguments under their names; none where the line has none."""
     try:
         calls = python.parse_corrected(text)
-    # A line such as an import is no call, and no mistake.
+    # A line such as an import is not a call, but no mistake either.
     except Undecodable:
         return
     # Reversed, so that the first of several functions with one name is taken.
@@ -103,7 +103,21 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
             raise UsageError(f"{place}: {describe_unknown_name('function', name, known)}")
         doc = by_name[name]
         named = Offer((doc,), Names.DOTTED).normalise_call(replace(call, name=doc.name))
-        _require_conformance(named, doc, f"{place}: {doc.name}")
+        where = f"{place}: {doc.name}"
+        if named.positional:
+            raise UsageError(f"{where} is given a parameter twice, or too many")
+        for parameter, value in named.arguments.items():
+            if parameter not in doc.properties:
+                raise UsageError(f"{where}: {describe_unknown_name('parameter', parameter, doc.properties)}")
+            schema = doc.properties[parameter]
+            if not conforms_to_schema(value, schema):
+                declared = schema.get("enum") or schema.get("type")
+                raise UsageError(
+                    f"{where}: {parameter} is {value!r:.60}, not what the function doc declares ({declared})"
+                )
+        for parameter in doc.required:
+            if parameter not in named.arguments:
+                raise UsageError(f"{where} needs the parameter {parameter!r}")
         yield named, doc
 
 
@@ -111,24 +125,8 @@ def _drop_module(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _require_conformance(call: Call, doc: FunctionDoc, where: str) -> None:
-    if call.positional:
-        raise UsageError(f"{where} is given a parameter twice, or too many")
-    for name, value in call.arguments.items():
-        if name not in doc.properties:
-            raise UsageError(f"{where}: {describe_unknown_name('parameter', name, doc.properties)}")
-        if not conforms_to_schema(value, doc.properties[name]):
-            declared = doc.properties[name].get("enum") or doc.properties[name].get("type")
-            raise UsageError(
-                f"{where}: {name} is {value!r:.60}, not what the function doc declares ({declared})"
-            )
-    for name in doc.required:
-        if name not in call.arguments:
-            raise UsageError(f"{where} needs the parameter {name!r}")
-
-
 def _expect_call(call: Call, doc: FunctionDoc) -> ExpectedCall:
-    """Accept the value that is given; of a parameter that is not, the default, or nothing."""
+    """Accept the given values; of other parameters the default, or leaving them out."""
     accepted: dict[str, object] = {}
     for name, schema in doc.properties.items():
         if name in call.arguments:

@@ -1,4 +1,4 @@
-"""Entries as the YAML that ``suites/formats`` read."""
+"""Writing of entries as the YAML that ``suites/formats`` reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_fcbench.tools.authoring.sampling import Walk
 
 
 def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
-    """Write a file for each category, by its name. Raises ValueError for an entry of another shape."""
+    """Write a file for each category, by its name. Raises ValueError for an entry that is not single-turn."""
     by_category: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_category[entry.category.name].append(entry)
@@ -22,7 +22,7 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
     for category, group in by_category.items():
         docs: dict[str, FunctionDoc] = {}
         for doc in (doc for entry in group for doc in entry.functions):
-            # The first doc of a name stands at the top of the file, to which entries refer.
+            # The first doc of a name stands at the top of the file, and entries refer to it.
             docs.setdefault(doc.name, doc)
         functions = list(map(_convert_doc, docs.values()))
         files[category] = _dump(
@@ -40,8 +40,8 @@ def write_walks(
 ) -> str:
     """Write walks as multi-turn entries, numbered from ``first``.
 
-    A turn without a question, by walk and number, says what one would have to mention; such a file cannot be
-    read until it is worded (``suites.formats.multi_turn.UNWORDED``).
+    A turn without a question, by walk and number, lists what a question must mention; such a file cannot be
+    read until its questions are worded (``suites.formats.multi_turn.UNWORDED``).
     """
     entries = []
     for at, walk in enumerate(walks):
@@ -58,10 +58,10 @@ def write_walks(
 
 
 class _Dumper(yaml.SafeDumper):
-    """Tuples as lists, and nothing by reference: each entry can be read by itself."""
+    """A dumper that writes tuples as lists and nothing by reference, so that each entry reads alone."""
 
     def ignore_aliases(self, data: object) -> bool:
-        """Say that nothing is written by reference."""
+        """Return True, so that nothing is written by reference."""
         return True
 
 

@@ -1,9 +1,9 @@
-"""Variants of an entry: the values that its question names, swapped for others of the same kind.
+"""Variants of an entry: the values in its question, swapped for others of the same kind.
 
-After ComplexFuncBench (appendix A.4), which makes ten entries of one by hand and model. Here it is done by
-rule, and only where the rule cannot err: every number of the question must stand in the truth as it is (so
-that nothing was worked out from it), and whatever is swapped stands once in the question and once in the
-truth. What may be left out stays: it is there because it is what leaving it out means.
+This follows ComplexFuncBench (appendix A.4), which makes ten entries of one by hand and model. Here rules do
+it, and only where they cannot err: every number of the question must stand in the ground truth unchanged (so
+that nothing was computed from it), and a swapped value stands once in the question and once in the ground
+truth. Optional values stay, because they are usually the defaults.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pytest_fcbench.tools.authoring.combination import is_answered_by_calls, lis
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![A-Za-z_\d:/-]|[.,]\d)")
 _CODE = re.compile(r"([A-Za-z]*-?)(\d{4,})([A-Za-z]*)")
-"""The number of an order, a card, a parcel: its digits say nothing."""
+"""The number of an order, a card or a parcel, whose digits have no meaning."""
 _PRONOUN = re.compile(r"\b(?:s?he|his|hers?|him)\b", re.IGNORECASE)
-"""Another name would need another one."""
+"""Pronouns, which another name could contradict."""
 _LARGE = 10**9
-"""From here on a number is no quantity but an instant or a code."""
+"""The least number that is an instant or a code rather than a quantity."""
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DATE_FORMATS = (
     "{0:%Y}-{0:%m}-{0:%d}",
@@ -34,28 +34,29 @@ _DATE_FORMATS = (
     "{0:%B} {0.day}, {0:%Y}",
     "{0.day} {0:%b} {0:%Y}",
 )
-"""How a question writes a day."""
+"""The formats of a day in questions."""
 _WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b", re.IGNORECASE)
 
 _Drawn: TypeAlias = tuple[str, tuple[object, ...]]
-"""A text, and its accepted forms."""
+"""A drawn text with its accepted forms."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Swap:
-    """Something that stands in the question, and what could stand there instead."""
+    """A value in the question, with a way to draw another one."""
 
     text: str
-    """As it stands there."""
+    """The text of the value in the question."""
     values: tuple[object, ...]
-    """All accepted forms of it; ``""`` among them stays."""
+    """All accepted forms of the value; ``""`` among them stays."""
     draw_other: Callable[[Random], _Drawn]
 
 
 def build_variants(entry: Entry, draw: Random, count: int = 10) -> list[Entry]:
-    """Build at most ``count`` variants, no two alike and none like the entry; fewer where little can vary.
+    """Build at most ``count`` variants that differ from each other and the entry; fewer where little can
+    vary.
 
-    They share a cluster with each other, and have no id yet (``combination.number_entries``).
+    They share a cluster, and have no id yet (``combination.number_entries``).
     """
     if not is_answered_by_calls(entry):
         return []
@@ -84,7 +85,7 @@ def _find_swaps(entry: Entry) -> Iterator[_Swap]:
         return
     has_date = any(isinstance(value, str) and _ISO_DATE.fullmatch(value) for value in values)
     for schema, forms, is_optional in given:
-        # A value that stands twice in the truth could be meant by either place in the question.
+        # With a value twice in the ground truth, its place in the question would be ambiguous.
         if not forms or is_optional or values.count(forms[0]) != 1:
             continue
         if schema.get("enum") or "default" in schema:
@@ -95,7 +96,7 @@ def _find_swaps(entry: Entry) -> Iterator[_Swap]:
 
 
 def _find_swap(forms: tuple[object, ...], question: str, *, has_date: bool) -> _Swap | None:
-    """Find what the value with these forms can be swapped for; ``has_date``: some value is a date."""
+    """Find a swap for the value with these forms; ``has_date`` tells that some value is a date."""
     first = forms[0]
     if isinstance(first, bool) or not isinstance(first, (int, float, str)):
         return None
@@ -103,7 +104,7 @@ def _find_swap(forms: tuple[object, ...], question: str, *, has_date: bool) -> _
         text = next((text for text in _NUMBER.findall(question) if _read_number(text) == first), None)
         if text is None or len(forms) != 1 or not 0 < first < _LARGE or has_date or _is_year(first):
             return None
-        # Behind capitals it belongs to a name, such as FM 93.1.
+        # A number behind capitals belongs to a name, such as FM 93.1.
         is_name = re.search(rf"\b[A-Z]{{2,}} {re.escape(text)}", question)
         return None if is_name else _Swap(text, forms, partial(_draw_number, text, first))
     if _ISO_DATE.fullmatch(first) and forms == (first,):
@@ -119,7 +120,7 @@ def _find_swap(forms: tuple[object, ...], question: str, *, has_date: bool) -> _
         rows = _read_rows(table)
         own = next((row for row in rows if set(forms) <= set(row)), None)
         here = next((form for form in own or () if form in question), None)
-        # A city with its country behind it would end up in another one.
+        # A city with its country behind it would be moved to another country.
         if here and not re.search(rf"{re.escape(here)}(?:'s)?(?:,| in| \()\s*[A-Z]", question):
             rest = [row for row in rows if not any(form in question for form in row)]
             return _Swap(here, forms, partial(_draw_row, rest))
@@ -128,7 +129,7 @@ def _find_swap(forms: tuple[object, ...], question: str, *, has_date: bool) -> _
 
 @cache
 def _read_rows(table: str) -> tuple[tuple[str, ...], ...]:
-    """Read a table of values that stand for each other: a line for each, with all forms of it."""
+    """Read a table of interchangeable values: one in each line, with all its forms."""
     path = Path(__file__).with_name("exchanged") / f"{table}.txt"
     return tuple(tuple(row.split()) for row in path.read_text(encoding="utf-8").splitlines())
 
@@ -139,7 +140,7 @@ def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
     values: dict[tuple[object, ...], tuple[object, ...]] = {}
     for swap in swaps:
         text, forms = swap.draw_other(draw)
-        # Two values that were different have to stay so.
+        # Two values that were different have to stay different.
         if text not in texts.values():
             texts[swap.text], values[swap.values] = text, forms
     question = re.sub(_match_alone(*texts), lambda found: texts[found[0]], entry.turns[0][0].content)
@@ -160,16 +161,16 @@ def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
 
 
 def _does_state_every_number(question: str, values: Sequence[object], needed: Sequence[object]) -> bool:
-    """Return whether the numbers of the question are values of the truth, and the needed ones stand there.
+    """Tell whether all numbers of the question are accepted values, and all needed numbers are among them.
 
-    At most one day, and none with its weekday.
+    The question may name at most one day, and not its weekday.
     """
     texts = [value for value in values if isinstance(value, str) and value]
     days = [date.fromisoformat(text) for text in texts if _ISO_DATE.fullmatch(text)]
     rest = question
     for text in [form.format(day) for day in days for form in _DATE_FORMATS]:
         rest = rest.replace(text, " ")
-    # The longest first: a shorter one can be a part of it.
+    # The longest first, because a shorter one can be a part of it.
     for text in sorted(texts, key=len, reverse=True):
         rest = re.sub(_match_alone(text), " ", rest)
     found = {_read_number(text) for text in _NUMBER.findall(rest)}
@@ -198,10 +199,10 @@ def _is_year(value: float) -> bool:
 
 
 def _draw_number(text: str, value: float, draw: Random) -> _Drawn:
-    """Draw another number near it, with as many digits and decimals and as round; 1 only where it was 1.
+    """Draw another number near the value, as long and as round; 1 only where it was 1.
 
-    Near is from 70 to 130 percent, so that a room stays warm and a loan dear; for one digit with its zeros
-    from a half to twice as much, because there are so few.
+    Near is from 70 to 130 percent, so that a room stays warm and a loan large; for one digit with its zeros
+    from half to twice as much, because there are so few.
     """
     decimals = len(text.partition(".")[2])
     whole = round(value * 10**decimals)
@@ -211,7 +212,7 @@ def _draw_number(text: str, value: float, draw: Random) -> _Drawn:
     low = max(whole * least // 100 // step, 10 ** (digits - 1), 2 if step == 1 < whole else 1)
     high = min(whole * most // 100 // step, 10**digits - 1)
     other = draw.randint(low, high) * step
-    # With a zero at its end it would have a decimal less.
+    # With a zero at its end it would have one decimal less.
     if decimals and step == 1 and other % 10 == 0:
         other += 1
     made = f"{other / 10**decimals:{',' if ',' in text else ''}.{decimals}f}"
@@ -219,7 +220,7 @@ def _draw_number(text: str, value: float, draw: Random) -> _Drawn:
 
 
 def _draw_code(code: re.Match[str], draw: Random) -> _Drawn:
-    """Draw another code with as many digits; a zero stays in front."""
+    """Draw another code with as many digits; a leading zero stays."""
     first = "0" if code[2][0] == "0" else draw.choice("123456789")
     made = f"{code[1]}{first}{''.join(draw.choices('0123456789', k=len(code[2]) - 1))}{code[3]}"
     return made, (made,)
@@ -237,12 +238,12 @@ def _draw_row(rows: Sequence[tuple[str, ...]], draw: Random) -> _Drawn:
 
 def _swap_options(options: object, values: Mapping[tuple[object, ...], tuple[object, ...]]) -> object:
     forms = _list_forms(options)
-    # Only such values can be looked up: lists and dicts have no hash.
+    # Only these can be looked up, because lists and dicts have no hash.
     is_plain = all(isinstance(form, (str, int, float)) for form in forms)
     is_swapped = is_plain and "" not in list_options(options) and forms in values
     return list(values[forms]) if is_swapped else options
 
 
 def _list_forms(options: object) -> tuple[object, ...]:
-    """List accepted values without the mark that one may be left out."""
+    """List accepted values without ``""``, the mark of an optional parameter."""
     return tuple(option for option in list_options(options) if option != "")

@@ -1,4 +1,4 @@
-"""In which language a question is asked."""
+"""Guessing the language of a question."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _SCRIPTS = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "H
 
 
 def guess_language(text: str) -> str:
-    """Guess the language of a text: by its script, in Latin script by words that are common in one.
+    """Guess the language of a text by its script, in Latin script by common words.
 
-    A script that several languages have stands for itself, ``UNKNOWN`` for what words do not tell.
+    A script of several languages is returned by its name, ``UNKNOWN`` where no common word occurs.
     """
     scripts = Counter(unicodedata.name(sign, "OTHER").split()[0] for sign in text if sign.isalpha())
     if not scripts:
         return UNKNOWN
     if scripts["HIRAGANA"] + scripts["KATAKANA"] > 2:
         return "Japanese"
-    # Names in Latin script stand in texts of every language, and a sign of others can be a whole word.
+    # Texts in every language have names in Latin script, and a sign of other scripts can be a whole word.
     script = max(scripts, key=lambda name: scripts[name] if name == "LATIN" else 3 * scripts[name])
     if script != "LATIN":
         return _SCRIPTS.get(script, script.capitalize())

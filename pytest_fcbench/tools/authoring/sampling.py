@@ -1,8 +1,8 @@
 """Random walks through an environment whose calls need each other (BFCL v3's graph sampling).
 
-An edge leads from a function to a parameter of another when a value that the first returned makes a call of
-the second succeed that fails with any other value. Nobody writes edges down: they are found by carrying calls
-out. A walk is a trajectory that was carried out, with what a question about each turn has to mention.
+An edge leads from a function to a parameter of another if a call of the second succeeds with a value that the
+first returned, and fails with any other value. Edges are not declared but found by executing calls. A walk is
+an executed trajectory, with the values that a question about each turn has to mention.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.environments.execution import Environments
 
 _TRIES = 40
-"""Arguments that are tried for one call, and calls for one step."""
+"""The most tries of arguments for one call, and of calls for one step."""
 
 _PHRASES = (
     "Spare keys",
@@ -39,23 +39,23 @@ _FAILURE = re.compile(r"\b(?:errors?|invalid|not found|unknown|failed|no such)\b
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value that is known at some point of a walk."""
+    """A known value at some point of a walk."""
 
     value: object
     source: str | None
-    """The function that returned it; None where it stands in the initial state."""
+    """The function that returned the value; None for one of the initial state."""
 
 
 @dataclass(frozen=True, slots=True)
 class WalkCall:
-    """A call of a walk that was carried out."""
+    """An executed call of a walk."""
 
     name: str
     arguments: Mapping[str, object]
     found: Mapping[str, str]
-    """By parameter, the function of an earlier call that returned its value."""
+    """The function of an earlier call that returned the value of a parameter, by parameter."""
     mention: tuple[object, ...]
-    """What nobody could know who does not read it in the question."""
+    """The values that only the question can tell a model."""
     result: str
 
     @property
@@ -66,19 +66,19 @@ class WalkCall:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Turns of calls."""
+    """A walk: the calls of each turn."""
 
     turns: tuple[tuple[WalkCall, ...], ...]
 
     def list_mentions(self, turn: int) -> list[object]:
-        """List what the question of a turn has to say, unless an earlier question said it."""
+        """List the values that the question of a turn has to mention, unless an earlier question did."""
         values = [[value for call in calls for value in call.mention] for calls in self.turns[: turn + 1]]
         said = [value for earlier in values[:-1] for value in earlier]
         return [value for at, value in enumerate(values[-1]) if value not in (*said, *values[-1][:at])]
 
     @property
     def edges(self) -> frozenset[tuple[str, str]]:
-        """From a function to ``function.parameter``."""
+        """The edges of the walk, from a function to ``function.parameter``."""
         return frozenset(
             (source, f"{call.name}.{name}")
             for calls in self.turns
@@ -90,17 +90,17 @@ class Walk:
 def draw_walks(
     start: Environments, docs: Sequence[FunctionDoc], draw: Random, count: int, turns: int = 3
 ) -> Iterator[Walk]:
-    """Yield at most ``count`` walks of so many turns, no two with the same functions in the same order.
+    """Yield at most ``count`` walks of ``turns`` turns, no two with the same functions in the same order.
 
-    ``start`` is not changed. A turn has one or two calls; at least one call needs what another returned, and
-    each changes something or returns what was not known.
+    ``start`` is not changed. A turn has one or two calls; at least one call needs a result of another, and
+    each call changes something or returns something new.
     """
     seen: set[tuple[str, ...]] = set()
     for _ in range(_TRIES * count):
         if len(seen) == count:
             return
         walk = _draw_walk(start, docs, draw, turns)
-        # Without an edge any order of its calls would do, and nothing would be tested but single calls.
+        # Without an edge the calls could come in any order, and the entry would only test single calls.
         if walk is None or not walk.edges or not _has_effect(start, walk):
             continue
         names = tuple(call.name for calls in walk.turns for call in calls)
@@ -112,7 +112,7 @@ def draw_walks(
 def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, turns: int) -> Walk | None:
     here = _copy_environments(start)
     known = [Value(value, None) for value in _iterate_leaves(here.copy_state())]
-    # Nobody says what belongs into a dict without properties, so nothing can be drawn for it.
+    # A dict without declared properties gives nothing to draw from.
     docs = [
         doc
         for doc in docs
@@ -136,7 +136,7 @@ def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, t
 
 
 def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], draw: Random) -> WalkCall | None:
-    """Draw a call of the function with arguments that make it succeed."""
+    """Draw a call of the function that succeeds."""
     given = [name for name in doc.properties if name in doc.required or draw.random() < 0.3]
     for _ in range(_TRIES):
         values = {name: _draw_value(doc.properties[name], known, draw) for name in given}
@@ -157,7 +157,7 @@ def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], dra
 def _replace_needless_values(
     here: Environments, doc: FunctionDoc, arguments: Mapping[str, object], draw: Random
 ) -> tuple[dict[str, object], list[str]]:
-    """Put plain values where any would do, and name the parameters where none other does."""
+    """Replace arguments by plain values where any succeeds; also list the parameters that need theirs."""
     needed, replaced = [], dict(arguments)
 
     def does_succeed_with(name: str, value: object) -> bool:
@@ -170,7 +170,7 @@ def _replace_needless_values(
             continue
         if does_succeed_with(name, _IMPROBABLE_VALUES[kind]):
             replaced[name] = _draw_plain_value(schema, draw)
-        # A number can fail only for its size: then any near it would do.
+        # An improbable number may fail only for its size; then any number near it would do.
         elif isinstance(value, (int, float)) and does_succeed_with(name, value + 1):
             plain = _draw_plain_value(schema, draw)
             replaced[name] = plain if does_succeed_with(name, plain) else value
@@ -212,7 +212,7 @@ def _draw_plain_value(schema: Schema, draw: Random) -> object:
 
 
 def _has_effect(start: Environments, walk: Walk) -> bool:
-    """Return whether each call changes a state, or returns what was not known before."""
+    """Tell whether each call changes a state or returns something new."""
     here = _copy_environments(start)
     results: set[str] = set()
     for call in (call for calls in walk.turns for call in calls):
@@ -232,10 +232,10 @@ def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) ->
 
 
 def _does_succeed(result: str) -> bool:
-    """Return whether a call did what it is for, as far as its result shows."""
+    """Tell whether a call succeeded, as far as its result shows."""
     parsed = _parse_result(result)
     if isinstance(parsed, Mapping):
-        # Environments have no common form of an error, so it is told by words.
+        # Environments have no common form of errors, so words decide.
         words = [str(key) for key in parsed] + [value for value in parsed.values() if isinstance(value, str)]
         is_empty = bool(parsed) and all(value in ([], {}, "", None) for value in parsed.values())
         return not is_empty and False not in parsed.values() and not any(map(_FAILURE.search, words))
@@ -259,7 +259,7 @@ def _parse_result(result: str) -> object:
 
 
 def _iterate_leaves(value: object) -> Iterator[object]:
-    """Yield the texts and numbers in a value, names of its members too: tables are kept by their keys."""
+    """Yield the texts and numbers in a value, and the keys of its members, which identify rows of tables."""
     if isinstance(value, Mapping):
         for key, member in value.items():
             yield key

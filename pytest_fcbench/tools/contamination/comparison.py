@@ -1,8 +1,8 @@
-"""Two sets of texts compared by how much they surprise a model.
+"""Comparison of two sets of texts by how much they surprise a model.
 
-Means have intervals of 95 % by the percentile bootstrap, which asks nothing of the distribution (that of
-perplexities has a long tail): 10,000 draws from a fixed seed. Whether one set has the lower values is asked
-by ranks, where a few very strange texts do not count for more than others (Mann & Whitney 1947, two-sided,
+Means have intervals of 95 % by the percentile bootstrap, which assumes nothing about the distribution (that
+of perplexities has a long tail): 10,000 draws from a fixed seed. A rank test shows whether one set has the
+lower values, so that a few very strange texts count no more than others (Mann & Whitney 1947, two-sided,
 normal approximation corrected for ties and continuity).
 """
 
@@ -17,14 +17,14 @@ from pytest_fcbench.tools.contamination.measures import Measure
 
 _DRAWS = 10_000
 _AT_ONCE = 500
-"""Draws that are made together: of thousands of texts, as much as memory holds without effort."""
+"""Draws that are made together, so that thousands of texts fit into memory easily."""
 SIGNIFICANT = 0.05
 
 MEASURES: Mapping[str, Callable[[Measure], float]] = {
     "perplexity": lambda found: found.perplexity,
     "nats per character": lambda found: found.nats_per_character,
 }
-"""What two sets are compared by."""
+"""The measures by which two sets are compared."""
 
 LIMITS = (
     "Sets also differ in length, subject, language and style, and each of these changes both measures; a "
@@ -37,7 +37,7 @@ LIMITS = (
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One measure over a set. Limits are those of 95 % confidence for the mean; None of fewer than two."""
+    """A measure over a set. The limits are those of 95 % confidence for the mean; None for fewer than two."""
 
     n: int
     mean: float
@@ -48,19 +48,19 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One measure over both sets."""
+    """A measure over both sets."""
 
     measure: str
     a: Summary
     b: Summary
     difference: float
-    """The mean of a less that of b: below 0 where a surprises less."""
+    """The mean of a minus that of b: below 0 where a surprises less."""
     low: float | None
     high: float | None
     share: float
-    """Of all pairs of a text of a and one of b, those in which that of a is lower; ties count half."""
+    """The share of pairs of a text of a and one of b in which that of a is lower; ties count half."""
     p: float
-    """How probable so uneven a share is in either direction, if both sets are alike."""
+    """Probability of so uneven a share in either direction, if both sets are alike."""
 
     @property
     def lower(self) -> str | None:
@@ -71,7 +71,7 @@ class Comparison:
 
 
 def compare_sets(a: Sequence[Measure], b: Sequence[Measure]) -> tuple[Comparison, ...]:
-    """Compare two sets by each measure, none of them empty. The order of the texts does not matter."""
+    """Compare two sets, neither of them empty, by each measure. The order of the texts does not matter."""
     comparisons = []
     for name, value in MEASURES.items():
         # Sorted, because the draws of the bootstrap and float sums depend on the order.
@@ -91,7 +91,7 @@ def _summarize(values: Sequence[float], means: Sequence[float]) -> Summary:
 
 
 def _bootstrap_means(values: Sequence[float], seed: int) -> list[float]:
-    """Draw as many values as there are with replacement, many times, and return the means."""
+    """Resample the values with replacement many times and return the means."""
     import numpy
 
     chance, known, n = numpy.random.default_rng(seed), numpy.array(values), len(values)
@@ -119,17 +119,17 @@ def rank_test(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     pairs, total = len(a) * len(b), len(a) + len(b)
     lower = float(above.sum())
     _, ties = numpy.unique([*a, *b], return_counts=True)
-    # With all values alike, nothing varies.
+    # If all values are equal, nothing varies.
     spread = total + 1 - float((ties.astype(float) ** 3 - ties).sum()) / (total * max(1, total - 1))
     if spread <= 0:
         return lower / pairs, 1.0
-    # The correction for continuity must not turn the sign.
+    # The correction for continuity must not change the sign.
     z = max(0.0, abs(lower - pairs / 2) - 0.5) / math.sqrt(pairs * spread / 12)
     return lower / pairs, math.erfc(z / math.sqrt(2))
 
 
 def describe_finding(compared: Sequence[Comparison], a: str, b: str) -> str:
-    """Say in a sentence or two what the measures find together."""
+    """Describe the result of all measures together in a sentence or two."""
     ps = "by ranks, " + ", ".join(
         f"{each.measure} {'p < 0.0001' if each.p < 1e-4 else f'p = {each.p:.2g}'}" for each in compared
     )

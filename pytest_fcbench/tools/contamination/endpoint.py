@@ -1,9 +1,8 @@
 """Requests for the log-probabilities of a prompt, and the replies to them.
 
-- ``completions``: OpenAI's ``POST /completions`` with ``echo``, which gives the prompt back with
-  ``logprobs``; nothing is generated;
-- ``vllm``: the same path with vLLM's ``prompt_logprobs``; one token is generated, which vLLM wants, and
-  thrown away.
+- ``completions``: OpenAI's ``POST /completions`` with ``echo``, which returns the prompt with ``logprobs``;
+  nothing is generated;
+- ``vllm``: the same path with vLLM's ``prompt_logprobs``; vLLM must generate a token, which is dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pytest_fcbench.domain.errors import CallError
 
 
 class Endpoint(StrEnum):
-    """An interface that gives log-probabilities of a prompt."""
+    """An interface that returns log-probabilities of a prompt."""
 
     COMPLETIONS = "completions"
     VLLM = "vllm"
@@ -68,7 +67,7 @@ def _get_at(value: object, key: str | int) -> object:
 
 
 def _require_list(value: object, endpoint: Endpoint, place: str) -> list[object]:
-    # A text of one token has only a place without a probability.
+    # The first token has no probability, so a text of one token has none at all.
     if isinstance(value, list) and (len(value) == 1 or any(item is not None for item in value)):
         return value
     (other,) = set(Endpoint) - {endpoint}

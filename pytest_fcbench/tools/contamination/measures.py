@@ -1,4 +1,4 @@
-"""How much a text surprises a model.
+"""Measures of how much a text surprises a model.
 
 The text of an entry is what its user says: the messages with the role ``user``, turn by turn, a line break
 between them; with function docs, these stand before it as JSON, one a line. It is put to the model as it
@@ -12,9 +12,9 @@ Two measures are taken from the log-probabilities (natural logarithms) of its to
   (Unicode code points). How a text is cut into tokens does not matter to it, so it compares across
   tokenizers. Divided by ln 2 it is bits per character.
 
-Before the first token there is nothing to go by, so it has no probability: it does not count in the mean,
-and its characters are taken as foreseen. A tokenizer that puts a token of its own in front gives the first
-token of the text a probability too.
+Nothing precedes the first token, so it has no probability: it does not count in the mean, and its characters
+count as predicted. A tokenizer that puts a token of its own in front gives the first token of the text a
+probability, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 
 _LEAST = -700.0
-"""The log-probability of about the smallest number there is. What is below stands for *impossible*: vLLM
+"""About the least log-probability of a number that a float can hold. Lower ones stand for *impossible*: vLLM
 writes -9999 for minus infinity."""
 
 _ROUNDING = 1e-3
@@ -36,14 +36,14 @@ _ROUNDING = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How much one text surprises a model."""
+    """The measures of one text."""
 
     entry: str
-    """``suite:id`` of the entry, the first one where several say the same."""
+    """``suite:id`` of the entry, the first one where several have the same text."""
     category: str
     characters: int
     tokens: int
-    """Those that have a probability."""
+    """Tokens with a probability."""
     nats: float
     """Negative log-likelihood of the text."""
 
@@ -59,7 +59,7 @@ class Measure:
 
 
 def build_text(entry: Entry, *, functions: bool = False) -> str:
-    """Return the text of an entry that is measured; empty where the user says nothing."""
+    """Build the measured text of an entry; empty where the user says nothing."""
     said = [message.content for turn in entry.turns for message in turn if message.role == "user"]
     docs = [
         json.dumps(
@@ -72,7 +72,7 @@ def build_text(entry: Entry, *, functions: bool = False) -> str:
 
 
 def collect_distinct_texts(entries: Iterable[Entry], *, functions: bool = False) -> dict[str, Entry]:
-    """Map the texts of entries to the first entry that has each: twice the same tells no more."""
+    """Map each text to the first entry that has it, because a repeated text adds no information."""
     found: dict[str, Entry] = {}
     for entry in entries:
         if (text := build_text(entry, functions=functions)).strip():
@@ -85,7 +85,7 @@ def measure_text(entry: Entry, text: str, logprobs: Sequence[float | None]) -> M
 
     Raises ``NotScoredError`` where they are no log-probabilities or too few.
     """
-    # Some endpoints write 0 where there is nothing to go by.
+    # Some endpoints write 0 for the first token instead of null.
     known = logprobs[1:] if logprobs and not logprobs[0] else logprobs
     if not known:
         raise NotScoredError("too_short", "no token has a probability")

@@ -1,7 +1,7 @@
-"""The log-probabilities of texts, asked from an endpoint; the only part that does so.
+"""Requests for the log-probabilities of texts; the only part of the room that uses the network.
 
-What asks is a ``Model`` whose answer is a list of numbers. So limits, retries, the first call before all
-others and the store of answers are those of a run.
+The requests go through a ``Model`` whose answer is a list of numbers. So limits, retries, the first call
+before all others and the store of answers are those of a run.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class PromptModel:
-    """A model that is asked how probable it finds a prompt; the answer's text is a JSON list."""
+    """A model that is asked for the log-probabilities of a prompt; the answer's text is a JSON list."""
 
     id: str
-    """As in a run; litellm's names of OpenAI-like providers are left out of the request."""
+    """The id as in a run; the request leaves out litellm's prefixes of OpenAI-like providers."""
     endpoint: Endpoint
     api_base: str
     api_key: str | None = field(default=None, repr=False)
@@ -60,14 +60,14 @@ class PromptModel:
 
     @property
     def name(self) -> str:
-        """The model as the endpoint calls it."""
+        """The name of the model at the endpoint."""
         prefix = next((prefix for prefix in _PREFIXES if self.id.startswith(prefix)), "")
         return self.id.removeprefix(prefix)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Ask for the log-probabilities of a text once. Raises ``CallError`` where no log-probabilities come.
+        """Ask for the log-probabilities of a text once. Raises ``CallError`` if the reply has none.
 
-        Those that are no numbers are marked as a fault, so that they are not kept.
+        Values that are not finite are marked as a fault, so that they are not stored.
         """
         (message,) = request.messages
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
@@ -79,7 +79,7 @@ class PromptModel:
             about=self.name,
             secret=self.api_key,
             headers={**headers, "Content-Type": "application/json"},
-            # ASCII, so half a character is no error. The limit of time is set where the call is made.
+            # As ASCII, because lone surrogates have no UTF-8. The caller sets the limit of time.
             body=json.dumps(build_body(self.endpoint, self.name, str(message["content"]))),
             hints=_HINTS,
         )
@@ -99,7 +99,7 @@ async def ask_for_logprobs(
 ) -> Mapping[str, tuple[float | None, ...] | NotScoredError]:
     """Ask for the log-probabilities of texts, ``concurrency`` at once; an error stands for those without.
 
-    ``done`` grows with each answer, by whether it came.
+    ``done`` gets True for each answer and False for each error, for the display of progress.
     """
     places = asyncio.Semaphore(concurrency)
 

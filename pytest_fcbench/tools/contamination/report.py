@@ -1,4 +1,4 @@
-"""A comparison of two sets as a table, a page and JSON."""
+"""The comparison of two sets as a table, a page and JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS = (".html", ".csv", ".json")
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What was measured: two sets under their names, and what could not be."""
+    """A study of two sets: measures, texts without measures, and the comparison."""
 
     model: str
     endpoint: str
@@ -27,18 +27,18 @@ class Study:
     """The part of an entry that was measured, for a sentence."""
     sets: Mapping[str, Sequence[Measure]]
     unmeasured: Mapping[str, NotScoredError]
-    """By entry, why."""
+    """The errors of texts without measures, by entry."""
     compared: tuple[Comparison, ...]
-    """Both sets, by each measure."""
+    """The comparisons of both sets, one for each measure."""
 
     @property
     def title(self) -> str:
-        """Of tables and files."""
+        """The title of tables and files."""
         return make_printable(f"How much {self.what} surprise {self.model}")
 
 
 def tabulate_study(study: Study) -> Table:
-    """Tabulate the comparison, with what it says and what it does not."""
+    """Tabulate the comparison, with notes on what it shows and what it does not."""
     a, b = study.sets
     rows: list[tuple[str, ...]] = []
     for comparison in study.compared:
@@ -83,12 +83,12 @@ def tabulate_texts(study: Study) -> Table:
 
 
 def render_study(study: Study, path: Path) -> str:
-    """Render the study in the one of ``FORMATS`` that the ending of the path names."""
+    """Render the study in the format of ``FORMATS`` that the ending of the path names."""
     if path.suffix == ".csv":
         return "".join(f"{line}\n" for line in tables.render_csv(tabulate_texts(study)))
     if path.suffix == ".json":
         return json.dumps(_build_document(study), indent=1)
-    # Only a page has a chart.
+    # Imported late, because only a page has a chart, which needs matplotlib.
     from pytest_fcbench.scorecard.render.charts.plots import draw_perplexities
 
     places = {

@@ -1,1 +1,1 @@
-"""Why conversations failed: by their calls, by a judge, and how judges agree."""
+"""Diagnosis of failed conversations: by their calls, by a judge, and the agreement of judges."""

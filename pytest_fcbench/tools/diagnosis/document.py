@@ -1,10 +1,10 @@
-"""Diagnoses as JSON, and the labels in such a file, which a judge or a person gave.
+"""Diagnoses as JSON, and the labels in such a file, given by a judge or a person.
 
     {"schema": "fcbench-diagnosis/1", "model": "gpt-4o", "profile": "official", "judge": "openai/x",
      "entries": [{"entry": "core:multi_turn_base_0", ...,
                   "root_cause": {"class": "current_state", "turn": 2, "explanation": "..."}}, ...]}
 
-A file with labels that a person gave needs of each entry only its name and the class.
+In a file with a person's labels each entry needs only its name and the class.
 """
 
 from __future__ import annotations
@@ -37,36 +37,29 @@ def build_document(
     findings: Sequence[DiagnosedFailure], *, model: str, profile: Profile, judge: str | None
 ) -> dict[str, object]:
     """Convert all findings to JSON values."""
-    return {
-        "schema": SCHEMA,
-        "model": model,
-        "profile": profile,
-        "judge": judge,
-        "entries": [_convert_finding(finding) for finding in findings],
-    }
-
-
-def _convert_finding(finding: DiagnosedFailure) -> dict[str, object]:
-    divergence = asdict(finding.divergence)
-    entry: dict[str, object] = {
-        "entry": finding.item_id,
-        "category": finding.category,
-        "code": finding.verdict.code,
-        "reason": finding.verdict.reason,
-        "class": divergence.pop("failure"),
-        "divergence": divergence,
-    }
-    match finding.diagnosis:
-        case Diagnosis(cause=cause, turn=turn, explanation=explanation):
-            entry["root_cause"] = {"class": cause.value, "turn": turn, "explanation": explanation}
-        case NotScored(cause=why, reason=reason):
-            entry["not_diagnosed"] = {"cause": str(why), "reason": reason}
-    return entry
+    entries: list[dict[str, object]] = []
+    for finding in findings:
+        divergence = asdict(finding.divergence)
+        entry: dict[str, object] = {
+            "entry": finding.item_id,
+            "category": finding.category,
+            "code": finding.verdict.code,
+            "reason": finding.verdict.reason,
+            "class": divergence.pop("failure"),
+            "divergence": divergence,
+        }
+        match finding.diagnosis:
+            case Diagnosis(cause=cause, turn=turn, explanation=explanation):
+                entry["root_cause"] = {"class": cause.value, "turn": turn, "explanation": explanation}
+            case NotScored(cause=why, reason=reason):
+                entry["not_diagnosed"] = {"cause": str(why), "reason": reason}
+        entries.append(entry)
+    return {"schema": SCHEMA, "model": model, "profile": profile, "judge": judge, "entries": entries}
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The root causes that a file gives, by item id."""
+    """The root causes in a file, by item id."""
 
     path: Path
     model: str | None
@@ -74,7 +67,7 @@ class Labels:
 
 
 def read_labels(path: Path) -> Labels:
-    """Read the labels of a file; an entry without a root cause has none. Raises ``UsageError``."""
+    """Read the labels of a file; entries without a root cause are skipped. Raises ``UsageError``."""
     found = parse_file(path)
     if (
         not isinstance(found, dict)

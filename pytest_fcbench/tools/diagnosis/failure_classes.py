@@ -1,10 +1,10 @@
-"""What went wrong in a conversation that failed, as far as calls and results show it: no judge is asked.
+"""Classes of failed conversations, found from calls and results without a judge.
 
-The verdict says what was different after a turn (``matchers/state.py``); this says which call made it so.
-Calls of the model are set beside those of the truth, turn by turn. Two calls are the same where function
-and arguments are, positional ones under their names and those equal to a default left out, or
-where the same function changed nothing and returned the same. Each call is the same as one other at the
-most; what is left over is *missing* on the side of the truth and *extra* on the side of the model.
+The verdict says what was different after a turn (``matchers/state.py``); the class says which call caused it.
+The model's calls are compared with those of the ground truth, turn by turn. Two calls are the same where
+function and arguments are, positional ones under their names and those equal to a default left out, or where
+the same function changed nothing and returned the same. Each call is the same as one other at the most; what
+is left over is *missing* on the side of the truth and *extra* on the side of the model.
 
 The turns are looked at in this order: the turns just before the verdict's in which nothing could be called
 (the official verdict comes only after the next one), the verdict's own, then all earlier ones, which can
@@ -36,14 +36,14 @@ from pytest_fcbench.matchers.state import Fresh, list_offered_docs
 
 
 class FailureClass(StrEnum):
-    """What a failed conversation is counted as, the first that applies."""
+    """The class of a failed conversation, the first that applies."""
 
     CONTEXT_OVERFLOW = "context_overflow"
     """A request did not fit into the model's context."""
     INFERENCE_ERROR = "inference_error"
-    """The result is the error of a call to the model (old result files hold such)."""
+    """The result is the error of a call to the model (old result files have such results)."""
     STEP_LIMIT = "step_limit"
-    """The conversation was ended by force: the model went on calling in one turn."""
+    """The conversation was stopped at the limit of steps: the model kept calling functions in one turn."""
     ACTED_WITHOUT_FUNCTION = "acted_without_function"
     """The function that is needed came one turn later; the model acted with others instead of saying so."""
     ACTED_TOO_SOON = "acted_too_soon"
@@ -79,16 +79,16 @@ class FailureClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Where a failed conversation leaves the truth first: turn (from 1 on), calls, parameter."""
+    """The first departure of a failed conversation from the ground truth: turn (from 1), calls, parameter."""
 
     failure: FailureClass
     turn: int | None = None
     expected: str | None = None
-    """The truth's call that is concerned."""
+    """The call of the ground truth."""
     found: str | None = None
-    """The model's."""
+    """The call of the model."""
     parameter: str | None = None
-    """The one whose value differs."""
+    """The parameter whose value differs."""
 
     def __str__(self) -> str:
         where = f" in {self.parameter}" if self.parameter else ""
@@ -107,7 +107,7 @@ def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fres
         overflow = fault is Fault.OVERFLOW
         failure = FailureClass.CONTEXT_OVERFLOW if overflow else FailureClass.INFERENCE_ERROR
         return Divergence(failure, len(transcript.turns))
-    # Officially the turns behind one that was ended by force are dropped, so a missing turn says so.
+    # Officially a turn that was stopped at the limit of steps is the last, so a missing turn shows it.
     if len(transcript.turns) < len(entry.expectation.turns):
         calls = Counter(call for step in transcript.turns[-1] for call in step.calls)
         most_frequent = max(calls, key=calls.__getitem__, default=None)
@@ -121,12 +121,12 @@ def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fres
 
 
 def _order_turns(blamed: object, turns: Sequence[_Turn]) -> Iterator[int]:
-    """Yield numbers of turns in the order in which they are looked at; ``blamed`` is the verdict's."""
+    """Yield the numbers of turns in the order of examination; ``blamed`` is the turn of the verdict."""
     if not isinstance(blamed, int) or not 1 <= blamed <= len(turns):
         yield from range(1, len(turns) + 1)
         return
     start = blamed
-    # What is done where nothing could be called shows officially only in the verdict of the next turn.
+    # Officially a turn without expected calls is not checked, so its calls show in a later turn's verdict.
     while start > 1 and not turns[start - 2].truth:
         start -= 1
     yield from range(start, blamed + 1)
@@ -135,17 +135,17 @@ def _order_turns(blamed: object, turns: Sequence[_Turn]) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class _CallMade:
-    """A call as it was carried out."""
+    """An executed call."""
 
     text: str
     call: Call
     result: str
     is_change: bool
-    """Whether it changed an environment."""
+    """True where the call changed an environment."""
 
     @property
     def has_failed(self) -> bool:
-        """Whether the result is an error."""
+        """True where the result is an error."""
         try:
             value = json.loads(self.result)
         except (ValueError, RecursionError):
@@ -153,11 +153,11 @@ class _CallMade:
         return isinstance(value, dict) and value.get("error") is not None
 
     def is_equal(self, other: _CallMade) -> bool:
-        """Return whether function and arguments are the same (3 is 3.0)."""
+        """Tell whether function and arguments are the same (3 equals 3.0)."""
         return self.call == other.call
 
     def has_same_effect(self, other: _CallMade) -> bool:
-        """Return whether what differs in the arguments made no difference."""
+        """Tell whether the same function changed nothing and returned the same, whatever its arguments."""
         only_looks = not (self.is_change or other.is_change or self.has_failed or other.has_failed)
         return self.call.name == other.call.name and only_looks and self.result == other.result
 
@@ -169,20 +169,20 @@ class _CallMade:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A turn of a conversation beside that of the truth."""
+    """A turn of a conversation beside that of the ground truth."""
 
     number: int
     truth: tuple[_CallMade, ...]
     made: tuple[_CallMade, ...]
     pairs: Mapping[int, int]
-    """Places of calls of the truth, with the place of the same call of the model."""
+    """Places of calls of the ground truth, with the place of the same call of the model."""
     offered: tuple[FunctionDoc, ...]
     new: tuple[FunctionDoc, ...]
-    """Functions that came with this turn."""
+    """Functions that are new in this turn."""
     is_followed_by_functions: bool
-    """Whether functions come with the next turn."""
+    """True where functions are added in the next turn."""
     is_unreadable: bool
-    """Whether its last answer is a call that cannot be read."""
+    """True where the last answer is a call that cannot be read."""
 
     @property
     def missing(self) -> list[_CallMade]:
@@ -194,10 +194,10 @@ class _Turn:
         return [call for place, call in enumerate(self.made) if place not in paired]
 
     def find_divergence(self, turns: Sequence[_Turn], *, is_blamed: bool) -> Divergence | None:
-        """Find what went wrong here, if anything that can matter did; all does in the turn of the verdict."""
+        """Find what went wrong in this turn; without effect it counts only in the turn of the verdict."""
         others = [turn for turn in turns if turn is not self]
         if self.missing:
-            # There is always one, as the last of them applies to every missing call.
+            # There is always one, because the last class applies to every missing call.
             return next(self._explain_missing_calls(others))
         if self.truth:
             return next(self._explain_complete_calls(others), None)
@@ -280,9 +280,9 @@ class _Turn:
 
 def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fresh: Fresh) -> list[_Turn]:
     late = entry.scene.withheld if entry.scene else {}
-    # Names are read by all functions of the conversation, also those that the model should not know yet.
+    # Calls are read with all functions of the conversation, even those that are not yet offered.
     everything = Offer(list_offered_docs(entry, len(truth.turns)), transcript.prompting.names)
-    # Each side gets environments of its own, and every call is carried out: later ones depend on it.
+    # Each side has its own environments, and every call is executed, because later ones depend on it.
     model, right = fresh(entry), fresh(entry)
     turns = []
     for at, (steps, expected) in enumerate(zip(transcript.turns, truth.turns, strict=False)):
@@ -315,7 +315,7 @@ def _carry_out_calls(texts: Sequence[str], environments: Environments, offer: Of
 def _read_call(text: str, offer: Offer) -> Call:
     """Read a call under the names of the docs, without arguments that are defaults.
 
-    A text that is no call is the name of one.
+    A text that is no call becomes the name of one without arguments.
     """
     try:
         (call,) = python.parse_corrected(text)
@@ -335,7 +335,7 @@ def _read_call(text: str, offer: Offer) -> Call:
 def _pair_calls(truth: Sequence[_CallMade], made: Sequence[_CallMade]) -> dict[int, int]:
     """Pair the same calls: as many as possible in the same order, then those left in any."""
     pairs: dict[int, int] = {}
-    # Equal calls first, so that one that only returned the same does not take the place of an equal one.
+    # Equal calls first, so that a call with the same effect does not take the place of an equal one.
     for is_same in (_CallMade.is_equal, _CallMade.has_same_effect):
         left = [place for place in range(len(truth)) if place not in pairs]
         free = [place for place in range(len(made)) if place not in pairs.values()]

@@ -1,8 +1,8 @@
-"""The root cause of a failed conversation, which only a judge can tell.
+"""The root cause of a failed conversation, which takes a judge to tell.
 
 The classes are those of BFCL's error analysis of multi-turn conversations (blog "BFCL V3: Multi-Turn &
 Multi-Step Function Calling", 2024, section on results and errors; the leaderboard's paper is Patil et al.,
-ICML 2025), and one for what none of them fits. Their wording to the judge is ours.
+ICML 2025), and one for all other causes. Their wording to the judge is ours.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pytest_fcbench.matchers.judging.questions import Question, Unfit, read_memb
 
 
 class RootCause(StrEnum):
-    """What a judge counts a failure as."""
+    """The root cause that a judge gives a failure."""
 
     IMPLICIT_ACTION = "implicit_action"
     """An action that the request needs without naming it was not done."""
@@ -36,7 +36,7 @@ class RootCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A judge's answer. ``turn`` counts from 1 on."""
+    """A judge's answer. ``turn`` counts from 1."""
 
     cause: RootCause
     turn: int
@@ -46,21 +46,21 @@ class Diagnosis:
 TASK = Path(__file__).with_name("root_causes.md").read_text(encoding="utf-8").rstrip()
 
 LENGTHS = (600, 200, 60)
-"""Characters that are shown of each result, call and answer: the first number with which the material has
-at most ``LONGEST`` characters, else the last."""
+"""The most characters that are shown of each result, call and answer: the first number with which the
+material has at most ``LONGEST`` characters, else the last."""
 LONGEST = 60_000
 _STEPS, _CALLS = 12, 8
-"""Steps of a turn and calls of a step that are shown; of more, the first."""
+"""The most steps of a turn and calls of a step that are shown; the first are kept."""
 _SAID, _DESCRIPTION, _STATE = 2_000, 400, 400
-"""Characters that are shown of a message of the user, of a function's description, of a part of the state."""
+"""The most characters of a message of the user, a function's description, and a part of the state."""
 
 
 def build_question(
     entry: Entry, transcript: Transcript, verdict: Failed, fresh: Environments
 ) -> Question[Diagnosis]:
-    """Ask why a conversation failed; ``fresh`` is what its calls acted on, at the start."""
+    """Ask why a conversation failed; ``fresh`` are its environments in their initial state."""
     shown: Mapping[str, object] = {}
-    # Shortened evenly: what matters can stand in any turn, so none is left out.
+    # Every turn can hold the cause, so all are shortened evenly and none is left out.
     for longest in LENGTHS:
         shown = _build_material(entry, transcript, verdict, fresh, longest)
         if len(repr(shown)) <= LONGEST:

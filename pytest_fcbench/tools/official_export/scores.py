@@ -1,8 +1,8 @@
 """Lines of an official score file (``BFCL_v4_<category>_score.json``).
 
-The first line holds ``{accuracy, correct_count, total_count}``, of format sensitivity also how far formats
-are apart and the three of each; a line for each wrong answer follows, by entry. Their fields, in order, are
-those that bfcl-eval's ``eval_runner`` writes:
+The first line holds ``{accuracy, correct_count, total_count}``, for format sensitivity also the spread of the
+formats and the three numbers of each; a line for each wrong answer follows, by entry. Their fields, in order,
+are those that bfcl-eval's ``eval_runner`` writes:
 
 - of a single-turn entry ``id, model_name, test_category, valid, error, error_type, prompt, model_result_raw,
   model_result_decoded, possible_answer`` (nothing decoded where that failed; texts of both where it gave
@@ -15,8 +15,8 @@ those that bfcl-eval's ``eval_runner`` writes:
 - of an agentic entry the same, with ``last_non_fc_message`` in the place of what was decoded, and the texts
   as they were compared among the details.
 
-Everything has the official value but sentences: in ``error``, ``error_message`` and ``sub_error``, and the
-texts with which calls in an environment fail, wherever those are shown.
+All values are the official ones, except sentences: in ``error``, ``error_message`` and ``sub_error``, and the
+texts of errors that calls in an environment return, wherever those are shown.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ from pytest_fcbench.scorecard.aggregate.format_sensitivity import Spread, measur
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line: how many answers of a category there are, and how many are right."""
+    """The first line of a score file: the numbers of answers and of right answers in a category."""
 
     correct: int
     total: int
     formats: Mapping[str, Header] = field(default_factory=dict)
-    """The headers of prompt formats by official name, in a category that has such."""
+    """The headers of prompt formats by official name, in a category that has prompt formats."""
 
     @property
     def accuracy(self) -> float:
@@ -67,7 +67,7 @@ class Header:
 
     @property
     def spread(self) -> Spread | None:
-        """How far the prompt formats are apart; None where there are none."""
+        """The spread of the prompt formats; None without any."""
         return measure_spread([header.accuracy for header in self.formats.values()]) if self.formats else None
 
     @property
@@ -81,7 +81,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredEntry:
-    """An entry with its transcript, and with what the official files hold of it."""
+    """An entry with its transcript and its fields in the official files."""
 
     entry: Entry
     transcript: Transcript
@@ -94,10 +94,10 @@ class AnsweredEntry:
 def build_score_row(
     answered: AnsweredEntry, model: str, fresh: Callable[[Entry], Environments], execute: Execute
 ) -> dict[str, object] | None:
-    """Build the line on an answer that is officially wrong, None for a right one.
+    """Build the line on an answer that is officially wrong; None for a right one.
 
-    The rule of its category is ``in_score_files``. Judged is what the result file holds: the error of a call
-    is a text like any other there.
+    The rule of its category must be ``in_score_files``. The content of the result file is judged, in which
+    the error of a call is a text like any other.
     """
     category = answered.entry.category
     match answered.entry.expectation:
@@ -116,9 +116,9 @@ def build_score_row(
 
 
 def write_line(row: Mapping[str, object]) -> str:
-    """Write a line of the file in ASCII; what JSON has no form for is written as its text, as officially."""
+    """Write a line of the file in ASCII; values that JSON lacks are written as their text, as officially."""
     converted: dict[str, object] = {}
-    # Field by field, so that one that is nested too deeply costs only itself.
+    # Field by field, so that one that is nested too deeply does not lose the others.
     for name, value in row.items():
         try:
             converted[name] = _convert_to_json(value)
@@ -160,19 +160,10 @@ def _describe_wrong_calls(answered: AnsweredEntry) -> dict[str, object] | None:
             "model_result_raw": str(answered.result),
             "model_result_decoded": str(_show_misdecoded(transcript.last, entry.category.language)),
         }
-    return {
-        "error": _list_errors(verdict, answered, raw.get("model_result_decoded")),
-        "error_type": verdict.code,
-        "prompt": answered.prompt,
-        **raw,
-        "possible_answer": answered.possible_answer,
-    }
-
-
-def _list_errors(verdict: Failed, answered: AnsweredEntry, decoded: object) -> list[object]:
-    """List the error; where no call matches an expected one, also what is wrong with each that is left."""
     errors: list[object] = [verdict.reason]
-    misses, right = verdict.details.get("misses"), answered.possible_answer
+    misses, decoded = verdict.details.get("misses"), raw.get("model_result_decoded")
+    right = answered.possible_answer
+    # Where no call matches an expected one, official code also lists the error of each remaining call.
     if isinstance(misses, list) and isinstance(decoded, list) and isinstance(right, list):
         expected = right[int(str(verdict.details["expected"]))]
         errors += [
@@ -186,7 +177,13 @@ def _list_errors(verdict: Failed, answered: AnsweredEntry, decoded: object) -> l
             }
             for miss in misses
         ]
-    return errors
+    return {
+        "error": errors,
+        "error_type": verdict.code,
+        "prompt": answered.prompt,
+        **raw,
+        "possible_answer": answered.possible_answer,
+    }
 
 
 def _describe_wrong_relevance(answered: AnsweredEntry) -> dict[str, object] | None:
@@ -242,7 +239,7 @@ def _format_calls(calls: Sequence[Call], syntax: str) -> list[object]:
 
 
 def _show_misdecoded(completion: Completion, language: Language) -> object:
-    """Show what is not decoded to calls: arguments that are no object, a text without a call."""
+    """Show a result that does not decode to calls: arguments that are no object, or a text without a call."""
     made = [part for part in completion.tool_calls or () if isinstance(part, ToolCall)]
     if not made:
         return {} if language is Language.JAVA else None
@@ -269,7 +266,7 @@ def _describe_wrong_answer(answered: AnsweredEntry) -> dict[str, object] | None:
         last, right = answer.last_message(answered.transcript), verdict.details["expected"]
         assert isinstance(right, list)
         error |= {"error_message": verdict.reason, "details": answer.describe_missing_answer(last, right)}
-        # Here, and nowhere else, the official record has only the question of the entry.
+        # Only in this case the official record has just the question of the entry.
         prompt = answered.prompt["question"]
         results = {"model_result_raw": answered.result, "last_non_fc_message": last}
     return {
@@ -311,7 +308,7 @@ def _describe_wrong_trajectory(
 def _describe_turn(
     verdict: Failed, entry: Entry, made: state.Made, fresh: Callable[[Entry], Environments]
 ) -> dict[str, object]:
-    """Describe what went wrong in a turn, and what all calls returned up to then."""
+    """Describe the error in a turn, and the results of all calls up to it."""
     assert isinstance(entry.expectation, Trajectory)
     executed: list[dict[str, object]] = []
     so_far: list[str] = []
@@ -325,25 +322,21 @@ def _describe_turn(
         case "instance_state_mismatch":
             return {"details": _compare_states(turn), "execution_result": executed}
         case "execution_response_mismatch":
+            # Results count as often as they occur, as in the official checker.
+            left, missing = list(so_far), []
+            for text in turn.returned:
+                if text in left:
+                    left.remove(text)
+                else:
+                    missing.append(text)
             return {
                 "details": {
-                    "missing_items": _list_missing(turn.returned, so_far),
+                    "missing_items": missing,
                     "model_response (including all previous turns)": so_far,
                     "ground_truth_response (only the current turn)": list(turn.returned),
                 }
             }
     return {"details": {"execution_result": executed}}
-
-
-def _list_missing(expected: Sequence[str], found: Sequence[str]) -> list[str]:
-    """List what is expected more often than it was found."""
-    left, missing = list(found), []
-    for text in expected:
-        if text in left:
-            left.remove(text)
-        else:
-            missing.append(text)
-    return missing
 
 
 def _compare_states(turn: Played) -> dict[str, object]:
@@ -372,7 +365,7 @@ def _list_attributes(environment: Environment) -> dict[str, object]:
 
 
 def render_folder(root: Directory) -> str:
-    """Show a folder as the official class shows itself; in our short form where it lies in itself."""
+    """Show a folder as the official class does, or in our short form if it contains itself."""
     try:
         build_tree(root)
     except ValueError:

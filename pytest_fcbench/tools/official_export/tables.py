@@ -1,7 +1,7 @@
 """The official tables (``data_overall.csv`` and its parts): a row for each model, the best first.
 
 A share is written as ``12.50%``; ``N/A`` stands for a category that was not run, and in most columns for a
-mean of which some category was not. In the leading column of a table such a category counts as 0. Cost and
+mean that lacks a category. In the leading column of a table such a category counts as 0. Cost and
 latency follow ``scorecard.usage``, with two digits. Shares are added up in the official order, so that
 halves are rounded to the same side (bfcl-eval, ``eval_runner_helper``).
 """
@@ -29,7 +29,7 @@ class ModelRow:
 
     name: str
     scores: Mapping[str, Header]
-    """By category that was run."""
+    """Scores by category, of those that were run."""
     usage: CostLatency
     link: str = NA
     organization: str = NA
@@ -37,7 +37,7 @@ class ModelRow:
 
 
 SizeOf: TypeAlias = Callable[[str], int]
-"""The number of entries of a category, with which one that was not run counts."""
+"""Returns the number of entries of a category, which is the weight of one that was not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _Share:
     value: float
     count: int
     whole: bool
-    """Whether every category in it was run."""
+    """True where every category in it was run."""
 
 
 def _compute_share(name: str, model: ModelRow, size_of: SizeOf) -> _Share:
@@ -63,7 +63,7 @@ def _compute_share(name: str, model: ModelRow, size_of: SizeOf) -> _Share:
 
 
 class Raw(float):
-    """A number that is not written as a share."""
+    """A number that is written as it is, not as a share."""
 
 
 _Value: TypeAlias = Callable[[ModelRow, SizeOf], float | str | None]
@@ -105,7 +105,7 @@ _FORMATS = "format_sensitivity"
 
 
 def _format_spread(name: str) -> _Value:
-    """Make the cell of how far prompt formats are apart, in points."""
+    """Make the cell of a measure of the spread of prompt formats, in points."""
 
     def value(model: ModelRow, size_of: SizeOf) -> Raw | None:
         spread = model.scores[_FORMATS].spread if _FORMATS in model.scores else None
@@ -217,7 +217,7 @@ TABLES: Mapping[str, Mapping[str, _Value]] = {
         "License": lambda model, size_of: model.license,
     },
 }
-"""Columns behind the rank, by file; the first number is the one by which models are ranked."""
+"""Columns after the rank, by file; the first number decides the rank."""
 
 
 EXECUTABLE: Mapping[str, _Value] = {
@@ -229,14 +229,14 @@ EXECUTABLE: Mapping[str, _Value] = {
     "Parallel Exec": _complete_score("exec_parallel"),
     "Parallel Multiple Exec": _complete_score("exec_parallel_multiple"),
 }
-"""What ``data_non_live.csv`` had until April 2025, in a table of its own, so that those of today stay as they
-are. There simple calls in Python were one half of "simple", calls of REST the other."""
+"""Columns of ``data_non_live.csv`` until April 2025, in a table of their own, so that today's tables stay as
+they are. There simple calls in Python were one half of "simple", REST calls the other."""
 
 
 def write_table(columns: Mapping[str, _Value], models: Sequence[ModelRow], size_of: SizeOf) -> str:
     """Write a file as text; there is no new line at its end, as officially."""
     rows = [[value(model, size_of) for value in columns.values()] for model in models]
-    # The first number is the score. Without one a row goes last, as 1 is above all negated shares.
+    # The first number is the score. A row without one goes last, because 1 is above all negated shares.
     rows.sort(key=lambda row: next((-cell for cell in row if isinstance(cell, float)), 1.0))
     text = io.StringIO()
     # Official code joins by commas and quotes nothing; a name with a comma would shift its columns there.
