@@ -40,9 +40,9 @@ COMMENTS = "comments per 100"
 LIMITS: Mapping[str, tuple[float, float]] = {
     ONE_WORD: (0, 19),
     PARTICIPLES: (0, 1),
-    NAMED_ONCE: (0, 19),
+    NAMED_ONCE: (0, 18.5),
     NOT_IMPERATIVE: (0, 1),
-    COMMENTS: (3.2, 7),
+    COMMENTS: (3.3, 7),
 }
 """The lowest and the highest value that each figure of the package may have."""
 

@@ -55,6 +55,7 @@ class AnsweredWeb:
         return str(self._find_answer("fetch_url_content", {"url": url, "mode": mode}).get("content", ""))
 
     def _find_answer(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        # Sorted, so that equal calls are one question in whatever order a model writes their arguments.
         question = json.dumps({"name": name, "arguments": arguments}, sort_keys=True)
         request = AskModel(({"role": "user", "content": question},), party=self._party)
         if request.digest not in self.asides:
