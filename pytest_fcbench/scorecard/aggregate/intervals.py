@@ -67,7 +67,8 @@ def find_cluster_interval(clusters: Sequence[tuple[int, int]]) -> Interval | Non
     """Return the interval of a share whose verdicts come in clusters, each given as passed and number.
 
     None without verdicts. With a single cluster, or without variance between clusters, the effective number
-    of entries is that of clusters, because nothing shows that they hold more.
+    of entries is that of clusters, because nothing shows that they hold more
+    information.
     """
     n = sum(size for _, size in clusters)
     if not n:

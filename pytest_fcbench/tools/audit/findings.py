@@ -61,7 +61,7 @@ class Flaw(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check; calling it yields its findings."""
+    """A check; calling it yields its findings."""
 
     name: str
     says: str

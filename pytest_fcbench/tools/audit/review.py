@@ -47,7 +47,7 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewedFinding:
-    """One decision about some entries."""
+    """A decision about some entries."""
 
     finding: str
     entries: tuple[str, ...]
@@ -63,7 +63,7 @@ class ReviewedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All decisions about a suite."""
+    """The decisions about a suite."""
 
     suite: str
     version: str

@@ -3,7 +3,7 @@
 This follows ComplexFuncBench (appendix A.4), which makes ten entries of one by hand and model. Here rules do
 it, and only where they cannot err: every number of the question must stand in the ground truth unchanged (so
 that nothing was computed from it), and a swapped value stands once in the question and once in the ground
-truth. Optional values stay, because they are usually the defaults.
+truth. Optional values stay, because they are what leaving them out means.
 """
 
 from __future__ import annotations

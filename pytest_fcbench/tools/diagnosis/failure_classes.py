@@ -194,7 +194,10 @@ class _Turn:
         return [call for place, call in enumerate(self.made) if place not in paired]
 
     def find_divergence(self, turns: Sequence[_Turn], *, is_blamed: bool) -> Divergence | None:
-        """Find what went wrong in this turn; without effect it counts only in the turn of the verdict."""
+        """Find what went wrong in this turn.
+
+        Where no call is expected, calls that changed nothing count only in the turn of the verdict.
+        """
         others = [turn for turn in turns if turn is not self]
         if self.missing:
             # There is always one, because the last class applies to every missing call.

@@ -190,7 +190,7 @@ def pair_executed(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """One model asked in several manners: the effect of the format of questions on its score."""
+    """A model asked in several manners: the effect of the format of questions on its score."""
 
     model: str
     metrics: tuple[str, ...]
