@@ -53,7 +53,7 @@ def _rename_model_options(do: Callable[[], T]) -> T:
         text = str(error).replace("--fcbench-api-", "--judge-api-")
         text = text.replace("--fcbench-judge", "--judge")
         # A judge is always asked in words, so a hint about tools would mislead.
-        text = text.replace(", and whether it takes tools (--fcbench-mode=prompt sends none)", "")
+        text = text.replace(", and whether it accepts tools (--fcbench-mode=prompt sends none)", "")
         raise UsageError(text) from None
 
 
@@ -85,7 +85,7 @@ def ask_judge(
         notes = [f"{role} {judge.label}: calls {progress.calls}{spent}"]
         return answers, notes + [f"note: {note}" for note in session.notes]
     except KeyboardInterrupt:
-        raise FcbenchError("interrupted; what is stored is not asked for again") from None
+        raise FcbenchError("interrupted; stored answers are reused when you run the command again") from None
     finally:
         session.close()
 
@@ -93,7 +93,7 @@ def ask_judge(
 def render_agreement(agreement: Agreement, one: str, other: str, labels: Sequence[str]) -> Iterator[str]:
     """Render the agreement of two judges, with a table of the labels that they used in the order given."""
     kappa = agreement.kappa
-    beyond = "not defined (both gave one and the same label to all)" if kappa is None else f"{kappa:.2f}"
+    beyond = "not defined (both gave the same label to all of them)" if kappa is None else f"{kappa:.2f}"
     yield f"agreement {agreement.share or 0:.1%}, Cohen's kappa {beyond}"
     yield ""
     table = agreement.table

@@ -36,7 +36,7 @@ def declare_commands(
 def make_parser(names: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Make the parser of the command line with the commands of these names; with all if none is given."""
     parser = argparse.ArgumentParser(
-        prog="fcbench", description="Beside pytest: what a benchmark project needs."
+        prog="fcbench", description="Commands for benchmark projects, beside running them with pytest."
     )
     parser.add_argument("--version", action="version", version=version("pytest-fcbench"))
     parser.set_defaults(make_parser=make_parser)

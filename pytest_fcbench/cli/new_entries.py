@@ -14,9 +14,9 @@ from pytest_fcbench.tools.authoring.entry_writing import format_entries
 def declare_folder_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the folder that entries are written to."""
     parser.add_argument(
-        "--to", type=Path, required=True, metavar="FOLDER", help="write a file by category there"
+        "--to", type=Path, required=True, metavar="FOLDER", help="write one file per category to this folder"
     )
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
 def write_entries(chosen: argparse.Namespace, entries: Sequence[Entry]) -> None:

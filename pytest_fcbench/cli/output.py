@@ -46,15 +46,23 @@ def write_and_report(path: Path, text: str) -> None:
 def require_other_file(to: Path, sources: Iterable[Path]) -> None:
     """Raise ``UsageError`` if the file to write is one of those that are read."""
     if to.resolve() in {path.resolve() for path in sources}:
-        raise UsageError(f"--to={to}: is one of the scorecards; name another file")
+        raise UsageError(f"--to={to}: this scorecard is also an input; name another file")
 
 
 def declare_table_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of a command that prints tables."""
     add = parser.add_argument
-    add("--profile", choices=list(Profile), help="whose verdicts (default: that of the runs, else official)")
-    add("--format", choices=list(FORMATS), help="default: what the name of the file says, else text")
-    add("--to", type=Path, metavar="FILE", help="write it there instead of printing it")
+    add(
+        "--profile",
+        choices=list(Profile),
+        help="whose verdicts to use (default: the profile of the runs, else official)",
+    )
+    add(
+        "--format",
+        choices=list(FORMATS),
+        help="format of the output (default: by the ending of FILE, else text)",
+    )
+    add("--to", type=Path, metavar="FILE", help="write to this file instead of the terminal")
 
 
 def choose_format(chosen: argparse.Namespace) -> str:

@@ -24,8 +24,12 @@ def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[R
     """
     suites = find_suites(card, records, find_openers(chosen))
     if not any(record.turns for record in records):
-        hint = "" if card.nodeids else "; a baseline keeps verdicts only, give the scorecard it was made from"
-        raise UsageError(f"{card.path}: holds no answers{hint}")
+        hint = (
+            ""
+            if card.nodeids
+            else "; a baseline contains only verdicts, so give the scorecard from which it was made"
+        )
+        raise UsageError(f"{card.path}: contains no answers{hint}")
     settings = load_settings(chosen, suites[0], f"replay:{card.path}")
     trials = count_trials(card.records)
     # The scorecard knows its own mode, names and syntax; today's options could contradict them.

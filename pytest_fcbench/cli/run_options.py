@@ -44,7 +44,7 @@ def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
 def describe_unknown_suite(name: str, known: Iterable[str]) -> str:
     """Say that no suite has that name, and how to use one of a team's own."""
     error = describe_unknown_name("suite", name, known)
-    return f"{error} One of your own needs a name under suites in fcbench.yaml."
+    return f"{error} A suite of your own needs a name under 'suites' in fcbench.yaml."
 
 
 def _resolve_suite(chosen: argparse.Namespace, place: str) -> tuple[str, Mapping[str, Path]]:
@@ -116,5 +116,5 @@ def parse_suite_name(chosen: argparse.Namespace) -> str:
     known = find_openers(chosen)
     if not entry or suite not in known:
         problem = describe_unknown_suite(suite, known)
-        raise UsageError(f"{chosen.entry!r}: {problem} An entry is named suite:id.")
+        raise UsageError(f"{chosen.entry!r}: {problem} Name an entry as suite:id.")
     return str(suite)

@@ -28,7 +28,7 @@ def render_tables(entry: Entry, transcript: Transcript | None, *, full: bool = F
     try:
         trial = try_calls(entry, sql.get_expected_call(entry), call)
     except NoStatement as error:
-        yield from ("", f"no tables: the truth cannot be carried out: {error}")
+        yield from ("", f"no tables: the expected statement cannot be executed: {error}")
         return
     kind = "table" if entry.tables else "derived table"
     for table in trial.tables:
@@ -59,13 +59,13 @@ def render_results(entry: Entry, transcript: Transcript, *, full: bool = False) 
         one, other = expected.state.get(name), found.state.get(name)
         if one != other:
             only = _render_difference(one, other), _render_difference(other, one)
-            yield from _render_beside(f"table {name} afterwards, as far as it differs", *only, full=full)
+            yield from _render_beside(f"differences in table {name} afterwards", *only, full=full)
 
 
 def _render_difference(content: Content | None, other: Content | None) -> list[str]:
     """Render the columns of a table if they differ from the other's, and the rows that the other lacks."""
     if content is None:
-        return ["(there is no such table)"]
+        return ["(no such table)"]
     columns = ", ".join(f"{name} {kind}".strip() for name, kind in content.columns)
     heads = [f"columns {columns}"] if other is None or other.columns != content.columns else []
     # Rows are counted, because a table can hold equal ones.

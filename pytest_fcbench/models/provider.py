@@ -85,7 +85,7 @@ def find_file(path: str, settings: Settings) -> Path:
     if not path:
         raise refuse_model(settings, f"a path is missing; use {settings.model}PATH")
     if not Path(path).exists():
-        raise refuse_model(settings, f"{path} does not exist")
+        raise refuse_model(settings, f"{path} does not exist; give an existing path")
     return Path(path)
 
 
@@ -104,7 +104,10 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
     reader = SYNTAXES[syntax] if syntax else None
     own = reader.mode if reader else Mode.FC if syntax else None
     if mode and own and mode is not own:
-        raise UsageError(f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}")
+        raise UsageError(
+            f"the syntax {syntax!r} belongs to mode {own.value!r}, not to {mode.value!r}; leave "
+            f"one of them out"
+        )
     prompting = Prompting.make_default(mode or own or Mode.FC, names)
     return Manner(settings.label, replace(prompting, syntax=syntax) if syntax else prompting)
 

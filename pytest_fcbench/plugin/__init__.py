@@ -43,6 +43,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     if any(item.get_closest_marker("fcbench") for item in items):
         raise pytest.UsageError(
-            f"benchmarks need an fcbench.yaml in {config.rootpath} "
-            "or an option such as --fcbench-model=lexical"
+            f"benchmarks need an fcbench.yaml in {config.rootpath} ('fcbench init' writes one) or "
+            f"an option, e.g. --fcbench-model=lexical"
         )

@@ -83,7 +83,7 @@ _COMPLETION: Mapping[str, object] = {
     "tool_calls": {
         "type": ["array", "null"],
         "items": {"type": ["object", "string"]},
-        "description": "one {name: arguments} each, or a text part; null where the reply had none",
+        "description": "calls as {name: arguments} each, or a text part; null if the reply had none",
     },
     "reasoning": {"type": ["string", "null"]},
     "fault": {"enum": [None, *Fault]},

@@ -69,7 +69,10 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
     """Read the scorecard of a parsed file. Raises ``UsageError``."""
     try:
         if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
-            raise UsageError(f"{path}: not a scorecard: it has no section 'fcbench'")
+            raise UsageError(
+                f"{path}: not a scorecard: section 'fcbench' is missing; give the scorecard.json of a "
+                f"benchmark run"
+            )
         section = found["fcbench"]
         nodeids: dict[str, str] = {}
         # The section of a baseline has no schema of its own, so the file's own is read first.
@@ -84,13 +87,13 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
         else:
             version = found.get("schema", section.get("schema"))
             raise UsageError(
-                f"{path}: its schema is {version!r}; this version reads {SCHEMA!r}, {BASELINE!r}"
+                f"{path}: unknown schema {version!r}; this version reads {SCHEMA!r} and {BASELINE!r}"
             )
         facts = read_json(make_facts_adapter(), section)
         told = section.get("sizes", {})
         sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
         if len(sizes) < len(told):
-            raise TypeError("'sizes' is an object of numbers of tests")
+            raise TypeError("'sizes' must be an object that maps categories to numbers of tests")
         created = found.get("created")
         return Scorecard(
             path,

@@ -125,30 +125,32 @@ def read_golden_paths(content: bytes, path: Path, category: Category | None = No
         # The beginning of the line only saves parsing entries of other categories.
         entry = _make_entry(Field(value, path, line=number), known)
         if entry.id in seen or (begins and begins["id"].decode() != entry.id):
-            raise SuiteError(f"{path}:{number}: {entry.id}: the id stands twice")
+            raise SuiteError(f"{path}:{number}: {entry.id}: the id is used twice")
         seen.add(entry.id)
         if category in (None, entry.category):
             yield entry
     if not seen and category is None:
-        raise SuiteError(f"{path}: has no entry")
+        raise SuiteError(f"{path}: contains no entries")
 
 
 def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]]) -> Entry:
     entry_id = record.member("id").text()
     found = _ID.fullmatch(entry_id)
     if not found:
-        raise record.member("id").error(f"must be a domain and a number (Hotels-12), is {entry_id!r:.40}")
+        raise record.member("id").error(
+            f"must be a domain and a number, e.g. Hotels-12, not {entry_id!r:.40}"
+        )
     if found["domain"] not in DOMAINS:
         raise record.member("id").error(describe_unknown_name("domain", found["domain"], DOMAINS))
     record = replace(record, keys=(entry_id,))
     docs = tuple(_read_doc(field, known) for field in record.member("functions").elements())
     # Calls name their function, so two of one name could not be told apart.
     if len({doc.name for doc in docs}) < len(docs):
-        raise record.member("functions").error("a function stands twice")
+        raise record.member("functions").error("a function is listed twice")
     conversation = record.member("conversations")
     turns = list(conversation.elements())
     if len(turns) < 4 or len(turns) % 2:
-        raise conversation.error("must be a question, pairs of calls and observations, and a last message")
+        raise conversation.error("must have a question, pairs of calls and observations, and a final message")
     question = _read_turn(turns[0], "user", "content").text()
     # Read for its errors only: the last message is empty.
     _read_turn(turns[-1], "assistant", "content")

@@ -41,9 +41,9 @@ def open_own(name: str, path: Path) -> Suite:
     """
     found = find_entry_files(path) if path.is_dir() else [path]
     if not found:
-        raise UsageError(f"the suite {name!r}: {path} has no file of YAML or JSON lines with a 'category'")
+        raise UsageError(f"the suite {name!r}: {path} has no YAML or JSON Lines file with a 'category'")
     if not path.exists() or found[0].suffix not in (*_YAML, _LINES):
-        raise UsageError(f"the suite {name!r}: {path} is neither a folder nor a file of YAML or JSON lines")
+        raise UsageError(f"the suite {name!r}: {path} is neither a folder nor a YAML or JSON Lines file")
     by_category: dict[str, list[Field]] = {}
     for part in (part for file in found for part in _split_by_category(file)):
         for category in entry_files.read_categories(part):
@@ -150,9 +150,11 @@ def _load(
             made = derive_multi_turn(category.name, trajectories)
         for entry in made:
             if entry.id in found:
-                raise part.error(f"the id {entry.id!r} is taken by an entry of another file or line")
+                raise part.error(f"the id {entry.id!r} is already used by an entry in another file or line")
             if (other := taken.setdefault(entry.id, category.name)) != category.name:
-                raise part.error(f"the id {entry.id!r} of {category.name} is taken by an entry of {other}")
+                raise part.error(
+                    f"the id {entry.id!r} of {category.name} is already used by an entry of {other}"
+                )
             found[entry.id] = entry, part.path
     # An entry and those made from it share a cluster, whose members count as dependent.
     entries = join_clusters([entry for entry, _ in found.values()])

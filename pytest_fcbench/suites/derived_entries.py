@@ -44,9 +44,9 @@ def withhold_functions(entry: Entry, turn: int, names: Sequence[str]) -> Entry:
     """
     scene, truth = entry.scene, entry.expectation
     if scene is None or not isinstance(truth, Trajectory):
-        raise ValueError(f"{entry.key} is no multi-turn entry")
+        raise ValueError(f"{entry.key} is not a multi-turn entry")
     if not 0 <= turn < len(truth.turns):
-        raise ValueError(f"{entry.key}: there is no turn {turn}")
+        raise ValueError(f"{entry.key}: the entry has no turn {turn}")
     called = [
         {
             node.func.id

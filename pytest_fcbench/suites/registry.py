@@ -46,8 +46,8 @@ def open_suite(name: str, cache: Path, own: Mapping[str, Path] = MappingProxyTyp
     suite = SUITES.find(name)(cache)
     if name not in OURS and (suite.name != name or not _is_word(name)):
         raise UsageError(
-            f"suite {name!r}: what its entry point opens is named {suite.name!r}; the two must be the same "
-            "word, because it is also the name of a mark"
+            f"suite {name!r}: its entry point opens a suite named {suite.name!r}; give both the "
+            f"same name, because it is also the name of a mark"
         )
     return suite
 
@@ -61,8 +61,7 @@ def name_suite(path: Path) -> str:
     """Return the name of the suite at a path. Raises ``UsageError``."""
     if not can_name_a_suite(name := suggest_name(path)):
         raise UsageError(
-            f"{path}: {name!r} cannot be the name of a suite; rename it, "
-            "or give it a name under suites in fcbench.yaml"
+            f"{path}: {name!r} cannot name a suite; rename it, or give it a name under suites in fcbench.yaml"
         )
     return name
 

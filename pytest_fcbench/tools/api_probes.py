@@ -76,7 +76,7 @@ def _find_shape_misfit(recorded: str, body: str) -> str | None:
         code = compare_shapes(json.loads(recorded), json.loads(body))
     # A server can answer with anything, also with JSON nested deeper than Python reads.
     except (ValueError, RecursionError):
-        return f"no JSON: {body:.120}"
+        return f"not JSON: {body:.120}"
     return code and f"{code}: {body:.120}"
 
 

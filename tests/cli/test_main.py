@@ -115,10 +115,12 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(
             "unknown pack 'bfc'. Did you mean 'bfcl'? Valid: bfcl, complexfuncbench.",
             id="unknown pack",
         ),
-        pytest.param(["pull"], "name a pack to pull (bfcl, complexfuncbench), or --list", id="no pack"),
+        pytest.param(
+            ["pull"], "no pack is named; name one (bfcl, complexfuncbench), or use --list", id="no pack"
+        ),
         pytest.param(
             ["pull", "bfcl", "--revision", "abc"],
-            f"--revision=abc: the pack bfcl is pinned to bfcl-eval {bfcl.SOURCE.version}",
+            f"--revision=abc: the pack bfcl has a fixed version, bfcl-eval {bfcl.SOURCE.version}",
             id="revision of what is pinned",
         ),
         pytest.param([], "the following arguments are required: COMMAND", id="no command"),

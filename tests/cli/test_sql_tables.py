@@ -66,7 +66,9 @@ def test_many_rows_are_cut_unless_all_are_asked_for() -> None:
 
 def test_a_truth_that_cannot_be_carried_out_has_no_tables() -> None:
     lines = list(render_tables(make_entry_without_tables(sql_keyword="DROP", table_name="t"), None))
-    assert lines[1].startswith("no tables: the truth cannot be carried out: sql_keyword is none of SELECT")
+    assert lines[1].startswith(
+        "no tables: the expected statement cannot be executed: sql_keyword is none of SELECT"
+    )
     assert (
         list(render_results(make_entry_without_tables(sql_keyword="DROP", table_name="t"), make_answer(DEAR)))
         == []
@@ -94,17 +96,17 @@ def test_rows_side_by_side() -> None:
 def test_what_is_left_behind_side_by_side() -> None:
     gone = {"sql_keyword": "DELETE", "table_name": "rentals", "conditions": ["days > 3"]}
     lines = list(render_results(CORE["sql_17"], make_answer(gone)))
-    assert lines[4] == "table rentals afterwards, as far as it differs (1 and 1)"
+    assert lines[4] == "differences in table rentals afterwards (1 and 1)"
     assert lines[7] == "6, 5, Tomasz, 2026-06-14, 4  1, 3, Ines, 2026-04-28, 2"
 
 
 def test_a_table_that_is_made_otherwise() -> None:
     made = {"sql_keyword": "CREATE", "table_name": "repairs", "columns": "id INTEGER, cost REAL"}
     text = "\n".join(render_results(CORE["sql_19"], make_answer(made)))
-    assert "table repairs afterwards, as far as it differs (1 and 1)" in text
+    assert "differences in table repairs afterwards (1 and 1)" in text
     assert "  columns id integer, cost real" in text
     text = "\n".join(render_results(CORE["sql_19"], make_answer({**made, "table_name": "other"})))
-    assert "(there is no such table)" in text
+    assert "(no such table)" in text
 
 
 @pytest.mark.parametrize(

@@ -584,7 +584,7 @@ def test_a_wrong_gate_rule(load: Load, path: Path, rule: str, says: str) -> None
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        pytest.param("[core]", "1: file: must be a mapping, is list ['core']", id="a list"),
+        pytest.param("[core]", "1: file: must be a mapping, not list ['core']", id="a list"),
         pytest.param(
             "model: oracle\nsuit: core\n",
             "2: suit: unknown key 'suit'. Did you mean 'suite' or 'suites'? Valid: model, api_base, ",
@@ -594,10 +594,10 @@ def test_a_wrong_gate_rule(load: Load, path: Path, rule: str, says: str) -> None
         pytest.param("mode: [fc]\n", "1: mode: must be text or a number", id="list for text"),
         pytest.param(
             "model: x\nmodels: {x: {model: }}\n",
-            "2: models.x.model: must be text, is empty",
+            "2: models.x.model: must be text, not empty",
             id="a profile of nothing",
         ),
-        pytest.param("model: [a, b]\n", "1: model: must be text, is list ['a', 'b']", id="list for a model"),
+        pytest.param("model: [a, b]\n", "1: model: must be text, not list ['a', 'b']", id="list for a model"),
         pytest.param(
             "temperature: [1]\n", "1: temperature: must be text or a number", id="list for a number"
         ),
@@ -607,11 +607,11 @@ def test_a_wrong_gate_rule(load: Load, path: Path, rule: str, says: str) -> None
         pytest.param("mode: off\n", "1: mode: must be text or a number", id="boolean"),
         pytest.param("timeout:\n", "1: timeout: must be text or a number", id="nothing"),
         pytest.param(
-            "param: [top_p]\n", "1: param: must be a mapping, is list ['top_p']", id="list of parameters"
+            "param: [top_p]\n", "1: param: must be a mapping, not list ['top_p']", id="list of parameters"
         ),
-        pytest.param("models: [x]\n", "1: models: must be a mapping, is list ['x']", id="list of profiles"),
+        pytest.param("models: [x]\n", "1: models: must be a mapping, not list ['x']", id="list of profiles"),
         pytest.param(
-            "models: {a: x/y}\n", "1: models.a: must be a mapping, is str 'x/y'", id="profile that is text"
+            "models: {a: x/y}\n", "1: models.a: must be a mapping, not str 'x/y'", id="profile that is text"
         ),
         pytest.param(
             "models:\n  a:\n    seed: 1\n", "2: models.a: has no 'model'", id="profile without model"

@@ -132,7 +132,7 @@ def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         _choose_model(model=f"{kind}:{tmp_path / 'none'}")
     path = tmp_path / "none"
-    assert str(caught.value) == f"--fcbench-model={kind}:{path}: {path} does not exist"
+    assert str(caught.value) == f"--fcbench-model={kind}:{path}: {path} does not exist; give an existing path"
 
 
 # How it is talked to
@@ -167,7 +167,7 @@ def test_mode_names_and_syntax_follow_from_each_other(
         ({"model": "oracle", "syntax": "hermes"}, "oracle writes tool_calls or python, not 'hermes'"),
         (
             {"model": "openai/x", "mode": "fc", "syntax": "python"},
-            "'python' belongs to mode 'prompt', not to 'fc'",
+            "'python' belongs to mode 'prompt', not to 'fc'; leave one of them out",
         ),
     ],
 )
@@ -270,7 +270,7 @@ def test_only_those_who_are_needed_are_made(monkeypatch: pytest.MonkeyPatch) -> 
 def test_errors_about_a_judge_name_its_option(tmp_path: Path) -> None:
     for name, says in (
         ("scripted:", "a path is missing; use scripted:PATH"),
-        (f"scripted:{tmp_path}/none", f"{tmp_path}/none does not exist"),
+        (f"scripted:{tmp_path}/none", f"{tmp_path}/none does not exist; give an existing path"),
         ("python:nowhere", "a function is missing; use python:MODULE:FUNCTION"),
         ("pyton:m:f", "unknown model 'pyton:m:f'. Valid: oracle, "),
     ):

@@ -304,7 +304,11 @@ def test_the_budget_is_not_passed(project: Project) -> None:
         result = project.run(*options)
         assert 0 < len(endpoint.requests) < 6
         result.stdout.fnmatch_lines(
-            ["note: stopped asking at $*", "*budget: *", "*are spent, another call could pass*"]
+            [
+                "note: stopped sending requests at $*",
+                "*budget: *",
+                "*are spent, and another call could exceed*",
+            ]
         )
         assert result.ret == pytest.ExitCode.TESTS_FAILED
         bought = len(endpoint.requests)

@@ -97,7 +97,7 @@ def test_a_folder_is_run_without_a_test_module(suite: Project, how: tuple[str, .
             r"suite mine [0-9a-f]{12}, content sha256 .*",
             r"mine +6 +6 +0 +0 +100\.00%.*",
             r"overall +6 +6 +0 +0 +100\.00%.*",
-            r"overall counts every entry alike.*",
+            r"overall gives every entry the same weight.*",
         ]
     )
 
@@ -182,7 +182,7 @@ def test_other_folders_are_as_ever(suite: Project) -> None:
         (
             "core.yaml",
             PRICES.format(category="multiple"),
-            "*'core' cannot be the name of a suite; rename it*",
+            "*'core' cannot name a suite; rename it*",
         ),
         (
             "x.yaml",

@@ -31,7 +31,7 @@ def test_prompt_formats_run_where_they_are_named_and_need_a_prompt(project: Proj
     named = "--fcbench-category=format_sensitivity"
     refused = project.run(named)
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
-    refused.stderr.fnmatch_lines(["*format_sensitivity is about system prompts*add --fcbench-mode=prompt*"])
+    refused.stderr.fnmatch_lines(["*format_sensitivity varies the system prompt*add --fcbench-mode=prompt*"])
     entry = f"core:format_sensitivity_39:{FORMATS[13].name}:simple_python_4"
     one = project.run(
         f"benchmarks/test_ast.py::test_format_sensitivity[{entry}]", named, "--fcbench-mode=prompt"
@@ -104,7 +104,7 @@ def test_stop_at_the_first_failure(project: Project) -> None:
         ("--fcbench-model=lexcal", "unknown model 'lexcal'. Did you mean 'lexical'?"),
         ("--fcbench-model=replay:nowhere", "nowhere does not exist"),
         ("--fcbench-gate=overal>=0.5", "unknown metric 'overal'. Did you mean 'overall'?"),
-        ("--fcbench-gate=overall", "is none; write 'metric >= number'"),
+        ("--fcbench-gate=overall", "expected METRIC OPERATOR VALUE"),
     ],
 )
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])

@@ -49,8 +49,8 @@ def test_the_gate_of_the_file_speaks_of_the_whole_only(project: Project, rule: s
         assert result.ret == 0
         result.stdout.fnmatch_lines(
             [
-                f"shard {shard}: a part of the entries only",
-                "*--fcbench-shard selects a part*merge applies*",
+                f"shard {shard}: only a part of the entries",
+                "*--fcbench-shard selects a part*merge' applies*",
             ]
         )
     done = project.fcbench("merge", "s1.json", "s2.json")

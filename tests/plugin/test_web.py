@@ -71,7 +71,7 @@ def test_words_alone_find_nothing_out(project: Project) -> None:
             "--fcbench-search=google",
             "unknown search 'google'. Valid: core, duckduckgo, serpapi, recorded:FILE",
         ),
-        ("--fcbench-search=serpapi", "into the environment variable SERPAPI_API_KEY"),
+        ("--fcbench-search=serpapi", "set the environment variable SERPAPI_API_KEY"),
         ("--fcbench-search=recorded:none.jsonl", "recorded:none.jsonl: cannot be read"),
         ("--fcbench-search-record=.", "--fcbench-search-record=.: "),
     ],

@@ -218,14 +218,20 @@ def _change_section(**changes: object) -> dict[str, object]:
     [
         ("no JSON", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[]", "not a scorecard: it has no section 'fcbench'"),
-        ('{"tests": []}', "not a scorecard: it has no section 'fcbench'"),
-        ('{"fcbench": []}', "not a scorecard: it has no section 'fcbench'"),
+        ("[]", "not a scorecard: section 'fcbench' is missing; give the scorecard.json of a benchmark run"),
+        (
+            '{"tests": []}',
+            "not a scorecard: section 'fcbench' is missing; give the scorecard.json of a benchmark run",
+        ),
+        (
+            '{"fcbench": []}',
+            "not a scorecard: section 'fcbench' is missing; give the scorecard.json of a benchmark run",
+        ),
         (
             _change_section(schema="fcbench-scorecard/9"),
-            "its schema is 'fcbench-scorecard/9'; this version reads",
+            "unknown schema 'fcbench-scorecard/9'; this version reads",
         ),
-        ({"schema": "fcbench-baseline/9", "fcbench": {}}, "its schema is 'fcbench-baseline/9'"),
+        ({"schema": "fcbench-baseline/9", "fcbench": {}}, "unknown schema 'fcbench-baseline/9'"),
         ({"fcbench": _SECTION}, "invalid scorecard: 'tests' is missing"),
         (
             _change_section(profile="mine"),
@@ -234,7 +240,7 @@ def _change_section(**changes: object) -> dict[str, object]:
         (_change_section(notes="x"), "invalid scorecard: notes: Input should be a valid list, found 'x'"),
         (
             _change_section(sizes={"cross": None}),
-            "invalid scorecard: 'sizes' is an object of numbers of tests",
+            "invalid scorecard: 'sizes' must be an object that maps categories to numbers of tests",
         ),
         (_change_section(sizes=[]), "invalid scorecard: "),
         (_GOOD | {"created": 10**400}, "invalid scorecard: int too large to convert to float"),

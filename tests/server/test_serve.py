@@ -66,7 +66,7 @@ def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert out == ""
     assert err.startswith(f"fcbench: --port={port}: ")
     assert "ddress already in use" in err
-    assert err.endswith("; give another one, or 0 for any free one\n")
+    assert err.endswith("; give another port, or 0 for any free one\n")
 
 
 @pytest.mark.parametrize("port", ["-1", "65536"])

@@ -530,5 +530,7 @@ def test_another_content_hash_than_the_pinned_is_not_opened(
     pack_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bfcl, "SOURCE", replace(bfcl.SOURCE, content_sha256="0" * 64))
-    with pytest.raises(PackError, match=r"^pack bfcl was made by another version of fcbench: run 'fcbench"):
+    with pytest.raises(
+        PackError, match=r"^pack bfcl was written by another version of fcbench: run 'fcbench"
+    ):
         open_suite("bfcl", pack_cache)

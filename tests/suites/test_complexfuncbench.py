@@ -217,15 +217,15 @@ def _look_up(value: Any, keys: Sequence[str | int]) -> Any:
 @pytest.mark.parametrize(
     ("keys", "value", "says"),
     [
-        (["id"], 7, "id: must be text, is int 7; put it in quotes"),
-        (["id"], "Hotels", "id: must be a domain and a number (Hotels-12), is 'Hotels'"),
-        (["id"], "Hotels-007", "id: must be a domain and a number (Hotels-12), is 'Hotels-007'"),
+        (["id"], 7, "id: must be text, not int 7; put it in quotes"),
+        (["id"], "Hotels", "id: must be a domain and a number, e.g. Hotels-12, not 'Hotels'"),
+        (["id"], "Hotels-007", "id: must be a domain and a number, e.g. Hotels-12, not 'Hotels-007'"),
         (["id"], "Hotel-7", "id: unknown domain 'Hotel'. Did you mean 'Hotels'? Valid: Hotels, Flights"),
-        (["functions"], {}, "Car-Rental-34.functions: must be a list, is dict {}"),
+        (["functions"], {}, "Car-Rental-34.functions: must be a list, not dict {}"),
         (
             ["functions", 1],
             FUNCTIONS["Search_Car_Location"],
-            "Car-Rental-34.functions: a function stands twice",
+            "Car-Rental-34.functions: a function is listed twice",
         ),
         (["functions", 0], {"name": "f"}, "Car-Rental-34.functions.0: has no 'description'"),
         (
@@ -236,17 +236,17 @@ def _look_up(value: Any, keys: Sequence[str | int]) -> Any:
         (
             ["functions", 0, "parameters", "properties"],
             [],
-            "Car-Rental-34.functions.0.parameters.properties: must be a mapping, is list []",
+            "Car-Rental-34.functions.0.parameters.properties: must be a mapping, not list []",
         ),
         (
             ["functions", 0, "parameters", "properties", "query"],
             "string",
-            "Car-Rental-34.functions.0.parameters.properties.query: must be a mapping, is str 'string'",
+            "Car-Rental-34.functions.0.parameters.properties.query: must be a mapping, not str 'string'",
         ),
         (
             ["functions", 0, "parameters", "required"],
             [1],
-            "Car-Rental-34.functions.0.parameters.required.0: must be text, is int 1",
+            "Car-Rental-34.functions.0.parameters.required.0: must be text, not int 1",
         ),
         (
             ["conversations", 0, "role"],
@@ -256,14 +256,14 @@ def _look_up(value: Any, keys: Sequence[str | int]) -> Any:
         (
             ["conversations", 0, "content"],
             None,
-            "Car-Rental-34.conversations.0.content: must be text, is empty",
+            "Car-Rental-34.conversations.0.content: must be text, not empty",
         ),
         (
             ["conversations", 5],
             {"role": "observation", "content": []},
             "Car-Rental-34.conversations.5.role: must be 'assistant', is 'observation'",
         ),
-        (["conversations", 3], "x", "Car-Rental-34.conversations.3: must be a mapping, is str 'x'"),
+        (["conversations", 3], "x", "Car-Rental-34.conversations.3: must be a mapping, not str 'x'"),
         (
             ["conversations", 1, "function_call"],
             [],
@@ -272,7 +272,7 @@ def _look_up(value: Any, keys: Sequence[str | int]) -> Any:
         (
             ["conversations", 1, "function_call", 0, "arguments"],
             '{"query": "x"}',
-            "Car-Rental-34.conversations.1.function_call.0.arguments: must be a mapping, is str",
+            "Car-Rental-34.conversations.1.function_call.0.arguments: must be a mapping, not str",
         ),
         (
             ["conversations", 1, "function_call", 0],
@@ -302,7 +302,7 @@ def test_a_deviation_is_told_with_its_place(
 
 def test_calls_without_observations_are_not_dropped(record: Record) -> None:
     record["conversations"].insert(-1, record["conversations"][3])
-    with pytest.raises(SuiteError, match=r"conversations: must be a question, pairs of calls and obs"):
+    with pytest.raises(SuiteError, match=r"conversations: must have a question, pairs of calls and obs"):
         _read_rows(record)
 
 
@@ -346,19 +346,19 @@ def test_a_line_that_is_no_record_is_told(record: Record, line: bytes) -> None:
 def test_an_id_stands_once(record: Record) -> None:
     with pytest.raises(SuiteError) as caught:
         _read_rows(record, {**record, "id": "Car-Rental-35"}, record)
-    assert str(caught.value) == "cfb.jsonl:3: Car-Rental-34: the id stands twice"
+    assert str(caught.value) == "cfb.jsonl:3: Car-Rental-34: the id is used twice"
 
 
 def test_an_id_stands_once_within_a_record(record: Record) -> None:
     """Else a line could be another category's than the one that it begins with."""
     line = _write_lines(record).replace(b"{", b'{"id": "Cross-1", ', 1)
-    with pytest.raises(SuiteError, match="the id stands twice"):
+    with pytest.raises(SuiteError, match="the id is used twice"):
         list(read_golden_paths(line, NOWHERE))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n"])
 def test_a_file_without_entries_is_none(content: bytes) -> None:
-    with pytest.raises(SuiteError, match=r"^cfb\.jsonl: has no entry$"):
+    with pytest.raises(SuiteError, match=r"^cfb\.jsonl: contains no entries$"):
         list(read_golden_paths(content, NOWHERE))
 
 
@@ -484,7 +484,7 @@ def test_a_file_with_a_broken_record_makes_no_pack(tmp_path: Path, record: Recor
     file.write_bytes(_write_lines(record, {**record, "id": "Car-Rental-35", "functions": 7}))
     with pytest.raises(PackError) as caught:
         packs.pull(SOURCE, tmp_path / "cache", file)
-    assert str(caught.value) == (f"refused: {FILE}:2: Car-Rental-35.functions: must be a list, is int 7")
+    assert str(caught.value) == (f"refused: {FILE}:2: Car-Rental-35.functions: must be a list, not int 7")
 
 
 def test_the_synthetic_file_has_the_official_shape() -> None:

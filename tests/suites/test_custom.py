@@ -310,9 +310,9 @@ def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
             r"x\.jsonl:1: category: unknown category 'chattable'",
         ),
         ("x.jsonl", '["category"]\n{"category": "chatable"}\n', r"x\.jsonl:1: must be an object"),
-        ("x.yaml", SIMPLE, "the id 'simple_python_0' is taken by an entry of another file or line"),
+        ("x.yaml", SIMPLE, "the id 'simple_python_0' is already used by an entry in another file or line"),
         ("x.yaml", TURNS.replace(":Shop", ":Shpo"), "Did you mean 'Shop'"),
-        ("x.yaml", TURNS.replace(":Shop", ":NOT_A_CLASS"), "own_shop_of_a_test:NOT_A_CLASS is no class"),
+        ("x.yaml", TURNS.replace(":Shop", ":NOT_A_CLASS"), "own_shop_of_a_test:NOT_A_CLASS is not a class"),
         (
             "x.yaml",
             TURNS.replace("own_shop_of_a_test", "no_such_module"),
@@ -320,7 +320,7 @@ def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
         ),
         ("x.yaml", TURNS.replace("stock:", "stok:"), "cannot be opened: TypeError"),
         ("x.yaml", CARRIED_OUT.replace(":weight", ":wieght"), "Did you mean 'weight'"),
-        ("x.yaml", CARRIED_OUT.replace(":weight", ":Shop"), "own_shop_of_a_test:Shop is no function"),
+        ("x.yaml", CARRIED_OUT.replace(":weight", ":Shop"), "own_shop_of_a_test:Shop is not a function"),
         ("x.yaml", "entries: []\n", r"x\.yaml:1: file: has no 'category'"),
         ("x.yaml", "category: chatable\nentires: []\n", "unknown key 'entires'"),
         (
@@ -328,21 +328,21 @@ def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
             "category: memory_kv\nentries: []\n",
             "unknown category 'memory_kv'. Did you mean 'memory'",
         ),
-        ("x.jsonl", '{"category": "chatable", "id": "", "query": "x"}', "the id '' must have a character"),
+        ("x.jsonl", '{"category": "chatable", "id": "", "query": "x"}', "the id '' must not be empty"),
         (
             "x.jsonl",
             '{"category": "chatable", "id": "a]", "query": "x"}',
-            "a character, no bracket, line break or half of one",
+            "must not be empty or contain brackets, line breaks or surrogates",
         ),
         (
             "x.jsonl",
             r'{"category": "chatable", "id": "a\ud800", "query": "x"}',
-            "bracket, line break or half",
+            "contain brackets, line breaks or surrogates",
         ),
         (
             "x.jsonl",
             '{"category": "chatable", "id": "simple_python_0", "query": "x"}',
-            "is taken by an entry of",
+            "is already used by an entry of",
         ),
         (
             "x.jsonl",
@@ -352,7 +352,7 @@ def test_what_is_made_of_an_entry_has_an_id_of_its_own(folder: Path) -> None:
         (
             "x.yaml",
             TURNS.replace(":Shop: {stock: {tea: 4}}", ":Odd: {}"),
-            "Odd.me differs from one conversation",
+            "Odd.me differs between conversations",
         ),
         ("x.yaml", TURNS.replace("sell(item", "buy(item"), "unknown function 'buy'"),
     ],
@@ -370,7 +370,7 @@ def test_what_is_wrong_is_told_with_its_place(folder: Path, name: str, text: str
 
 
 def test_a_place_without_entries_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"the suite 'mine': .* has no file of YAML"):
+    with pytest.raises(UsageError, match=r"the suite 'mine': .* has no YAML or JSON Lines file"):
         open_own("mine", tmp_path)
-    with pytest.raises(UsageError, match="is neither a folder nor a file"):
+    with pytest.raises(UsageError, match="is neither a folder nor a YAML"):
         open_own("mine", tmp_path / "gone")

@@ -65,12 +65,12 @@ def test_a_suite_that_cannot_be_imported_is_told_only_where_it_is_wanted(
         open_suite("garden", place)
     assert main(["suites"]) == 1
     out = capsys.readouterr().out
-    assert f"broken: {told}" in out
+    assert f"cannot be loaded: {told}" in out
     assert re.search(r"^core +\d", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["orchard", "my-garden"])
 def test_the_name_of_a_suite_is_that_of_its_entry_point_and_a_word(place: Path, name: str) -> None:
     install_distribution(place, "plants", {GROUP: {name: f"{__name__}:open_garden"}})
-    with pytest.raises(UsageError, match=f"suite '{name}': .* is named 'garden'"):
+    with pytest.raises(UsageError, match=f"suite '{name}': .* a suite named 'garden'"):
         open_suite(name, place)

@@ -111,7 +111,7 @@ def test_a_function_that_the_turn_is_not_the_first_to_call(turn: int, names: lis
     ids=["single turn", "no scene", "no trajectory"],
 )
 def test_only_multi_turn_entries_can_miss_a_function(entry: Entry) -> None:
-    with pytest.raises(ValueError, match=f"{entry.key} is no multi-turn entry"):
+    with pytest.raises(ValueError, match=f"{entry.key} is not a multi-turn entry"):
         withhold_functions(entry, 0, ["mkdir"])
 
 

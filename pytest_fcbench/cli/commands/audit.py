@@ -29,7 +29,7 @@ from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Severity
 from pytest_fcbench.tools.audit.report import Audit
 
-HELP = "whether the entries of a suite are sound, and how it is spread"
+HELP = "find errors in the entries of a suite, and show how they are distributed"
 _SHOWN = 5
 _THRESHOLD = 0.8
 # Another code than 1, so that a CI job can tell an audit that failed from one with findings.
@@ -39,24 +39,34 @@ _EXIT_NOT_DONE = 4
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("suite", metavar="SUITE", help="a suite by name or path")
-    add("--check", action="append", metavar="NAME,…", help=f"only these: {', '.join(CHECKS)}")
-    add("--weak", action="store_true", help="also the checks whose findings are mostly fine")
-    add("--against", metavar="SUITE", help="another suite, whose questions must not occur here")
-    alike = f"how alike two questions are that are told, ROUGE-L from 0 to 1 (default: {_THRESHOLD})"
+    add("suite", metavar="SUITE", help="name or path of a suite")
+    add("--check", action="append", metavar="NAME,…", help=f"run only these checks: {', '.join(CHECKS)}")
+    add("--weak", action="store_true", help="also run the checks whose findings are mostly harmless")
+    add("--against", metavar="SUITE", help="another suite whose questions must not occur in this one")
+    alike = f"report questions that are at least this similar, as ROUGE-L from 0 to 1 (default: {_THRESHOLD})"
     add("--threshold", type=float, default=_THRESHOLD, metavar="R", help=alike)
-    shown = f"findings to show of each check and severity (default: {_SHOWN})"
+    shown = f"number of findings to show of each check and severity (default: {_SHOWN})"
     add("--show", type=int, default=_SHOWN, metavar="N", help=shown)
-    add("--json", type=Path, metavar="FILE", help="write every finding and the distributions there")
-    add("--html", type=Path, metavar="FILE", help="write them there as a page")
-    decisions = "what people decided about findings (default: ours, if any)"
+    add("--json", type=Path, metavar="FILE", help="write every finding and the distributions to this file")
+    add(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write every finding and the distributions to this file as a page",
+    )
+    decisions = "file with decisions about findings (default: the review that comes with the package, if any)"
     add("--review", type=Path, metavar="FILE", help=decisions)
-    add("--ledger", type=Path, metavar="FILE", help="write the entries that the review sets aside there")
+    add(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="write the entries that the review sets aside to this file",
+    )
     add(
         "--embedding",
         metavar="NAME",
-        help="also find questions that mean the same in other words: minilm (with the extra 'vector') or "
-        "the folder of such a model",
+        help="also find questions with the same meaning in other words: minilm (with the extra "
+        "'vector') or the folder of such a model",
     )
     declare_run_options(parser, ("category", "config"))
 
@@ -82,7 +92,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
         (suite,) = context.suites.values()
         if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
             other = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
-            raise UsageError(f"{path} is the review of {other}")
+            raise UsageError(f"{path} is the review of {other}; give the review of this suite")
         categories = [
             category
             for category in suite.categories
@@ -141,17 +151,24 @@ def _check_options(chosen: argparse.Namespace, reviewed: review.Review | None) -
     if chosen.html:
         extras.require_extra("report", "--html")
     if "overlap" in named and not chosen.against:
-        raise UsageError("--check overlap: name the other suite with --against")
+        raise UsageError("--check overlap: needs another suite to compare with; name it with --against")
     if chosen.embedding == "lexical":
-        raise UsageError("--embedding lexical: words are compared anyway; name minilm or the folder of one")
+        raise UsageError(
+            "--embedding lexical: compares words, which every audit does; use minilm or the "
+            "folder of such a model"
+        )
     if "paraphrase" in named and not chosen.embedding:
-        raise UsageError("--check paraphrase: name what says what a text means with --embedding")
+        raise UsageError(
+            "--check paraphrase: needs an embedding model; name it with --embedding, e.g. --embedding minilm"
+        )
     if chosen.against == chosen.suite:
-        raise UsageError(f"--against {chosen.against}: is the suite itself; name another one")
+        raise UsageError(f"--against {chosen.against}: this is the audited suite itself; name another one")
     if chosen.ledger and not reviewed:
-        raise UsageError("--ledger: there is no review of this suite; name one with --review")
+        raise UsageError("--ledger: this suite has no review; name one with --review")
     if chosen.ledger and (named or chosen.category):
-        raise UsageError("--ledger: is made of all checks and categories; leave out --check and --category")
+        raise UsageError(
+            "--ledger: needs the findings of all checks and categories; leave out --check and --category"
+        )
 
 
 def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
@@ -179,9 +196,9 @@ def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | 
         print_long_lines(
             [
                 "",
-                f"review: {len(aside)} entries set aside; {len(left)} certain findings not decided",
-                *(f"  not decided: {finding.check} {finding.entry}" for finding in left[:_SHOWN]),
-                *(f"  decided, but not found: {check} {entry}" for check, entry in gone[:_SHOWN]),
+                f"review: {len(aside)} entries set aside; {len(left)} certain findings without a decision",
+                *(f"  no decision: {finding.check} {finding.entry}" for finding in left[:_SHOWN]),
+                *(f"  decision without a finding: {check} {entry}" for check, entry in gone[:_SHOWN]),
             ]
         )
     for file, render in ((chosen.json, report.render_json), (chosen.html, report.render_page)):

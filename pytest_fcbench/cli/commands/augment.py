@@ -13,7 +13,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
 
-HELP = "make entries from the entries of a suite, by a seed"
+HELP = "make new entries from the entries of a suite"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -22,17 +22,29 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add(
         "suite",
         metavar="SUITE",
-        help="by name or path: entries are used that ask one question, answered by calls, not made before",
+        help="name or path of a suite; used are its original entries with a single question that "
+        "calls answer",
     )
     declare_folder_options(parser)
-    add("--kind", action="append", metavar="KIND", help=f"repeatable: {', '.join(KINDS)} (default: all)")
-    add("--count", type=int, default=20, metavar="N", help="entries of each kind (20)")
-    add("--seed", type=int, default=1, metavar="N", help="the same seed, the same entries (1)")
+    add(
+        "--kind",
+        action="append",
+        metavar="KIND",
+        help=f"kind of entries to make: {', '.join(KINDS)} (repeatable; default: all)",
+    )
+    add("--count", type=int, default=20, metavar="N", help="number of entries of each kind (default: 20)")
+    add(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the random choices; the same seed makes the same entries (default: 1)",
+    )
     add(
         "--writer",
         metavar="MODEL",
-        help="a model that words questions put together from several; where and how to ask it: "
-        "--judge-api-base and below",
+        help="model that rewrites questions which were joined from several; --judge-api-base and "
+        "the options below say how to call it",
     )
     declare_run_options(parser, ("config", *JUDGE_OPTIONS))
 
@@ -57,7 +69,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     try:
         for kind, group in augment_entries(sources, kinds, chosen.count, chosen.seed, chosen.to.name):
             entries += group
-            less = "" if len(group) == chosen.count else f" of {chosen.count}: no more could be drawn"
+            less = "" if len(group) == chosen.count else f" of {chosen.count}: no more are possible"
             print(f"{kind:<18} {len(group)}{less}")
     except ValueError as error:
         raise FcbenchError(f"{chosen.suite}: {error}") from None

@@ -10,28 +10,34 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 
-HELP = "what a gate compares with: save one from a scorecard"
+HELP = "save the verdicts of a scorecard as a baseline for gates"
 _FILE = "fcbench-baseline.json"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    save = actions.add_parser("save", help="the verdicts of a scorecard, one line an entry, without answers")
+    save = actions.add_parser(
+        "save", help="save the verdicts of a scorecard, one line per entry, without answers"
+    )
     save.add_argument("scorecard", metavar="SCORECARD", type=Path)
-    save.add_argument("--to", metavar="FILE", type=Path, default=Path(_FILE), help=f"default: {_FILE}")
+    save.add_argument(
+        "--to", metavar="FILE", type=Path, default=Path(_FILE), help=f"file to write (default: {_FILE})"
+    )
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     card = scorecard_files.load_scorecard(chosen.scorecard)
     if not card.records:
-        raise UsageError(f"{chosen.scorecard}: has no entry of a benchmark")
+        raise UsageError(
+            f"{chosen.scorecard}: contains no benchmark entries; give the scorecard of a benchmark run"
+        )
     write_file(chosen.to, scorecard_files.write_baseline(card))
     facts = card.facts
     print(f"{chosen.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
     verdicts = [record.verdict(facts.profile) for record in card.records]
     unscored = sum(isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE for verdict in verdicts)
     if unscored:
-        print(f"{unscored} of them were not scored; a gate compares nothing with those")
+        print(f"{unscored} of them were not scored, so gates ignore them")
     print(f"use it with: pytest --fcbench-baseline={chosen.to} --fcbench-gate='not-worse(95%)'")
     return 0

@@ -24,14 +24,19 @@ from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.api_probes import Answer, State, ask_apis, collect_probes
 
-HELP = "ask which web APIs still answer as REST and executable entries need it"
+HELP = "check which web APIs still answer as REST and executable entries need it"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("--suite", action="append", metavar="NAME", help="suite whose entries need them (default: bfcl)")
-    add("--host", action="append", metavar="NAME", help="only this host (repeatable)")
+    add(
+        "--suite",
+        action="append",
+        metavar="NAME",
+        help="suite whose web APIs to check (repeatable; default: bfcl)",
+    )
+    add("--host", action="append", metavar="NAME", help="check only this host (repeatable)")
     add("--json", action="store_true", help="print JSON")
 
 
@@ -80,7 +85,7 @@ def check_apis(
         print(redact_secrets(json.dumps({"answered": good, "requests": requests}, indent=2)))
     else:
         print_lines(map(redact_secrets, _render_answers(found)))
-        print(f"{good} of {len(found)} requests are answered in the right shape")
+        print(f"{good} of {len(found)} requests got a reply of the expected shape")
     return 0 if good == len(found) else 1
 
 

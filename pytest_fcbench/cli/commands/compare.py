@@ -14,7 +14,7 @@ from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
-HELP = "two scorecards side by side: what changed, and how sure"
+HELP = "compare two scorecards: what changed, and how certain it is"
 _FLIPS = 20
 
 
@@ -22,11 +22,11 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
     add("before", type=Path, metavar="BEFORE", help="a scorecard or a baseline")
-    add("after", type=Path, metavar="AFTER", help="the one to compare with it")
+    add("after", type=Path, metavar="AFTER", help="the scorecard or baseline to compare with it")
     output.declare_table_options(parser)
-    metrics = "overall, a group, a category or a mark (default: all)"
+    metrics = "compare only this: overall, a group, a category or a mark (repeatable; default: all)"
     add("--metric", action="append", metavar="NAME,…", help=metrics)
-    flips = f"flips to show in each direction (default: {_FLIPS}; csv: all)"
+    flips = f"number of changed verdicts to show in each direction (default: {_FLIPS}; csv: all)"
     add("--flips", type=int, metavar="N", help=flips)
 
 

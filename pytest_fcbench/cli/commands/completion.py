@@ -6,7 +6,7 @@ import argparse
 
 from pytest_fcbench.domain.extras import require_extra
 
-HELP = "print what makes a shell complete this command"
+HELP = "print a script that lets a shell complete this command"
 SHELLS = ("bash", "zsh")
 
 

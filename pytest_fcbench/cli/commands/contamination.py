@@ -30,7 +30,7 @@ from pytest_fcbench.tools.contamination.measures import Measure
 from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_for_logprobs
 from pytest_fcbench.tools.contamination.report import Study
 
-HELP = "whether a model has seen one set of entries in training rather than another"
+HELP = "compare how well a model knows two sets of entries, a sign of training on one of them"
 _SHOWN = 3
 """The most entries that are named for each cause of a missing measurement."""
 
@@ -39,17 +39,35 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
     for name in ("--a", "--b"):
-        add(name, required=True, metavar="SUITE:NAME", help="a set: a suite, and a category or group of it")
-    add("--endpoint", default="completions", help=f"how it is asked: {', '.join(Endpoint)}")
-    add("--functions", action="store_true", help="measure the function docs too, not only the user's words")
-    add("--limit", type=int, metavar="N", help="so many texts of each set, drawn from a fixed seed")
+        add(
+            name,
+            required=True,
+            metavar="SUITE:NAME",
+            help="set of entries: a suite and one of its categories or groups",
+        )
+    add(
+        "--endpoint",
+        default="completions",
+        help=f"how to request log-probabilities: {', '.join(Endpoint)} (default: completions)",
+    )
+    add(
+        "--functions",
+        action="store_true",
+        help="also measure the function docs, not only the user's messages",
+    )
+    add(
+        "--limit",
+        type=int,
+        metavar="N",
+        help="number of texts of each set, drawn with a fixed seed (default: all)",
+    )
     add(
         "--to",
         action="append",
         default=[],
         type=Path,
         metavar="FILE",
-        help="write a page with a chart (.html), a row for each text (.csv) or all of it (.json); repeatable",
+        help="write a page with a chart (.html), one row per text (.csv) or everything (.json); repeatable",
     )
     declare_run_options(parser, ("model",), required=True)
     declare_run_options(
@@ -67,7 +85,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         if path.suffix == ".html":
             extras.require_extra("report", f"--to={path}")
     if chosen.a == chosen.b:
-        raise UsageError(f"--a and --b are both {chosen.a}: give two sets")
+        raise UsageError(f"--a and --b are both {chosen.a}: name two different sets")
     study = _make_study(
         chosen, build_settings(collect_run_options(chosen), find_config_file(Path(), chosen.config))
     )
@@ -80,14 +98,16 @@ def run_command(chosen: argparse.Namespace) -> int:
 def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
     """Measure the texts of both sets and compare them. Raises ``UsageError`` if a set is wrong or empty."""
     if settings.api_base is None:
-        raise UsageError("give the endpoint with --api-base, for example http://localhost:8000/v1")
+        raise UsageError("the endpoint is missing; give it with --api-base, e.g. http://localhost:8000/v1")
     model = PromptModel(settings.model, Endpoint(chosen.endpoint), settings.api_base, settings.api_key)
     texts_by_set: dict[str, Mapping[str, Entry]] = {}
     for option, name in (("--a", chosen.a), ("--b", chosen.b)):
         entries = _load_set(option, name, settings.cache)
         distinct = measures.collect_distinct_texts(entries, functions=chosen.functions)
         if not distinct:
-            raise UsageError(f"{option}={name}: there are no such entries in which the user says something")
+            raise UsageError(
+                f"{option}={name}: no entry of this set has a message of the user; name another set"
+            )
         if chosen.limit is not None and chosen.limit < len(distinct):
             # Always the same seed, so that a second run asks about the same texts, in the order of the set.
             draw, pairs = Random(0), list(distinct.items())  # noqa: S311 - protects nothing
@@ -110,7 +130,7 @@ def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
                 unmeasured[entry.key] = error
         if not sets[name]:
             reasons = "".join(f"\n{line}" for line in _describe_unmeasured(unmeasured))
-            raise FcbenchError(f"nothing of {name} could be measured{reasons}")
+            raise FcbenchError(f"no text of {name} could be measured{reasons}")
     what = "function docs and the user's words" if chosen.functions else "the user's words"
     return Study(settings.label, model.endpoint, what, sets, unmeasured, compare_sets(*sets.values()))
 
@@ -118,7 +138,7 @@ def _make_study(chosen: argparse.Namespace, settings: Settings) -> Study:
 def _load_set(option: str, name: str, cache: Path) -> list[Entry]:
     """Load the entries of a set, named ``SUITE:NAME``. Raises ``UsageError``."""
     suite_name, _, selection = name.partition(":")
-    rule = f"{option}={name}: a set is SUITE:NAME, for example bfcl:non_live"
+    rule = f"{option}={name}: name a set as SUITE:NAME, e.g. bfcl:non_live"
     if suite_name not in SUITES:
         raise UsageError(f"{rule}; {describe_unknown_name('suite', suite_name, SUITES)}")
     if selection not in (*CATEGORIES, *SELECTIONS):
@@ -169,13 +189,15 @@ def _ask_about(
             answers = asyncio.run(ask_for_logprobs(asking, asked, settings.concurrency, done))
     except KeyboardInterrupt:
         raise FcbenchError(
-            f"stopped; {'what was answered is kept' if store else 'nothing is kept'}"
+            f"stopped; {'the answers so far are stored' if store else 'no answers are stored'}"
         ) from None
     finally:
         if store:
             store.close()
     if refusal := limited.refusal:
-        raise FcbenchError(f"the first call failed, so no other was made: {refusal.cause}: {refusal.reason}")
+        raise FcbenchError(
+            f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}"
+        )
     return answers
 
 

@@ -29,7 +29,7 @@ from pytest_fcbench.tools.diagnosis.document import DiagnosedFailure, build_docu
 from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass, classify_failure
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause, build_question
 
-HELP = "why the multi-turn conversations of a scorecard failed"
+HELP = "explain why the multi-turn conversations of a scorecard failed"
 _NOT_DIAGNOSED = "not diagnosed"
 _Talk: TypeAlias = tuple[Entry, Transcript]
 
@@ -38,16 +38,16 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
     add("scorecard", nargs="?", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
-    add("--limit", type=int, metavar="N", help="look at the first N failures only")
-    add("--to", type=Path, metavar="FILE", help="write what was found as JSON")
-    two = "how far the root causes of two such files agree"
+    add("--limit", type=int, metavar="N", help="diagnose only the first N failures")
+    add("--to", type=Path, metavar="FILE", help="write the diagnoses to this file as JSON")
+    two = "compare the root causes in two files of diagnoses"
     add("--audit", nargs=2, type=Path, metavar="FILE", help=two)
     declare_run_options(parser, ("profile", "category", "failures", "config", "judge", *JUDGE_OPTIONS))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     if (chosen.scorecard is None) == (chosen.audit is None):
-        raise UsageError("give a scorecard, or two files of diagnoses with --audit")
+        raise UsageError("nothing to diagnose: give a scorecard, or two files of diagnoses with --audit")
     require_at_least(1, chosen, "limit")
     lines = _compare_diagnoses(*chosen.audit) if chosen.audit else _diagnose(chosen)
     # A judge can take minutes, so each line is shown at once.
@@ -78,7 +78,7 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
         if r.category in CATEGORIES and not _is_conversation(r) and isinstance(r.verdict(profile), Failed)
     )
     for kind, number in others.items():
-        yield f"{number} {kind} failures are not looked at: the code of a verdict says what is wrong"
+        yield f"{number} {kind} failures are not diagnosed: their verdicts already say what is wrong"
     failed = failed[: chosen.limit]
     if not failed:
         return
@@ -113,13 +113,17 @@ def _hold_again(card: Scorecard, session: Session, records: Sequence[Record]) ->
     for record in records:
         if record.entry not in entries:
             version = session.context.suites[record.suite].version
-            raise UsageError(f"{card.path}: {record.suite} {version} has no entry {record.entry}")
+            raise UsageError(
+                f"{card.path}: {record.suite} {version} has no entry {record.entry}; use the suite "
+                f"version of the run"
+            )
         entry = replace(entries[record.entry], trial=record.trial)
         try:
             yield entry, session.transcript(entry)
         except NotScoredError as error:
             raise UsageError(
-                f"{card.path}: the conversation about {entry.item_id} goes another way today: {error.reason}"
+                f"{card.path}: the conversation about {entry.item_id} takes another course with this "
+                f"version: {error.reason}"
             ) from None
 
 
@@ -141,7 +145,7 @@ def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_cause
             case NotScored(cause=why, reason=reason):
                 yield f"    {_NOT_DIAGNOSED}: {why}: {reason}"
     if len(found) > most:
-        yield f"and {len(found) - most} more; --to FILE has all, --failures=N shows N here"
+        yield f"and {len(found) - most} more; --to=FILE writes all, --failures=N shows N here"
     yield ""
     classes = [(f.divergence.failure, f.category) for f in found]
     yield from _render_counts("class", list(FailureClass), classes)
@@ -174,10 +178,15 @@ def _compare_diagnoses(one: Path, other: Path) -> Iterator[str]:
     """Describe how far the root causes of two files of diagnoses agree."""
     first, second = read_labels(one), read_labels(other)
     if first.model and second.model and first.model != second.model:
-        raise UsageError(f"{one} is about {first.model}, {other} about {second.model}; compare the same run")
+        raise UsageError(
+            f"{one} is about {first.model}, {other} about {second.model}; give two files about the same run"
+        )
     agreement = Agreement(first.by_entry, second.by_entry)
     if agreement.share is None:
-        raise UsageError(f"{one} and {other} have no entry in common that has a root cause in both")
+        raise UsageError(
+            f"{one} and {other} have no entry in common with a root cause in both files; give two "
+            f"files about the same entries"
+        )
     both = agreement.both
     yield f"{len(both)} conversations have a root cause in both files"
     for labelled in (first, second):

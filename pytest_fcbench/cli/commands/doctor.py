@@ -40,7 +40,7 @@ from pytest_fcbench.run.model_stack import find_hint
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.suites import core
 
-HELP = "what would stop a run here, and the command that comes next"
+HELP = "check whether benchmarks can run here, and print the next command"
 PROJECT = "pytest-fcbench"
 _NEEDED_BYTES = 500_000_000
 """Room for packs and stored answers of some runs."""
@@ -68,7 +68,7 @@ class Finding:
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--no-calls", action="store_true", help="ask neither the model nor the judge")
+    parser.add_argument("--no-calls", action="store_true", help="send no request to the model or the judge")
     kept = ("suite", "judge", "judge_api_base", "judge_api_key_env", "store", "embedding", "search", "config")
     declare_run_options(parser, [option.key for option in OPTIONS if option.of_model or option.key in kept])
 
@@ -81,7 +81,7 @@ def run_command(chosen: argparse.Namespace) -> int:
             print(make_printable(f"{'':18} {finding.way_out}"))
         bad = bad or finding.state is State.BAD
     if bad:
-        following = "put right what is wrong, then: fcbench doctor"
+        following = "fix what is wrong, then run: fcbench doctor"
     elif not Path("benchmarks").is_dir():
         following = "fcbench init"
     else:
@@ -99,24 +99,28 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
     if Path("benchmarks").is_dir():
         yield Finding("benchmarks", State.GOOD, f"{Path('benchmarks').absolute()}")
     else:
-        text = f"no folder benchmarks in {Path().absolute()}"
-        yield Finding("benchmarks", State.DOUBTFUL, text, "fcbench init writes it")
+        text = f"{Path().absolute()} has no folder 'benchmarks'"
+        yield Finding("benchmarks", State.DOUBTFUL, text, "run 'fcbench init' to create it")
     try:
         file = find_config_file(Path(), chosen.config)
         settings = build_settings(collect_run_options(chosen), file)
     except FcbenchError as error:
         yield Finding("options", State.BAD, drop_option_prefix(str(error)))
         return
-    yield Finding("options", State.GOOD, f"{file or 'no fcbench.yaml, so the defaults'}")
+    yield Finding("options", State.GOOD, f"{file or 'no fcbench.yaml, so the defaults apply'}")
     try:
         for name, suite in RunContext(settings).suites.items():
             sizes = [len(suite.load(category)) for category in suite.categories]
             yield Finding("suite", State.GOOD, f"{name} {suite.version}, {sum(sizes):,} entries")
     except FcbenchError as error:
         yield Finding("suite", State.BAD, str(error))
-    yield _check_disk("packs", settings.cache, "name another folder with the variable FCBENCH_CACHE")
+    yield _check_disk(
+        "packs", settings.cache, "name another folder with the environment variable FCBENCH_CACHE"
+    )
     if settings.store:
-        yield _check_disk("answers", settings.store.parent, "name another file with --store, or none")
+        yield _check_disk(
+            "answers", settings.store.parent, "name another file with --store, or use --store=none"
+        )
     yield from _check_model(settings, calls=not chosen.no_calls)
     if settings.judge:
         yield from _ask_once("judge", replace(settings.judge, mode=Mode.PROMPT), calls=not chosen.no_calls)
@@ -131,7 +135,7 @@ def _check_python() -> Finding:
     text = f"{here} in {sys.prefix}"
     # Without ``prereleases`` a specifier leaves out release candidates such as 3.14.0rc1.
     if here not in SpecifierSet(supported, prereleases=True):
-        return Finding("python", State.BAD, text, f"{PROJECT} needs {supported}")
+        return Finding("python", State.BAD, text, f"{PROJECT} needs Python {supported}")
     return Finding("python", State.GOOD, text)
 
 
@@ -148,12 +152,14 @@ def _check_packages() -> Iterator[Finding]:
             wrong.append(f"{each.name} is not installed")
             continue
         if not each.specifier.contains(found, prereleases=True):
-            wrong.append(f"{each.name} {found} is installed, {each.specifier} is needed")
+            wrong.append(f"{each.name} {found} is installed, but {each.specifier} is required")
     if wrong:
         yield Finding("packages", State.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
     else:
         yield Finding(
-            "packages", State.GOOD, f"{PROJECT} {metadata.version(PROJECT)}, all {len(needed)} it needs"
+            "packages",
+            State.GOOD,
+            f"{PROJECT} {metadata.version(PROJECT)} and all {len(needed)} required packages",
         )
     lacking = [name for name in EXTRAS if extras.list_missing_packages(name)]
     whole = [name for name in EXTRAS if name not in lacking]
@@ -165,8 +171,8 @@ def _check_plugin() -> Finding:
     # pytest finds plugins by entry points, so it would find an old copy beside a new one too.
     found = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
     if found == ["pytest_fcbench.plugin"]:
-        return Finding("plugin", State.GOOD, f"known to pytest {metadata.version('pytest')}")
-    text = f"pytest knows {', '.join(found) or 'nothing'} as the plugin fcbench"
+        return Finding("plugin", State.GOOD, f"registered with pytest {metadata.version('pytest')}")
+    text = f"the pytest plugin 'fcbench' is registered as {', '.join(found) or 'nothing'}"
     return Finding("plugin", State.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}")
 
 
@@ -184,7 +190,7 @@ def _check_disk(what: str, folder: Path, way_out: str) -> Finding:
         return Finding(what, State.BAD, f"{folder}: cannot be written: {error.strerror}", way_out)
     text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < _NEEDED_BYTES:
-        return Finding(what, State.DOUBTFUL, text, f"less than 0.5 GB is left; {way_out}")
+        return Finding(what, State.DOUBTFUL, text, f"less than 0.5 GB is free; {way_out}")
     return Finding(what, State.GOOD, text)
 
 
@@ -199,12 +205,14 @@ def _check_model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
         yield Finding("model", State.BAD, drop_option_prefix(str(error)))
         return
     if immediate:
-        yield Finding("model", State.GOOD, f"{settings.label} needs no network, no key and costs nothing")
+        yield Finding(
+            "model", State.GOOD, f"{settings.label} needs neither a network nor a key and costs nothing"
+        )
         return
     yield from _ask_once("model", settings, calls=calls)
     if price is None:
-        way_out = "give it one under prices in fcbench.yaml"
-        yield Finding("price", State.DOUBTFUL, f"none is known of {settings.label}", way_out)
+        way_out = "give a price under 'prices' in fcbench.yaml"
+        yield Finding("price", State.DOUBTFUL, f"no price is known for {settings.label}", way_out)
 
 
 def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
@@ -215,7 +223,7 @@ def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding
         place = f" at {endpoint.api_base}, {has_key}key in {endpoint.key_variable}"
     elif provider is litellm.PROVIDER:
         at = settings.api_base or "the provider's own endpoint"
-        key = settings.api_key_env or "the variable that litellm knows for it, if any"
+        key = settings.api_key_env or "the provider's usual environment variable, if any"
         place = f" at {at}, key in {key}"
     else:
         place = f", {provider.about}"
@@ -259,8 +267,8 @@ def _describe_call(context: RunContext, transcript: Transcript, *, tools: bool) 
         return Finding("call", State.GOOD, text)
     if not said.tool_calls:
         way_out = (
-            "it has tools only if its server passes them on (vLLM: --enable-auto-tool-choice and "
-            "--tool-call-parser); --mode=prompt needs none"
+            "make the server pass tools on (vLLM: --enable-auto-tool-choice and "
+            "--tool-call-parser), or use --mode=prompt"
         )
-        return Finding("tools", State.DOUBTFUL, f"{text}, in words and without a tool call", way_out)
+        return Finding("tools", State.DOUBTFUL, f"{text}, with text but without a tool call", way_out)
     return Finding("tools", State.GOOD, f"{text}, with a tool call")

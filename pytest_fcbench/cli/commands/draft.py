@@ -10,7 +10,7 @@ from pytest_fcbench.cli.new_entries import declare_folder_options, write_entries
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.tools.authoring.drafting import Example, draft_entries, find_examples
 
-HELP = "write the first entries of a suite from examples in a text"
+HELP = "write the first entries of a suite from examples in text files"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "sources",
         nargs="+",
         metavar="SOURCE",
-        help="functions: module:function, module:Class, module, or a file of JSON or YAML",
+        help="where the functions are: module:function, module:Class, module, or a JSON or YAML file",
     )
     add(
         "--examples",
@@ -28,7 +28,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="FILE",
-        help="repeatable: a text with questions, below each '>>> ' and the call that answers it",
+        help="text file with questions, each followed by '>>> ' and the call that answers it (repeatable)",
     )
     declare_folder_options(parser)
 
@@ -44,12 +44,12 @@ def run_command(chosen: argparse.Namespace) -> int:
     entries = list(draft_entries(found, docs, chosen.to.name))
     if not entries:
         raise FcbenchError(
-            f"{', '.join(map(str, chosen.examples))}: no examples; write a question, and on the line below "
-            f"it '>>> ' and the call that answers it, such as >>> {docs[0].name}(...)"
+            f"{', '.join(map(str, chosen.examples))}: no examples; write a question and, on the "
+            f"next line, '>>> ' with the call that answers it, e.g. >>> {docs[0].name}(...)"
         )
     write_entries(chosen, entries)
     used = {doc.name for entry in entries for doc in entry.functions}
     for doc in docs:
         if doc.name not in used:
-            print(f"note: no example calls {doc.name}")
+            print(f"note: no example uses {doc.name}")
     return 0

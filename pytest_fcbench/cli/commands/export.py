@@ -36,7 +36,7 @@ from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.tools.official_export.scores import AnsweredEntry, Header, build_score_row, write_line
 from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, ModelRow, write_table
 
-HELP = "scorecards in the formats of the official leaderboard"
+HELP = "write scorecards in the formats of the official leaderboard"
 _SUITE = bfcl.SOURCE.name
 _LONGEST = 200
 """The longest name of a folder, in characters; file systems allow little more."""
@@ -47,21 +47,23 @@ _Pricing: TypeAlias = Callable[[Usage], float | None]
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     formats = parser.add_subparsers(required=True, metavar="FORMAT")
-    official = formats.add_parser("official", help="BFCL's result files, score files and tables")
+    official = formats.add_parser("official", help="write BFCL's result files, score files and tables")
     add = official.add_argument
-    add("scorecards", nargs="+", type=Path, metavar="SCORECARD", help=f"of the suite {_SUITE}")
-    target = "gets result/ID/, score/ID/ and the tables"
+    add("scorecards", nargs="+", type=Path, metavar="SCORECARD", help=f"scorecard of the suite {_SUITE}")
+    target = "folder for result/ID/, score/ID/ and the tables"
     add("--to", required=True, type=Path, metavar="FOLDER", help=target)
-    add("--force", action="store_true", help="replace what is already there")
-    about = official.add_argument_group("about the models", "each once for every scorecard, in their order")
-    price = "dollars per million tokens; or 'hosted', the official cost of one's own server"
+    add("--force", action="store_true", help="replace existing files")
+    about = official.add_argument_group(
+        "details of the models", "each option once per scorecard, in the same order"
+    )
+    price = "dollars per million tokens, or 'hosted' for the official cost of a self-hosted model"
     for flag, metavar, what in (
-        ("--as", "ID", "its official id"),
+        ("--as", "ID", "official id of the model"),
         ("--price", "IN,OUT", price),
-        ("--title", "TEXT", "its name in the tables"),
-        ("--link", "URL", "its page"),
-        ("--organization", "TEXT", "who made it"),
-        ("--license", "TEXT", "its license"),
+        ("--title", "TEXT", "name of the model in the tables"),
+        ("--link", "URL", "web page of the model"),
+        ("--organization", "TEXT", "organization that made the model"),
+        ("--license", "TEXT", "license of the model"),
     ):
         parse = _parse_price if flag == "--price" else str
         about.add_argument(flag, action="append", type=parse, metavar=metavar, help=what)
@@ -83,7 +85,7 @@ def _parse_price(text: str) -> _Pricing:
     except ValueError:
         asked = answered = -1
     if min(asked, answered) < 0 or not isfinite(asked + answered):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither two prices, such as 0.15,0.6, nor 'hosted'")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither two prices, e.g. 0.15,0.6, nor 'hosted'")
     return _make_pricing(Price(asked, answered), 1)
 
 
@@ -95,7 +97,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         export = _export_card(path, name, price)
         if export.folder in exports:
             raise UsageError(
-                f"{path}: another scorecard is of {export.folder!r} too; tell them apart with --as"
+                f"{path}: another scorecard also belongs to {export.folder!r}; give each an id with --as"
             )
         exports[export.folder] = export
         usage = measure_usage(record for record in export.records if CATEGORIES[record.category].scored)
@@ -110,14 +112,14 @@ def run_command(chosen: argparse.Namespace) -> int:
     print_lines(map(str, exports.values()))
     print(f"{scores}: {', '.join(columns_of)}")
     if any(model.usage.usd is None for model in models):
-        print(f"{NA}: Total Cost; neither the scorecard nor --price has a price")
+        print(f"{NA}: Total Cost; the scorecard has no price, give one with --price")
     if any(model.usage.latency_mean_s is None for model in models):
-        print(f"{NA}: latencies, which the answers do not have")
+        print(f"{NA}: latencies, because the answers have none")
     if any(NA in (model.link, model.organization, model.license) for model in models):
         print(f"{NA}: Model Link, Organization, License; give them with --link, --organization, --license")
     # Official code adds score files that are already there to its tables; these are only named.
     if others := sorted(set(scores.glob("*/**/*_score.json")) - texts.keys()):
-        print(f"not in the tables: {len(others)} score files that were there before, such as {others[0]}")
+        print(f"not in the tables: {len(others)} older score files in the folder, e.g. {others[0]}")
     return 0
 
 
@@ -215,10 +217,10 @@ class _Export:
         if self.left_out:
             parts.append("left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items()))
         if self.unjudged:
-            parts.append(f"results only, officially nobody judged them: {', '.join(self.unjudged)}")
+            parts.append(f"results only, not officially judged: {', '.join(self.unjudged)}")
         if self.changed:
             parts.append(
-                f"other verdicts than the scorecard's: {len(self.changed):,}, first {self.changed[0]}"
+                f"verdicts that differ from the scorecard: {len(self.changed):,}, e.g. {self.changed[0]}"
             )
         return "; ".join(parts)
 
@@ -239,7 +241,7 @@ def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Exp
     for category, part in group_by_category(records).items():
         export.add(CATEGORIES[category], part)
     if not export.texts:
-        raise UsageError(f"{path}: has nothing to export ({export})")
+        raise UsageError(f"{path}: nothing to export ({export}); give the scorecard of a run that was scored")
     return export
 
 
@@ -248,15 +250,17 @@ def _open_session(card: Scorecard) -> Session:
     path, suites = card.path, card.facts.suites
     if _SUITE not in suites:
         raise UsageError(
-            f"{path}: a scorecard of {', '.join(suites)}; official formats exist for the suite {_SUITE} only"
+            f"{path}: this is a scorecard of {', '.join(suites)}; official formats exist only for "
+            f"the suite {_SUITE}"
         )
     if not any(record.turns for record in card.records):
-        raise UsageError(f"{path}: holds no answers, as a baseline does; give the scorecard of the run")
+        raise UsageError(f"{path}: contains no answers, like a baseline; give the scorecard of the run")
     context = RunContext(build_settings({"model": f"replay:{path}", "suite": [_SUITE]}, None))
     suite = context.suites[_SUITE]
     if suites[_SUITE].get("pack_hash") != suite.pack_sha256:
         raise UsageError(
-            f"{path}: answers to {_SUITE} {suites[_SUITE].get('version')}; here is {suite.version}"
+            f"{path}: its answers are to {_SUITE} {suites[_SUITE].get('version')}, but version "
+            f"{suite.version} is installed; use the suite version of the run"
         )
     return Session(context)
 

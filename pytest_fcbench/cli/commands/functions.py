@@ -25,10 +25,10 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "sources",
         nargs="+",
         metavar="SOURCE",
-        help="module:function, module:Class, module, or a file of JSON or YAML",
+        help="module:function, module:Class, module, or a JSON or YAML file",
     )
-    add("--to", type=Path, metavar="FILE", help="write them there instead of to the terminal")
-    add("--force", action="store_true", help="replace FILE if it is there")
+    add("--to", type=Path, metavar="FILE", help="write to this file instead of the terminal")
+    add("--force", action="store_true", help="replace FILE if it exists")
 
 
 def run_command(chosen: argparse.Namespace) -> int:
@@ -62,7 +62,9 @@ def read_functions(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
     for source in sources:
         path = Path(source)
         if path.suffix == ".py":
-            raise UsageError(f"{source}: name the module, not its file: {path.stem} or {path.stem}:function")
+            raise UsageError(
+                f"{source}: this is a file; name the module: {path.stem} or {path.stem}:function"
+            )
         is_file = path.suffix in (".json", ".yaml", ".yml")
         found = (
             openapi.read_functions(read_yaml(path), source)
@@ -71,7 +73,7 @@ def read_functions(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
         )
         for doc in found:
             if doc.name in docs:
-                raise UsageError(f"{source}: a function {doc.name!r} is there already; leave one of both out")
+                raise UsageError(f"{source}: the function {doc.name!r} is given twice; leave one of them out")
             docs[doc.name] = doc
     return docs
 

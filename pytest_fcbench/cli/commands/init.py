@@ -14,7 +14,7 @@ def _read_template(name: str) -> str:
     return (Path(__file__).parents[1] / "new_project" / name).read_text(encoding="utf-8")
 
 
-HELP = "write what a project needs for benchmarks; nothing is replaced"
+HELP = "create the files of a benchmark project; existing files are kept"
 WORKFLOWS = {
     "github": (".github/workflows/benchmarks.yml", _read_template("github.yml")),
     "gitlab": (".gitlab/benchmarks.yml", _read_template("gitlab.yml")),
@@ -26,13 +26,25 @@ WORKFLOWS = {
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER", help="of the project (here)")
-    add("--ci", choices=WORKFLOWS, default="github", help="whose workflow to write (github)")
+    add(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="folder of the project (default: the current one)",
+    )
+    add(
+        "--ci",
+        choices=WORKFLOWS,
+        default="github",
+        help="CI service to write a workflow for (default: github)",
+    )
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     if chosen.folder.exists() and not chosen.folder.is_dir():
-        raise UsageError(f"{chosen.folder} is not a folder")
+        raise UsageError(f"{chosen.folder} is not a folder; name a folder or a new path")
     # The test modules lie in the package where it was installed, beside it in a checkout.
     package = Path(pytest_fcbench.__file__).parent
     inside = package / "benchmarks"

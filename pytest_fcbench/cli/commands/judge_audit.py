@@ -48,7 +48,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
 
-HELP = "how far two judges agree on the calls of a scorecard"
+HELP = "compare the verdicts of two judges on the calls of a scorecard"
 SCHEMA = "fcbench-judge-audit/1"
 _LONGEST = 160
 """The longest call that the terminal shows, in characters."""
@@ -70,8 +70,9 @@ class _Pair:
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.description = (
-        "--judge-api-base and --judge-api-key-env are those of the first judge that is not builtin; where "
-        "both have an endpoint, describe them as model profiles in fcbench.yaml."
+        "--judge-api-base and --judge-api-key-env belong to the first judge that is not "
+        "builtin; if both judges have an endpoint, describe them as model profiles in "
+        "fcbench.yaml."
     )
     add = parser.add_argument
     add("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
@@ -81,16 +82,16 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         dest="judges",
         default=[],
         metavar="JUDGE",
-        help="builtin, a model profile of fcbench.yaml or any litellm id; give two",
+        help="builtin, a model profile or any litellm id; give the option twice",
     )
-    add("--limit", type=int, metavar="N", help="look at the first N pairs only")
-    add("--to", type=Path, metavar="FILE", help="write all answers as JSON")
+    add("--limit", type=int, metavar="N", help="compare only the first N pairs")
+    add("--to", type=Path, metavar="FILE", help="write all answers to this file as JSON")
     declare_run_options(parser, ("profile", "failures", "config", *JUDGE_OPTIONS))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     if len(chosen.judges) != 2 or chosen.judges[0] == chosen.judges[1]:
-        raise UsageError("name two different judges, as in --judge builtin --judge openai/gpt-4o")
+        raise UsageError("name two different judges, e.g. --judge builtin --judge openai/gpt-4o")
     require_at_least(1, chosen, "limit")
     print_lines(_audit_judges(chosen), flush=True)
     return 0
@@ -103,7 +104,10 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
     settings = load_settings(chosen, core.NAME)
     profile = settings.profile if chosen.profile else card.facts.profile
     judged = list(_find_judged_calls(card.records, profile))
-    yield f"{card.path}: {card.facts.model}, {profile} profile, pairs left to a judge: {len(judged)}"
+    yield (
+        f"{card.path}: {card.facts.model}, {profile} profile, pairs that rules leave to a "
+        f"judge: {len(judged)}"
+    )
     if not judged:
         return
     pairs = _make_pairs(chosen, card, judged[: chosen.limit])
@@ -117,12 +121,12 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
             answers[label], judge_notes = ask_judge(judge, questions)
             notes += judge_notes
     agreement = Agreement(*(_label_pairs(pairs, given) for given in answers.values()))
-    yield f"{len(agreement.both)} of {len(pairs)} pairs have an answer of both judges"
+    yield f"{len(agreement.both)} of {len(pairs)} pairs have an answer from both judges"
     for label, given in answers.items():
         if failed := [answer for answer in given if isinstance(answer, NotScored)]:
             counts = Counter(answer.cause for answer in failed)
             causes = ", ".join(f"{cause} {times}" for cause, times in counts.items())
-            missing = f"{len(failed)} without an answer of {label} ({causes})"
+            missing = f"{len(failed)} without an answer from {label} ({causes})"
             yield f"left out: {missing}; first: {failed[0].reason}"
     if agreement.share is not None:
         one, other = answers
@@ -135,7 +139,9 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
         yield f"written to {chosen.to}"
     # The file with the reasons is written before the command fails.
     if agreement.share is None:
-        raise FcbenchError("there is nothing to compare: no pair has an answer of both judges")
+        raise FcbenchError(
+            "nothing to compare: no pair has an answer from both judges; the causes are listed above"
+        )
 
 
 def _load_judges(chosen: argparse.Namespace) -> Mapping[str, Settings | None]:
@@ -212,7 +218,7 @@ def _apply_rules(pair: _Pair) -> Equivalence:
     made, expected = pair.verdict.made, pair.expected
     name = str(expected.get("name"))
     if made.get("name") != name:
-        return Equivalence(False, f"the function is {made.get('name')}, not {name}")
+        return Equivalence(False, f"the called function is {made.get('name')}, not {name}")
     doc = pair.entry.find_function(name) or FunctionDoc(name, "", {})
     found = builtin.compare_arguments(doc, _get_arguments(made), _get_arguments(expected))
     return Equivalence(found.same, found.reason)
@@ -253,7 +259,7 @@ def _render_differences(
             if isinstance(answer, Equivalence):
                 yield f"    {label}: {_name_label(answer)}: {' '.join(answer.reason.split())}"
     if len(shown) > most:
-        yield f"and {len(shown) - most} more; --to FILE has all, --failures=N shows N here"
+        yield f"and {len(shown) - most} more; --to=FILE writes all, --failures=N shows N here"
 
 
 def _render_call(call: Mapping[str, object]) -> str:

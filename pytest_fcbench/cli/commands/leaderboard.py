@@ -14,17 +14,17 @@ from pytest_fcbench.scorecard.compare import leaderboard
 from pytest_fcbench.scorecard.render.tables import FORMATS, render_page
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
-HELP = "scorecards ranked, with ties where no difference is shown"
+HELP = "rank scorecards, with ties where no difference is shown"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("scorecards", nargs="+", type=Path, metavar="SCORECARD", help="of a run, or a baseline")
+    add("scorecards", nargs="+", type=Path, metavar="SCORECARD", help="scorecard of a run, or a baseline")
     output.declare_table_options(parser)
-    rank = "rank by this (default: overall; complex or executable where only that was run)"
+    rank = "metric to rank by (default: overall; complex or executable if only that was run)"
     add("--sort", metavar="METRIC", help=rank)
-    columns = "columns beside it: groups, categories, marks (default: the official groups)"
+    columns = "further columns: groups, categories, marks (default: the official groups)"
     add("--metrics", action="append", metavar="NAME,…", help=columns)
     declare_run_options(parser, ("config",))
 
@@ -37,7 +37,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     by_path = {}
     for path in chosen.scorecards:
         if path.resolve() in by_path:
-            raise UsageError(f"{path} is given twice")
+            raise UsageError(f"{path} is given twice; give each scorecard once")
         by_path[path.resolve()] = load_scorecard(path)
     cards = list(by_path.values())
     dates = read_release_dates(find_config_file(Path(), chosen.config))

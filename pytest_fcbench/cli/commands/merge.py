@@ -19,17 +19,17 @@ from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.render.document import write_section
 
-HELP = "join the scorecards of shards; apply the gate to the whole"
+HELP = "join the scorecards of shards, and apply the gate to the result"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("scorecards", type=Path, nargs="+", metavar="SCORECARD", help="one of each part")
+    add("scorecards", type=Path, nargs="+", metavar="SCORECARD", help="scorecard of each part")
     file = Path("scorecard.json")
-    add("--to", type=Path, metavar="FILE", default=file, help=f"default: {file}")
-    add("--partial", action="store_true", help="go on although shards are missing")
-    add("--replace", action="store_true", help="of an entry in several the last one counts")
+    add("--to", type=Path, metavar="FILE", default=file, help=f"file to write (default: {file})")
+    add("--partial", action="store_true", help="continue even if shards are missing")
+    add("--replace", action="store_true", help="if several scorecards have an entry, let the last one count")
     declare_run_options(parser, ("gate", "baseline", "failures", "config"))
 
 
@@ -40,7 +40,9 @@ def run_command(chosen: argparse.Namespace) -> int:
     merged = merge_scorecards(chosen.scorecards, replacing=chosen.replace)
     if merged.missing and not chosen.partial:
         missing = ", ".join(map(str, merged.missing))
-        raise UsageError(f"no scorecard of shard {missing}; give it too, or go on without it by --partial")
+        raise UsageError(
+            f"the scorecard of shard {missing} is missing; give it too, or continue without it with --partial"
+        )
     baseline = scorecard_files.load_scorecard(settings.baseline) if settings.baseline else None
     facts = merged.facts
     evidence = gate.Evidence(merged.records, facts.profile, merged.size_of, facts.suites, baseline)

@@ -15,15 +15,17 @@ from pytest_fcbench.domain.price import Price
 from pytest_fcbench.models.price_table import known_price, litellm_models
 from pytest_fcbench.models.registry import PROVIDERS
 
-HELP = "who can be asked: ours, your profiles, ids of litellm"
+HELP = "list models: built-in ones, your model profiles and ids of litellm"
 _MOST = 40
 """The most ids that are listed without --all."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("word", nargs="?", metavar="WORD", help="ids of litellm that have it in their name")
-    parser.add_argument("--all", action="store_true", help=f"more than {_MOST} of them")
+    parser.add_argument(
+        "word", nargs="?", metavar="WORD", help="list the ids of litellm that contain this word"
+    )
+    parser.add_argument("--all", action="store_true", help=f"list more than {_MOST} ids")
     declare_run_options(parser, ("config",))
 
 
@@ -36,13 +38,13 @@ def run_command(chosen: argparse.Namespace) -> int:
             for name, provider in PROVIDERS.items()
         ]
         print_lines(("Built in", *built_in, *_list_profiles(chosen)))
-        print(f"\nAny id of litellm, of which {chat:,} are known to chat: fcbench models WORD lists them")
+        print(f"\nAny id of litellm, {chat:,} of them known as chat models: 'fcbench models WORD' lists them")
         return 0
     lines = list(_list_litellm_ids(chosen.word))
     if not lines:
         raise UsageError(
-            f"litellm knows no id with {chosen.word!r} in it; a server of your own is reached by a "
-            "prefix, such as hosted_vllm/NAME with an api_base"
+            f"litellm knows no id that contains {chosen.word!r}; for a server of your own use a "
+            f"prefix, e.g. hosted_vllm/NAME with an api_base"
         )
     shown = lines if chosen.all else lines[:_MOST]
     print_lines(shown)

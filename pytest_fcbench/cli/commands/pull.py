@@ -11,24 +11,24 @@ from pytest_fcbench.domain.errors import PackError, UsageError, describe_unknown
 from pytest_fcbench.suites import packs
 from pytest_fcbench.suites.registry import PACKS
 
-HELP = "get the official data of a suite, or list what there is"
+HELP = "download the official data of a suite, or list packs"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("pack", nargs="?", metavar="PACK", help=f"one of: {', '.join(PACKS)}")
-    origin = "the data as a file or a folder, no network"
+    add("pack", nargs="?", metavar="PACK", help=f"pack to download: {', '.join(PACKS)}")
+    origin = "file or folder that holds the data, to use instead of the network"
     add("--from", dest="origin", type=Path, metavar="PATH", help=origin)
-    add("--revision", metavar="COMMIT", help="of a dataset on the hub, instead of its newest")
-    add("--list", action="store_true", help="list packs and where they are")
+    add("--revision", metavar="COMMIT", help="revision of a dataset on the hub (default: the newest)")
+    add("--list", action="store_true", help="list packs and their folders")
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     if chosen.list:
         return _list_packs()
     if chosen.pack is None:
-        raise UsageError(f"name a pack to pull ({', '.join(PACKS)}), or --list")
+        raise UsageError(f"no pack is named; name one ({', '.join(PACKS)}), or use --list")
     if chosen.pack not in PACKS:
         raise UsageError(describe_unknown_name("pack", chosen.pack, PACKS))
     source, cache = PACKS[chosen.pack], find_cache_folder()

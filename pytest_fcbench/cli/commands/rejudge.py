@@ -33,13 +33,15 @@ from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import format_number
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
-HELP = "judge the answers of a scorecard again; say what changed"
+HELP = "judge the answers of a scorecard again, and list what changed"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
-    parser.add_argument("--to", type=Path, metavar="FILE", help="write the scorecard with the new verdicts")
+    parser.add_argument(
+        "--to", type=Path, metavar="FILE", help="write the scorecard with the new verdicts to this file"
+    )
     declare_run_options(parser, ("config",))
 
 
@@ -96,7 +98,7 @@ def _describe_changes(
     kept = sum(record == new[record.item_id] and not record.turns for record in card.records)
     yield f"{card.path}: {facts.model} ({facts.mode}, {facts.names} names), judged by {facts.fcbench}"
     yield f"{len(card.records) - kept} judged again by {version('pytest-fcbench')}" + (
-        f"; {kept} not scored and without an answer stay as they are" if kept else ""
+        f"; {kept} without an answer stay not scored" if kept else ""
     )
     yield from renewed
     for kind in Kind:

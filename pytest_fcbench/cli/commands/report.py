@@ -33,15 +33,31 @@ from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.html.island import Done, Told
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
-HELP = "one scorecard or several as an HTML page"
+HELP = "render one or several scorecards as an HTML page"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("scorecard", nargs="+", type=Path, metavar="SCORECARD", help=f"a scorecard.json; up to {MOST_SERIES}")
-    add("--to", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html")
-    add("--profile", choices=[*Profile], help="whose verdicts charts follow (default: as in the first run)")
+    add(
+        "scorecard",
+        nargs="+",
+        type=Path,
+        metavar="SCORECARD",
+        help=f"scorecard.json of a run; up to {MOST_SERIES}",
+    )
+    add(
+        "--to",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="file to write (default: report.html)",
+    )
+    add(
+        "--profile",
+        choices=[*Profile],
+        help="whose verdicts charts show (default: the profile of the first run)",
+    )
     declare_run_options(parser, ("config",))
 
 
@@ -94,14 +110,14 @@ def _gather_entries(cards: Sequence[Scorecard], chosen: argparse.Namespace) -> T
     openers = find_openers(chosen)
     for name in dict.fromkeys(record.suite for record in records):
         if name not in openers:
-            notes.append(f"what entries of {name} ask is not shown: {describe_unknown_suite(name, openers)}")
+            notes.append(f"the questions of {name} are not shown: {describe_unknown_suite(name, openers)}")
             continue
         context = RunContext(load_settings(chosen, name))
         try:
             suite = context.suites[name]
             known = load_entries([suite], categories)
         except (SuiteError, PackError) as error:
-            notes.append(f"what entries of {name} ask is not shown: {error}")
+            notes.append(f"the questions of {name} are not shown: {error}")
             continue
         entries |= known
         for place, card in enumerate(cards):
@@ -110,7 +126,7 @@ def _gather_entries(cards: Sequence[Scorecard], chosen: argparse.Namespace) -> T
                 notes.append(
                     f"{card.path.name}: its run had {name} {run['version']} with content sha256 "
                     f"{str(run['pack_hash'])[:12]}; what its entries ask and expect is shown from "
-                    f"{suite.version}, {str(suite.pack_sha256)[:12]}, and may be something else"
+                    f"{suite.version}, {str(suite.pack_sha256)[:12]}, and may differ"
                 )
             for record in card.records:
                 entry = known.get(record.entry)

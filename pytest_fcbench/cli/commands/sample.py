@@ -24,23 +24,29 @@ from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.tools.authoring.entry_writing import write_walks
 from pytest_fcbench.tools.authoring.sampling import Walk, draw_walks
 
-HELP = "draft multi-turn entries by random walks through environments"
+HELP = "draft multi-turn entries from random walks through environments"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("entry", metavar="SUITE:ID", help="a multi-turn entry, in whose environments to walk")
-    add("--count", type=int, default=5, metavar="N", help="walks (5)")
-    add("--turns", type=int, default=3, metavar="N", help="turns of a walk (3)")
-    add("--seed", type=int, default=1, metavar="N", help="the same seed, the same walks (1)")
-    add("--first", type=int, default=0, metavar="N", help="number of the first entry (0)")
-    add("--to", type=Path, metavar="FILE", help="write entries there")
-    add("--force", action="store_true", help="replace FILE if it is there")
+    add("entry", metavar="SUITE:ID", help="multi-turn entry whose environments to walk through")
+    add("--count", type=int, default=5, metavar="N", help="number of walks (default: 5)")
+    add("--turns", type=int, default=3, metavar="N", help="number of turns per walk (default: 3)")
+    add(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the random choices; the same seed makes the same walks (default: 1)",
+    )
+    add("--first", type=int, default=0, metavar="N", help="number of the first entry (default: 0)")
+    add("--to", type=Path, metavar="FILE", help="write the entries to this file")
+    add("--force", action="store_true", help="replace FILE if it exists")
     add(
         "--writer",
         metavar="MODEL",
-        help="a model that words the questions; where and how to ask it: --judge-api-base and below",
+        help="model that writes the questions; --judge-api-base and the options below say how to call it",
     )
     declare_run_options(parser, ("config", *JUDGE_OPTIONS))
 
@@ -69,7 +75,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         text = write_walks(entry.scene, found, entry.key, chosen.first, questions)
         write_new_files({chosen.to: text}, force=chosen.force)
         left = sum(len(walk.turns) for walk in found) - len(questions)
-        print(f"{chosen.to}: {len(found)} entries, {left} turns to be worded")
+        print(f"{chosen.to}: {len(found)} entries, {left} turns still without a question")
     return 0 if found else 1
 
 
@@ -80,6 +86,6 @@ def _describe_walks(found: Sequence[Walk], wanted: int) -> Iterator[str]:
         for turn, calls in enumerate(walk.turns):
             yield from (f"  turn {turn}  {call.text}" for call in calls)
     if len(found) < wanted:
-        yield f"{len(found)} of {wanted} walks were found; others would repeat these or lead nowhere"
+        yield f"{len(found)} of {wanted} walks were found; all others repeat these or lead nowhere"
     edges = Counter(edge for walk in found for edge in walk.edges)
     yield from (f"  {source} -> {target}  {times}" for (source, target), times in sorted(edges.items()))

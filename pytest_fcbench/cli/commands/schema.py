@@ -7,13 +7,15 @@ import json
 
 from pytest_fcbench.suites.formats.entry_schema import generate_entry_schema
 
-HELP = "print the JSON Schema of entries of your own"
+HELP = "print the JSON Schema of your own entries"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "--lines", action="store_true", help="of a line of a file of JSON lines, not of a file of YAML"
+        "--lines",
+        action="store_true",
+        help="print the schema of one line of a JSON Lines file, not of a YAML file",
     )
 
 

@@ -18,7 +18,7 @@ from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.registry import OURS, open_suite
 
-HELP = "serve a model without a network as an OpenAI endpoint"
+HELP = "serve a built-in model as an OpenAI-compatible endpoint"
 # Loopback only, because the server asks for no key.
 _HOST = "127.0.0.1"
 
@@ -26,14 +26,34 @@ _HOST = "127.0.0.1"
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("--model", required=True, help="oracle, lexical or scripted:FILE")
-    add("--suite", action="append", help=f"whose entries it knows, repeatable: {', '.join(OURS)}")
-    add("--port", type=int, default=8000, help=f"a port of {_HOST}; 0 takes a free one (default 8000)")
-    add("--latency", default="0", metavar="SECONDS", help="before an answer: 1, 0.5-2 or exp:0.8 (a mean)")
-    kinds = f"a share of requests that goes wrong, repeatable: {', '.join(faults.Kind)}"
+    add("--model", required=True, help="model to serve: oracle, lexical or scripted:FILE")
+    add(
+        "--suite",
+        action="append",
+        help=f"suite whose entries the model answers: {', '.join(OURS)} (repeatable)",
+    )
+    add("--port", type=int, default=8000, help=f"port of {_HOST}; 0 picks a free one (default: 8000)")
+    add(
+        "--latency",
+        default="0",
+        metavar="SECONDS",
+        help="seconds before each answer: 1, a range 0.5-2, or exp:0.8 (exponential with this mean)",
+    )
+    kinds = f"fault and the share of requests that get it: {', '.join(faults.Kind)} (repeatable)"
     add("--fault", action="extend", nargs="+", default=[], metavar="KIND:SHARE", help=kinds)
-    add("--retry-after", type=float, default=1, metavar="SECONDS", help="what a 429 says (default 1)")
-    add("--seed", type=int, default=0, help="the same seed gives the same faults (default 0)")
+    add(
+        "--retry-after",
+        type=float,
+        default=1,
+        metavar="SECONDS",
+        help="seconds that a 429 reply asks to wait (default: 1)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the random faults; the same seed gives the same faults (default: 0)",
+    )
 
 
 def run_command(chosen: argparse.Namespace) -> int:
@@ -42,7 +62,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         faults.read_shares(chosen.fault), faults.read_latency(chosen.latency), chosen.seed
     )
     if not 0 <= chosen.retry_after < math.inf:
-        raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds from 0 on")
+        raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds, 0 or more")
     names = list(dict.fromkeys(chosen.suite or [core.NAME]))
     own = find_own_suites(find_config_file(Path(), None))
     lookup = Lookup([open_suite(name, find_cache_folder(), own) for name in names], models)
@@ -59,7 +79,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         listening = socket.create_server((_HOST, chosen.port))
     except OSError as error:
         raise FcbenchError(
-            f"--port={chosen.port}: {error}; give another one, or 0 for any free one"
+            f"--port={chosen.port}: {error}; give another port, or 0 for any free one"
         ) from None
     with listening:
         model = chosen.model.partition(":")[0]

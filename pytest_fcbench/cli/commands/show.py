@@ -51,7 +51,7 @@ from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.render.call_tables import describe_difference
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
-HELP = "one entry, or one stored conversation about it, to read"
+HELP = "show an entry, or a stored conversation about it"
 _LONGEST = 240
 """The longest value that is shown without --full, in characters."""
 
@@ -71,15 +71,15 @@ _Line: TypeAlias = str | _Value
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("entry", metavar="ENTRY", help="suite:id as in a node id; -t2 behind it for a trial")
-    add("--scorecard", metavar="FILE", help="show the conversation that a scorecard holds")
+    add("entry", metavar="ENTRY", help="entry as suite:id, as in a node id; append -t2 for the second trial")
+    add("--scorecard", metavar="FILE", help="show the conversation in this scorecard")
     add("--full", action="store_true", help="show long values in full")
     declare_run_options(parser, ("model", *PLACE_OPTIONS, *REQUEST_OPTIONS))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     if chosen.scorecard and chosen.model:
-        raise UsageError("--scorecard and --model: give one of them")
+        raise UsageError("--scorecard and --model exclude each other; give one of them")
     model = f"replay:{chosen.scorecard}" if chosen.scorecard else chosen.model
     # Offline, because only answers that are already there are shown.
     settings = replace(load_settings(chosen, parse_suite_name(chosen), model or "oracle"), offline=True)

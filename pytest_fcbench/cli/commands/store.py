@@ -39,7 +39,7 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites import bfcl
 
-HELP = "stored answers: size, list, prune, export, import"
+HELP = "manage stored answers: size, list, prune, export, import"
 _SUITE = bfcl.SOURCE.name
 # Causes for which an entry has no stored answer; any other cause is an error.
 _UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
@@ -49,18 +49,23 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
 
-    size = actions.add_parser("size", help="how large the store is")
+    size = actions.add_parser("size", help="print the size of the store")
     declare_run_options(size, PLACE_OPTIONS)
     size.set_defaults(action=_print_size)
 
-    listing = actions.add_parser("list", help="answers by model and category")
+    listing = actions.add_parser("list", help="list the number of answers by model and category")
     declare_run_options(listing, (*PLACE_OPTIONS, "model"))
     listing.set_defaults(action=_list_answers)
 
-    prune = actions.add_parser("prune", help="delete the answers that meet all conditions given")
+    prune = actions.add_parser("prune", help="delete the answers that meet all given conditions")
     declare_run_options(prune, (*PLACE_OPTIONS, "model"))
-    prune.add_argument("--older-than", type=_parse_age, metavar="AGE", help="30d, 12h or 2w")
-    prune.add_argument("--entry", metavar="GLOB", help="pattern of entry ids, such as 'bfcl:live_*'")
+    prune.add_argument(
+        "--older-than",
+        type=_parse_age,
+        metavar="AGE",
+        help="delete answers older than this, e.g. 30d, 12h or 2w",
+    )
+    prune.add_argument("--entry", metavar="GLOB", help="pattern of entry ids, e.g. 'bfcl:live_*'")
     prune.add_argument("--all", action="store_true", help="delete every answer")
     prune.set_defaults(action=_prune)
 
@@ -68,19 +73,29 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     exporting.set_defaults(action=_export)
     importing = actions.add_parser("import", help="store the answers of one model's official result files")
     importing.set_defaults(action=_import)
-    for each, folder in ((exporting, "gets a folder for the model"), (importing, "one model's results")):
+    for each, folder in (
+        (exporting, "folder to write to, in a folder of the model"),
+        (importing, "folder of one model's results"),
+    ):
         each.add_argument("folder", type=Path, metavar="FOLDER", help=folder)
         declare_run_options(each, ("model",), required=each is importing)
         declare_run_options(each, (*PLACE_OPTIONS, *REQUEST_OPTIONS))
-        each.add_argument("--suite", choices=[_SUITE], default=_SUITE, help=f"always {_SUITE}")
-        each.add_argument("--force", action="store_true", help="replace what is already there")
+        each.add_argument(
+            "--suite",
+            choices=[_SUITE],
+            default=_SUITE,
+            help=f"suite of the answers; only {_SUITE} is possible",
+        )
+        each.add_argument("--force", action="store_true", help="replace existing files or answers")
 
 
 def _parse_age(age: str) -> int:
     """Return the seconds of an age. Raises ``ArgumentTypeError``."""
     found = re.fullmatch(r"([0-9]{1,6})([hdw])", age)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{age!r} is not an age such as 30d, 12h or 2w")
+        raise argparse.ArgumentTypeError(
+            f"{age!r} is not an age; use days, hours or weeks, e.g. 30d, 12h or 2w"
+        )
     return int(found[1]) * {"h": 3600, "d": 86_400, "w": 604_800}[found[2]]
 
 
@@ -93,12 +108,12 @@ def run_command(chosen: argparse.Namespace) -> int:
 def _open_store(settings: Settings, *, new: bool = False) -> Iterator[AnswerStore]:
     """Open the store of answers; its errors become messages without a traceback."""
     if settings.store is None:
-        raise UsageError("no answers are kept (store: none); name a file with --store")
+        raise UsageError("no answers are stored (store: none); name a file with --store")
     store = AnswerStore(settings.store, new=new)
     try:
         yield store
     except (sqlite3.Error, json.JSONDecodeError) as error:
-        hint = "; another process holds it, try again later" if "locked" in str(error) else ""
+        hint = "; another process is using it, try again later" if "locked" in str(error) else ""
         raise FcbenchError(f"{store.path}: {error}{hint}") from None
     finally:
         store.close()
@@ -155,12 +170,12 @@ def _find_category(entry: str) -> str:
 def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
     narrowed = any(given is not None for given in (chosen.model, chosen.older_than, chosen.entry))
     if narrowed == chosen.all:
-        raise UsageError("say what to delete: --model, --older-than and --entry, or --all without these")
+        raise UsageError("choose what to delete: --model, --older-than and --entry, or --all without these")
     before = None if chosen.older_than is None else time.time() - chosen.older_than
     with _open_store(settings) as store:
         gone = store.delete(_find_model_id(chosen, settings), chosen.entry, before)
         # Shrinking a large file takes long, so the result is printed before it.
-        print(f"{gone:,} answers are deleted", flush=True)
+        print(f"{gone:,} answers deleted", flush=True)
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
 
@@ -190,21 +205,21 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
                 files[folder / find_result_path(category)] = rows
     if not files:
         raise UsageError(
-            f"{store.path} has no answer that a run of {settings.label} with these settings would find "
-            f"(mode {manner.prompting.mode}); 'fcbench store list' says what there is"
+            f"{store.path} has no answer that a run of {settings.label} with these settings would "
+            f"find (mode {manner.prompting.mode}); 'fcbench store list' shows what it has"
         )
     write_new_files(
         {path: "".join(f"{row}\n" for row in rows) for path, rows in files.items()}, force=chosen.force
     )
     for path, rows in files.items():
         print(f"{len(rows):>6,}  {path}")
-    print(f"{sum(map(len, files.values())):,} answers are written; {missing:,} entries have none")
+    print(f"{sum(map(len, files.values())):,} answers written; {missing:,} entries have none")
 
 
 def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     _make_asking_context(settings)
     if not chosen.folder.exists():
-        raise UsageError(f"{chosen.folder} does not exist")
+        raise UsageError(f"{chosen.folder} does not exist; give the result folder of one model")
     context = RunContext(replace(settings, model=f"replay:{chosen.folder}", suites=(_SUITE,)))
     replayed, suite = context.model, context.suites[_SUITE]
     assert context.chosen.recorded
@@ -213,7 +228,10 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
     # The others continue earlier conversations, which result files need not hold.
     entries = [entry for entry in named if entry.after is None]
     if not named:
-        raise UsageError(f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}")
+        raise UsageError(
+            f"{chosen.folder}: none of its {len(results):,} ids is an entry of {_SUITE}; give the "
+            f"result folder of one model"
+        )
     # Replayed as in a run, so each answer is stored under the key by which a run looks for it.
     with _open_store(settings, new=True) as store:
         model = StoredModel(
@@ -227,13 +245,13 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
                 answers += transcript.completions
                 reused += model.reused - before
     faults = sum(answer.fault is not None for answer in answers)
-    print(f"{len(answers) - faults - reused:,} answers came in, {reused:,} were already there")
+    print(f"{len(answers) - faults - reused:,} answers imported, {reused:,} were already stored")
     if faults:
-        print(f"{faults:,} results are errors of a call, which are not kept")
+        print(f"{faults:,} results are errors of calls, which are not stored")
     if later := len(named) - len(entries):
-        print(f"{later:,} go on from earlier conversations; judge them with replay:{chosen.folder}")
+        print(f"{later:,} depend on earlier conversations; judge them with replay:{chosen.folder}")
     if unknown := len(results) - len(named):
-        print(f"{unknown:,} ids are no entry of {_SUITE}")
+        print(f"{unknown:,} ids are not entries of {_SUITE}")
     print(f"judge them with: {_make_command(chosen, settings, context.manner)}")
 
 
@@ -257,7 +275,8 @@ def _make_asking_context(settings: Settings) -> RunContext:
     context = RunContext(replace(settings, suites=(_SUITE,)))
     if not context.waits:
         raise UsageError(
-            f"answers of {settings.label!r} are not kept; name a model that is asked with --model"
+            f"answers of {settings.label!r} are not stored, because it needs no network; name "
+            f"another model with --model"
         )
     return context
 

@@ -8,12 +8,14 @@ from pytest_fcbench.cli.run_options import find_openers
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, PackError
 
-HELP = "which suites there are, those of fcbench.yaml included"
+HELP = "list suites, including those of fcbench.yaml"
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--categories", action="store_true", help="also the entries of each category")
+    parser.add_argument(
+        "--categories", action="store_true", help="also list the number of entries in each category"
+    )
 
 
 def run_command(chosen: argparse.Namespace) -> int:
@@ -31,8 +33,8 @@ def run_command(chosen: argparse.Namespace) -> int:
                 )
         # A pack that was not pulled is no fault; a suite that cannot be read is one.
         except PackError as error:
-            text = f"not here yet: {error}"
+            text = f"not installed: {error}"
         except FcbenchError as error:
-            text, broken = f"broken: {error}", True
+            text, broken = f"cannot be loaded: {error}", True
         print(f"{name:<18} {text}")
     return int(broken)

@@ -25,7 +25,9 @@ def read_functions(value: object, where: str) -> Iterator[FunctionDoc]:
     listed = value.get("tools") if isinstance(value, Mapping) else value
     if isinstance(listed, list):
         return read_tools(listed, where)
-    raise UsageError(f"{where} has neither the 'paths' of an OpenAPI description nor a list of tools")
+    raise UsageError(
+        f"{where} has neither 'paths', as an OpenAPI description, nor a list of tools; give one of these"
+    )
 
 
 def read_tools(listed: list[object], where: str) -> Iterator[FunctionDoc]:

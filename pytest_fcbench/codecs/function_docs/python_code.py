@@ -42,7 +42,10 @@ def document_named(source: str, folder: Path) -> Iterator[FunctionDoc]:
     elif callable(found):
         yield document_function(found, inner.rpartition(".")[2])
     else:
-        raise UsageError(f"{source} is neither a function nor a class but {type(found).__name__}")
+        raise UsageError(
+            f"{source} is neither a function nor a class but {type(found).__name__}; name a "
+            f"function, a class or a module"
+        )
 
 
 def find_object(source: str, folder: Path) -> object:
@@ -80,7 +83,7 @@ def document_function(function: Function, name: str | None = None, *, bound: boo
     for parameter in list(inspect.signature(function).parameters.values())[bound:]:
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.POSITIONAL_ONLY):
             raise UsageError(
-                f"{called}: parameter {parameter} cannot be given by name; make it a plain parameter"
+                f"{called}: parameter {parameter} cannot be passed by name; make it a plain parameter"
             )
         words = described.get(parameter.name, "")
         schema = _build_schema(hints.get(parameter.name), words, f"{called}: {parameter.name}")

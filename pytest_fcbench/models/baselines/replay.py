@@ -110,7 +110,7 @@ def _read_rows(file: Path) -> Iterator[tuple[str, Turns]]:
         except (ValueError, RecursionError) as error:
             raise UsageError(f"{file}:{number}: not JSON: {error}") from None
         if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
-            raise UsageError(f"{file}:{number}: a result needs 'id' and 'result'")
+            raise UsageError(f"{file}:{number}: a result must have 'id' and 'result'")
         yield f"bfcl:{row['id']}", read_turns(row)
 
 
@@ -126,7 +126,7 @@ def _load_scorecard(path: Path) -> ReplayModel:
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"replay:{path}: invalid scorecard: {error}") from None
     if not answers:
-        raise UsageError(f"replay:{path}: contains no answers of fcbench")
+        raise UsageError(f"replay:{path}: contains no answers; give the scorecard of a benchmark run")
     if len(manners) != 1:
         raise UsageError(
             f"replay:{path}: its answers were requested in {len(manners)} different ways (mode, "

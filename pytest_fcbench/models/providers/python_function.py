@@ -167,7 +167,7 @@ def _find_function(argument: str, settings: Settings) -> Function:
     except UsageError as error:
         raise refuse_model(settings, str(error)) from None
     if not callable(found):
-        raise refuse_model(settings, f"{module} has no function {function!r}")
+        raise refuse_model(settings, f"{module} has no function {function!r}; name one that it defines")
     return found
 
 

@@ -119,8 +119,9 @@ def compare_scorecards(
         many = f"{len(paired.unscored):,}" if paired.unscored else "none"
         entries = f"{_count_entries(before):,} and {_count_entries(after):,} entries"
         raise UsageError(
-            f"{before.path} and {after.path} have no scored entry in common: of {entries} {many} have the "
-            f"same name ({name_suites(before)} and {name_suites(after)})"
+            f"{before.path} and {after.path} have no scored entry in common: of {entries} {many} "
+            f"have the same id ({name_suites(before)} and {name_suites(after)}); compare runs of "
+            f"the same entries"
         )
     compared = {one.entry for one in paired.pairs}
     # Only for the names of the metrics and of what is missing; the values come from the pairs.
@@ -130,7 +131,9 @@ def compare_scorecards(
         if difference := paired.measure_difference(metric, after.size_of):
             found.append(difference)
         elif asked:
-            raise UsageError(f"metric {metric!r}: none of its entries was scored in both")
+            raise UsageError(
+                f"metric {metric!r}: none of its entries was scored in both; name another metric"
+            )
     missing = {one.metric: score.missing for one in found if (score := scores.find_score(one.metric))}
     kinds: dict[str, dict[str, float]] = {}
     for one in found:
@@ -232,15 +235,15 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
             yield f"suite {name}: only {'before' if name in old.suites else 'after'}"
         elif old.suites[name] != new.suites[name]:
             told = (name_suite(name, facts.suites[name]) for facts in (old, new))
-            yield f"suite {' before, '.join(told)} after; entries may have changed under the same name"
+            yield f"suite {' before, '.join(told)} after; entries with the same id may differ"
     rest = [
         ("mode", old.mode, new.mode),
         ("names", old.names, new.names),
         ("syntax", old.syntax, new.syntax),
         ("trials", count_trials(before.records), count_trials(after.records)),
         ("complex conversations", describe_path_settings(old.driven), describe_path_settings(new.driven)),
-        ("replies rated by", old.rated_by or "-", new.rated_by or "-"),
-        ("judged by fcbench", old.fcbench, new.fcbench),
+        ("judge of ratings", old.rated_by or "-", new.rated_by or "-"),
+        ("fcbench version", old.fcbench, new.fcbench),
     ]
     for what, one, other in rest:
         if one != other:
@@ -253,10 +256,10 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
     yield from _describe_left_out("only before", paired.only_before)
     yield from _describe_left_out("only after", paired.only_after)
     yield from _describe_left_out(
-        "set aside, their data are known to be bad", [e for e in paired.unscored if e in aside]
+        "set aside, because their data are known to be wrong", [e for e in paired.unscored if e in aside]
     )
     yield from _describe_left_out(
-        "not scored in one of the two", [e for e in paired.unscored if e not in aside]
+        "not scored in one of the two runs", [e for e in paired.unscored if e not in aside]
     )
 
 
@@ -297,7 +300,8 @@ def tabulate_scores(comparison: Comparison) -> Table:
 def _explain_methods(comparison: Comparison) -> Iterator[str]:
     missing = select_outermost(part for parts in comparison.missing.values() for part in parts)
     if missing:
-        yield f"* official formula: what was not compared counts as 0: {', '.join(missing)}"
+        left_out = ", ".join(missing)
+        yield f"* official formula, in which categories that were not compared count as 0: {left_out}"
     yield (
         "change in points, with the limits of its 95% interval; better and worse are numbers of entries; "
         "shown: p is at most 5% and the interval leaves out 0"
@@ -405,7 +409,7 @@ def tabulate_usage(comparison: Comparison) -> Table:
         ("", "before", "after", "change"),
         tuple(rows),
         tuple(
-            f"dollars {when} are those of {one.priced:,} of {one.steps:,} calls"
+            f"dollars {when} cover {one.priced:,} of {one.steps:,} calls"
             for when, one in zip(("before", "after"), took, strict=True)
             if 0 < one.priced < one.steps
         ),

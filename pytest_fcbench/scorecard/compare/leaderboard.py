@@ -101,7 +101,9 @@ def rank_boards(
         for kind in kinds.values()
     ]
     if all(row.rank is None for board in found for row in board.rows):
-        raise UsageError(f"no scorecard has a scored entry of {metric or 'overall'}")
+        raise UsageError(
+            f"no scorecard has a scored entry of {metric or 'overall'}; name another metric with --metric"
+        )
     return sorted(found, key=lambda board: (-len(board.rows), board.title))
 
 
@@ -252,8 +254,13 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
             "scored, p is at most 5% and the 95% interval of the difference leaves out 0"
         )
     if not_run := select_outermost(part for parts in missing.values() for part in parts):
-        notes.append(f"* official formula: what was not run counts as 0: {', '.join(not_run)}")
-    notes += [f"not compared, no scored entry in common: {one} and {other}" for one, other in board.apart]
+        notes.append(
+            f"* official formula, in which categories that were not run count as 0: {', '.join(not_run)}"
+        )
+    notes += [
+        f"not compared, because they have no scored entry in common: {one} and {other}"
+        for one, other in board.apart
+    ]
     versions = dict.fromkeys(row.card.facts.fcbench for row in board.rows)
     if len(versions) > 1:
         notes.append(f"judged by different versions of fcbench: {', '.join(versions)}")
@@ -289,7 +296,7 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
     means = dict.fromkeys(
         describe_path_settings(row.card.facts.driven) for row in board.rows if row.card.facts.driven
     )
-    apart = (f"conversations went on by different means: {'; '.join(means)}",) if len(means) > 1 else ()
+    apart = (f"conversations were continued in different ways: {'; '.join(means)}",) if len(means) > 1 else ()
     yield Table(
         "Complex calls",
         (*_WHO, *call_tables.CALL_COLUMNS),

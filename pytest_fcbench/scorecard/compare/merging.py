@@ -56,7 +56,9 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
     parts = list(map(read_scorecard, paths, found))
     for part in parts:
         if part.created_s is None:
-            raise UsageError(f"{part.path}: a baseline keeps verdicts only; merge the scorecards themselves")
+            raise UsageError(
+                f"{part.path}: a baseline contains only verdicts; merge the scorecards themselves"
+            )
     records = _join_records(parts, replacing=replacing)
     missing = tuple(_find_missing_shards(parts))
     reports = [report for report in found if isinstance(report, Mapping)]
@@ -111,8 +113,8 @@ def _count_trials(part: Scorecard) -> int | None:
 def _require_same(what: str, first: Scorecard, one: object, second: Scorecard, other: object) -> None:
     if one != other and None not in (one, other):
         raise UsageError(
-            f"{first.path} and {second.path} are not of one run: {what} is {one} in one, {other} in the "
-            "other; run all parts with the same version and options"
+            f"{first.path} and {second.path} are not parts of the same run: {what} is {one} in "
+            f"one and {other} in the other; run all parts with the same version and options"
         )
 
 
@@ -127,7 +129,7 @@ def _join_records(parts: Sequence[Scorecard], *, replacing: bool) -> Mapping[str
             if record.item_id in found and not replacing:
                 raise UsageError(
                     f"{where[record.item_id].path} and {part.path} both have {record.item_id}; "
-                    "give each part once, or let the last that has an entry count with --replace"
+                    "give each part once, or use --replace so that the last one counts"
                 )
             found[record.item_id], where[record.item_id] = record, part
     return found
@@ -139,8 +141,8 @@ def _find_missing_shards(parts: Sequence[Scorecard]) -> Iterator[Shard]:
     if len(ways) > 1:
         first, second, *_ = ways.values()
         raise UsageError(
-            f"{first.path} is shard {first.facts.shard}, {second.path} is shard {second.facts.shard}: "
-            "shards of one run have the same number of parts"
+            f"{first.path} is shard {first.facts.shard}, {second.path} is shard "
+            f"{second.facts.shard}: the shards of a run must have the same number of parts"
         )
     for of in ways:
         yield from (shard for n in range(1, of + 1) if (shard := Shard(n, of)) not in shards)

@@ -73,8 +73,8 @@ def tabulate_calls(records: Sequence[Record], profile: Profile) -> Table | None:
     # Officially the denominators are fixed, so figures of a part cannot be set beside published ones.
     if is_scored_in_part(select_golden_paths(records), profile):
         notes.append(
-            "ComplexFuncBench was scored in part: shares are those of what was scored, officially of 150 "
-            "entries in each domain, 400 across and 1,000 in all"
+            "ComplexFuncBench was scored in part: shares refer to the scored entries; officially "
+            "there are 150 entries in each domain, 400 in cross and 1,000 in all"
         )
     return Table(
         f"complex calls ({profile} profile)",
@@ -103,7 +103,7 @@ def tabulate_call_details(records: Sequence[Record], profile: Profile) -> Iterat
             ),
         ),
         Table(
-            f"Arguments of paired calls by what they are for ({profile} profile)",
+            f"Arguments of paired calls by purpose ({profile} profile)",
             ("argument", "wrong", "of", "error rate"),
             tuple(
                 (name, f"{wrong.wrong:,}", f"{wrong.of:,}", f"{wrong.rate:.2%}")

@@ -129,7 +129,7 @@ def json_schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "fcbench scorecard: the parts that a pytest-json-report file carries for a benchmark run",
+        "title": "fcbench scorecard: the parts of a pytest-json-report file that describe a benchmark run",
         "description": "The report's top-level key 'fcbench' is a section; "
         "tests[].metadata.fcbench is a record.",
         "$defs": {"section": section, **facts["$defs"], **results["$defs"], **record.json_schema()},

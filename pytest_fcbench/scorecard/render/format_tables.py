@@ -45,7 +45,7 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
                 for cost in costs
             )
             yield Table(
-                f"what a format costs on the same entries, the dearest first ({profile} profile)",
+                f"accuracy that a format costs on the same entries, largest loss first ({profile} profile)",
                 ("dimension", "value", "instead of", "pairs", "gained", "lost", "points", "95% interval"),
                 rows,
                 left=frozenset(("value", "instead of")),
@@ -83,11 +83,11 @@ def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Tab
         )
     ]
     chance = (
-        "a model that does not care for the format stays below a maximum delta of "
+        "a model that the format does not influence stays below a maximum delta of "
         f"{format_number(own.max_delta_by_chance, '.2f')} points in 95 of 100 such runs"
     )
     return Table(
-        f"how far formats are apart, in points (intervals of the {profile} profile)",
+        f"differences between formats, in points (intervals of the {profile} profile)",
         ("measure", *Profile, "95% interval"),
         tuple(rows),
         (chance,) if own.max_delta_by_chance is not None else (),

@@ -52,7 +52,7 @@ def _write_summary(
     yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
     yield from (f"suite {name_suite(name, told)}" for name, told in facts.suites.items())
     if facts.shard:
-        yield f"shard {facts.shard}: a part of the entries only"
+        yield f"shard {facts.shard}: only a part of the entries"
     if facts.driven:
         yield f"complex conversations: {describe_path_settings(facts.driven)}"
     if facts.search:
@@ -62,7 +62,7 @@ def _write_summary(
     # Conversations follow one profile's rules; under the other, entries may have no verdict.
     counts = facts.driven.profile if facts.driven else Profile.OFFICIAL
     yield from _write_scores(scores, counts, facts.profile)
-    yield f"counts are those of the {counts} profile, intervals those of the {facts.profile} one"
+    yield f"counts are of the {counts} profile, intervals of the {facts.profile} profile"
     yield from _explain_formulas(scores[facts.profile], width)
     # The profile of the run first; of the other one only the notes that are its own.
     for each in sorted(Profile, key=lambda other: other is not facts.profile):
@@ -127,7 +127,10 @@ def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
     """Explain overall by its formula with weights, and name the parts that were not run."""
     complex_calls = scores.groups.get("complex")
     if scores.alike:
-        yield "overall counts every entry alike; the formulas are for the suites of the benchmark"
+        yield (
+            "overall gives every entry the same weight; the official formulas apply to the "
+            "suites of the benchmark"
+        )
     elif scores.overall.accuracy is not None:
         terms = []
         for name, weight in OVERALL.items():
@@ -156,7 +159,7 @@ def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
             f"* complex: counts as 0, not run: {', '.join(complex_calls.missing)}", width, ""
         )
     if complex_calls:
-        yield "overall is BFCL's formula, in which complex categories have no part"
+        yield "overall follows BFCL's formula, which excludes complex categories"
 
 
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
@@ -177,7 +180,7 @@ def _write_cost_latency(records: Sequence[Record]) -> Iterator[str]:
         tokens = (format_number(row.steps), format_number(row.input_tokens), format_number(row.output_tokens))
         yield _format_usage(name, (*tokens, *usd, *(format_number(latency, ".2f") for latency in latencies)))
     if 0 < run.priced < run.steps:
-        yield f"dollars are those of {run.priced} of {run.steps} steps; of the others they are not known"
+        yield f"dollars cover {run.priced} of {run.steps} steps; the cost of the others is not known"
 
 
 def _format_usage(name: str, cells: Iterable[str]) -> str:
@@ -199,7 +202,9 @@ def _write_trials(records: Sequence[Record], profile: Profile, width: int) -> It
         yield f"{name:<24}{row.entries:>8}" + "".join(f"{_format_percent(share):>10}" for share in shares)
     if left_out := rows["all"].left_out:
         more = f" and {len(left_out) - _FEW} more" if len(left_out) > _FEW else ""
-        yield from _wrap_text(f"left out, a trial not scored: {', '.join(left_out[:_FEW])}{more}", width)
+        yield from _wrap_text(
+            f"left out, because a trial was not scored: {', '.join(left_out[:_FEW])}{more}", width
+        )
 
 
 def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
@@ -222,7 +227,7 @@ def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, 
         else:
             yield from wrap(line, width, subsequent_indent=" " * (longest + 4))
     if len(failed) > most:
-        yield f"  and {len(failed) - most} more; the JSON report has all, --fcbench-failures=N shows N here"
+        yield f"  and {len(failed) - most} more; the JSON report lists all, --fcbench-failures=N shows N here"
 
 
 def _write_not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> Iterator[str]:

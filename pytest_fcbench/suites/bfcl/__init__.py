@@ -136,7 +136,7 @@ def _read_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> 
 
 
 def _foreign_file(file: str, error: Exception) -> SuiteError:
-    return SuiteError(f"{file}: not a file of BFCL ({error!r}); run 'fcbench pull bfcl'")
+    return SuiteError(f"{file}: not a valid file of BFCL ({error!r}); run 'fcbench pull bfcl'")
 
 
 def _read_varied(pack: Pack, category: Category, ledger: Mapping[str, str], hint: str) -> Iterator[Entry]:

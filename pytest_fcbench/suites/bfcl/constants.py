@@ -26,7 +26,7 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
     """Return prompt texts, language hints and the tables of the API classes. Raises ``PackError``."""
     for path in SOURCES:
         if path not in texts:
-            raise PackError(f"{path} is missing")
+            raise PackError(f"{path} is missing; the package has changed")
     try:
         modules = {path: parse_module(texts[path]) for path in SOURCES}
     except (SyntaxError, ValueError) as error:

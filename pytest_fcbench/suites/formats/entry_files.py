@@ -101,9 +101,9 @@ def _unique(entries: Sequence[tuple[Field, Entry]]) -> list[Entry]:
     for field, entry in entries:
         if not entry.id or _UNFIT.search(entry.id):
             raise field.error(
-                f"the id {entry.id!r} must have a character, no bracket, line break or half of one"
+                f"the id {entry.id!r} must not be empty or contain brackets, line breaks or surrogates"
             )
         if entry.id in found:
-            raise field.error(f"the id {entry.id!r} is taken by an entry above")
+            raise field.error(f"the id {entry.id!r} is already used by an entry above")
         found[entry.id] = entry
     return list(found.values())

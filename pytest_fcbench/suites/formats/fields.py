@@ -27,7 +27,7 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
                 continue
             if key.value in seen:
                 line = key.start_mark.line + 1
-                raise yaml.YAMLError(f"the key {key.value!r} stands twice (again in line {line})")
+                raise yaml.YAMLError(f"the key {key.value!r} is used twice (again in line {line})")
             seen.add(key.value)
             # YAML 1.1 reads on, off, yes and no as booleans; a key of an entry is always text.
             key.tag = "tag:yaml.org,2002:str"
@@ -81,7 +81,7 @@ class Field:
     def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
         """Return the members of a mapping; with names given, all required ones and no unknown ones."""
         if not isinstance(self.value, Mapping):
-            raise self.error(f"must be a mapping, is {describe_value(self.value)}")
+            raise self.error(f"must be a mapping, not {describe_value(self.value)}")
         if required or optional:
             for key in self.value:
                 if key not in (*required, *optional):
@@ -96,7 +96,7 @@ class Field:
     def member(self, name: str) -> Field:
         """Return a member of a mapping that may have others."""
         if not isinstance(self.value, Mapping):
-            raise self.error(f"must be a mapping, is {describe_value(self.value)}")
+            raise self.error(f"must be a mapping, not {describe_value(self.value)}")
         if name not in self.value:
             raise self.error(f"has no {name!r}")
         return self._at(name, self.value[name])
@@ -104,13 +104,13 @@ class Field:
     def elements(self) -> Iterator[Field]:
         """Return the elements of a list."""
         if not isinstance(self.value, list):
-            raise self.error(f"must be a list, is {describe_value(self.value)}")
+            raise self.error(f"must be a list, not {describe_value(self.value)}")
         return (self._at(index, value) for index, value in enumerate(self.value))
 
     def text(self) -> str:
         """Return the value, which must be text."""
         if not isinstance(self.value, str):
-            raise self.error(f"must be text, is {describe_value(self.value)}; put it in quotes")
+            raise self.error(f"must be text, not {describe_value(self.value)}; put it in quotes")
         return self.value
 
     def at(self, *keys: Key) -> Field:
@@ -129,7 +129,7 @@ class Field:
     def _at(self, key: Key, value: object = None) -> Field:
         # A YAML alias inside the value that it names never ends.
         if len(self.keys) >= _DEEPEST:
-            raise self.error("is nested too deep")
+            raise self.error("is nested too deeply")
         return Field(value, self.path, (*self.keys, key), self.line)
 
 

@@ -71,7 +71,7 @@ def read_function_docs(
     docs: dict[str, FunctionDoc] = {}
     for row, place in zip(rows, at.elements(), strict=True):
         if row.name in docs:
-            raise place.error(f"the function {row.name!r} is described twice")
+            raise place.error(f"the function {row.name!r} is defined twice")
         docs[row.name] = _make_doc(row, place, types)
     return docs
 

@@ -161,7 +161,7 @@ def _read_rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
         )
         for place, doc in enumerate(described.values()):
             if doc.name in docs:
-                raise at.at("functions", place).error(f"the function {doc.name!r} is described twice")
+                raise at.at("functions", place).error(f"the function {doc.name!r} is defined twice")
             _check_doc(at.at("functions", place), doc)
             docs[doc.name] = doc
     # Only now are all docs known: a file can name parameters of another's functions.
@@ -257,7 +257,7 @@ def _read_calls(
         # A reply is found by its call, so a call has one reply in the whole entry.
         above = (*made, *(other for other, _ in calls))
         if any((call.name, call.arguments) == (other.name, other.arguments) for other in above):
-            raise place.error(f"the same call of {call.name} stands above")
+            raise place.error(f"the same call of {call.name} is listed above")
         calls.append((call, reply))
     return calls
 
@@ -303,7 +303,7 @@ def _resolve(field: Field, earlier: _Steps) -> object:
         # YAML has ``.nan`` and ``.inf``, for which JSON has no form.
         case float(number) if math.isfinite(number):
             return number
-    raise field.error(f"{str(field.value)[:40]} is no JSON value; a text needs quotes")
+    raise field.error(f"{str(field.value)[:40]} is not a JSON value; put text in quotes")
 
 
 def _resolve_members(field: Field, earlier: _Steps) -> Mapping[str, object]:
@@ -315,7 +315,7 @@ def _follow(field: Field, earlier: _Steps) -> object:
     found: object = [[reply for _, reply in step] for step in earlier]
     way = list(field.elements())
     if len(way) < 2:
-        raise field.error("must be a step, a call in it and the way to a value in its reply")
+        raise field.error("must list a step, a call of the step and the path to a value in its reply")
     for key in way:
         match found, key.value:
             case Mapping(), str(name) if name in found:
@@ -325,9 +325,9 @@ def _follow(field: Field, earlier: _Steps) -> object:
             case list(), int(place) if 0 <= place < len(found):
                 found = found[place]
             case list(), _:
-                raise key.error(f"must be a place in a list of {len(found)}, from 0")
+                raise key.error(f"must be an index into a list of {len(found)}, from 0")
             case _:
-                raise key.error(f"there is nothing in {found!r:.40}")
+                raise key.error(f"there is nothing inside {found!r:.40}")
     return found
 
 
@@ -338,7 +338,7 @@ def _make_listing(field: Field, earlier: _Steps) -> object:
     for place in row.changed or ():
         item = field.at("with", place)
         if place not in map(str, range(row.items)):
-            raise item.error(f"must be the place of an item, from 0 to {row.items - 1}")
+            raise item.error(f"must be the index of an item, from 0 to {row.items - 1}")
         changed[int(place)] = _resolve_members(item, earlier)
         for name in changed[int(place)]:
             if name not in (*KINDS[row.of], *each):

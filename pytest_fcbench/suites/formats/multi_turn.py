@@ -128,7 +128,7 @@ def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -
         for call in place.at("calls").elements():
             check_call(call, offered)
         if turn.user.startswith(UNWORDED):
-            raise place.at("user").error("is not worded yet; write what a user would say")
+            raise place.at("user").error("is not written yet; write the message of the user")
     return Entry(
         suite=suite,
         id=row.id,
@@ -157,9 +157,7 @@ def _check_state(field: Field, entry: Entry, world: World) -> None:
     for domain, state in one.items():
         for name, value in state.items():
             if value != other[domain][name]:
-                raise field.error(
-                    f"{domain}.{name} differs from one conversation to the next; keep plain values"
-                )
+                raise field.error(f"{domain}.{name} differs between conversations; use plain values")
 
 
 def _load_class(name: str, field: Field) -> type:
@@ -167,7 +165,7 @@ def _load_class(name: str, field: Field) -> type:
     try:
         found = python_code.find_object(name, field.path.parent.absolute())
         if not isinstance(found, type):
-            raise UsageError(f"{name} is no class")
+            raise UsageError(f"{name} is not a class")
         adapt_class(found)
     except (UsageError, ValueError) as error:
         raise field.error(str(error)) from None
@@ -188,7 +186,7 @@ def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     except Undecodable as error:
         raise field.error(str(error)) from None
     if len(found) != 1:
-        raise field.error(f"must be one call, is {len(found)}")
+        raise field.error(f"must be one call, not {len(found)}")
     (call,) = found
     if call.name not in docs:
         raise field.error(describe_unknown_name("function", call.name, docs))
@@ -198,7 +196,7 @@ def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
         if name not in doc.properties:
             raise field.error(describe_unknown_name("parameter", name, doc.properties))
     if placed.positional:
-        raise field.error(f"{call.name} is given a parameter twice, or too many")
+        raise field.error(f"{call.name} gets a parameter twice, or too many parameters")
     for name in doc.required:
         if name not in placed.arguments:
             raise field.error(f"{call.name} needs the parameter {name!r}")

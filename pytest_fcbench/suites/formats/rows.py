@@ -164,16 +164,16 @@ def _make_suite_error(field: Field, error: ErrorDetails) -> SuiteError:
         case "missing":
             rule = f"has no {keys.pop()!r}"
         case "string_type":
-            rule = f"must be text, is {describe_value(error['input'])}; put it in quotes"
+            rule = f"must be text, not {describe_value(error['input'])}; put it in quotes"
         case "list_type":
-            rule = f"must be a list, is {describe_value(error['input'])}"
+            rule = f"must be a list, not {describe_value(error['input'])}"
         case "dict_type" | "model_type":
-            rule = f"must be a mapping, is {describe_value(error['input'])}"
+            rule = f"must be a mapping, not {describe_value(error['input'])}"
         case "bool_type":
-            rule = f"must be true or false, is {describe_value(error['input'])}"
+            rule = f"must be true or false, not {describe_value(error['input'])}"
         case "too_short" | "too_long" if isinstance(error["input"], Mapping):
             limit = "exactly one name" if error["type"] == "too_long" else "at least one name"
-            rule = f"must have {limit}, has {len(error['input'])}"
+            rule = f"must have {limit}, not {len(error['input'])}"
         case "too_short":
             rule = "must have at least one element"
         case "recursion_loop":

@@ -167,7 +167,7 @@ def _read_expectation(
     if not isinstance(entry, ExpectingRow):
         return AnyCall() if category.rule.offers_functions else NoCall()
     if not category.rule.parallel and len(entry.expect) != 1:
-        raise at.error(f"{len(entry.expect)} calls; {category.name} takes exactly one")
+        raise at.error(f"has {len(entry.expect)} calls; entries of {category.name} have exactly one")
     expected = []
     for call, place in zip(entry.expect, at.elements(), strict=True):
         ((name, given),) = call.items()

@@ -31,7 +31,7 @@ def read_tables(rows: Mapping[str, TableRow], at: Field) -> tuple[Table, ...]:
     """Return the tables, in their order. Raises ``SuiteError``."""
     # SQL does not tell names apart by the case of letters.
     if len({name.lower() for name in rows}) != len(rows):
-        raise at.error("two tables have the same name, whatever the case of letters")
+        raise at.error("two tables have the same name, apart from upper and lower case")
     tables = []
     for name, row in rows.items():
         for place, values in zip(at.at(name, "rows").elements(), row.rows, strict=True):

@@ -96,11 +96,11 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
     if row.redirect is not None:
         # A redirect has no body that a reader could be shown.
         if len(given) > 1:
-            raise at.error("a redirect has nothing else")
+            raise at.error("a redirect must have no other keys")
         try:
             return Page(url, "", "", _HTML, b"", urljoin(url, row.redirect))
         except ValueError as error:
-            raise at.at("redirect").error(f"is no place to go to: {error}") from None
+            raise at.at("redirect").error(f"is not a valid address: {error}") from None
     if row.title is None:
         raise at.error("has no 'title'")
     # Asked whether it is given, because ``null`` is a JSON value as well.
@@ -128,7 +128,7 @@ def _write_json(field: Field) -> str:
     try:
         return json.dumps(field.value, indent=2, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise field.error(f"must be what JSON can hold: {error}") from None
+        raise field.error(f"must be a JSON value: {error}") from None
 
 
 def _write_log(row: LogRow, at: Field) -> Iterator[str]:

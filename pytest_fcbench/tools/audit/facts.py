@@ -65,7 +65,7 @@ class Facts:
             resources = Resources(self.open_environments, self.execute, self.perform)
             return judge(replace(entry, set_aside=None), transcript, resources)
         except Exception as error:  # noqa: BLE001 - what somebody wrote into a suite can break anything
-            reason = f"the conversation cannot be held: {type(error).__name__}: {error}"
+            reason = f"the conversation cannot be replayed: {type(error).__name__}: {error}"
             return Judgement.same_in_both(NotScored("broken", reason))
 
     def open_environments(self, entry: Entry) -> Environments:

@@ -58,7 +58,7 @@ def _count_entries(ids: Collection[str]) -> str:
     return f" (offered in {len(ids)} entries)" if len(ids) > 1 else ""
 
 
-@check("bad_doc", "a function doc is no sound schema", "correct the function doc")
+@check("bad_doc", "a function doc is not a valid schema", "correct the function doc")
 def find_unsound_docs(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find docs that are no valid schema, or one that interfaces or matchers cannot use."""
     return _examine_docs(facts, _examine_parameters)
@@ -67,36 +67,36 @@ def find_unsound_docs(facts: Facts) -> Iterator[tuple[str, Flaw]]:
 def _examine_parameters(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     shown_name = Names.UNDERSCORED.show_name(doc.name)
     if not _TOOL_NAME.fullmatch(shown_name):
-        yield Flaw(LIKELY, f": most interfaces refuse the name {format_value(shown_name)}")
+        yield Flaw(LIKELY, f": most APIs reject the name {format_value(shown_name)}")
     if (declared := doc.parameters.get("type")) not in ("dict", "object"):
         yield Flaw(CERTAIN, f": parameters are of type {format_value(declared)}, not dict")
     for name in doc.required:
         if name not in doc.properties:
-            yield Flaw(CERTAIN, f": requires {format_value(name)}, which is no parameter")
+            yield Flaw(CERTAIN, f": requires {format_value(name)}, which is not a parameter")
     if len(set(doc.required)) < len(doc.required):
-        yield Flaw(LIKELY, f": a parameter stands twice in required: {format_value(list(doc.required))}")
+        yield Flaw(LIKELY, f": a parameter is listed twice in required: {format_value(list(doc.required))}")
     for name, schema in doc.properties.items():
         yield from _examine_schema(f".{name}", schema, language)
 
 
 def _examine_schema(path: str, schema: object, language: Language) -> Iterator[Flaw]:
     if not isinstance(schema, Mapping):
-        yield Flaw(CERTAIN, f"{path} is {format_value(schema)}, no schema")
+        yield Flaw(CERTAIN, f"{path} is {format_value(schema)}, which is not a schema")
         return
     declared, enum = schema.get("type"), schema.get("enum")
     has_elements = declared in WITH_ELEMENTS[language]
     if not isinstance(declared, str) or declared not in TYPES[language]:
-        told = f"the type {format_value(declared)}, which {language} entries do not know"
+        told = f"the type {format_value(declared)}, which {language} entries do not support"
         yield Flaw(LIKELY, f"{path} has {told}")
     if enum is not None and (not isinstance(enum, list) or not enum):
-        yield Flaw(CERTAIN, f"{path} has the enum {format_value(enum)}, which nothing is in")
+        yield Flaw(CERTAIN, f"{path} has the enum {format_value(enum)}, which has no values")
     elif isinstance(enum, list) and language is Language.PYTHON and not has_elements:
         wrong = [member for member in enum if not conforms_to_schema(member, {"type": declared})]
         if wrong:
             yield Flaw(LIKELY, f"{path} is of type {declared}, but its enum has {format_value(wrong)}")
     items, properties = schema.get("items"), schema.get("properties")
     if has_elements and not isinstance(items, Mapping):
-        yield Flaw(HINT, f"{path} is of type {declared} and does not say what its elements are")
+        yield Flaw(HINT, f"{path} is of type {declared} but does not declare the type of its elements")
     if isinstance(items, Mapping):
         yield from _examine_schema(f"{path}[]", items, language)
     if isinstance(properties, Mapping):
@@ -104,7 +104,11 @@ def _examine_schema(path: str, schema: object, language: Language) -> Iterator[F
             yield from _examine_schema(f"{path}.{name}", member, language)
 
 
-@check("same_name", "functions of an entry cannot be told apart", "drop all but one, or tell them apart")
+@check(
+    "same_name",
+    "functions of an entry cannot be distinguished",
+    "remove all but one, or describe how they differ",
+)
 def find_indistinct_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find functions that a model sees under one name, and functions that differ only in name."""
     twins: defaultdict[str, list[str]] = defaultdict(list)
@@ -117,10 +121,10 @@ def find_indistinct_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         for shown_name, names in by_name.items():
             if len(names) > 1:
                 evidence = f"{format_value(names)} are all shown as {format_value(shown_name)}"
-                yield entry.id, Flaw(CERTAIN, evidence, "rename or drop all but one")
+                yield entry.id, Flaw(CERTAIN, evidence, "rename or remove all but one")
         for names in by_text.values():
             if len(set(names)) > 1:
-                twins[f"{format_value(names)} differ in nothing but the name"].append(entry.id)
+                twins[f"{format_value(names)} differ only in their names"].append(entry.id)
     for evidence, ids in twins.items():
         yield ids[0], Flaw(LIKELY, f"{evidence}{_count_entries(ids)}")
 
@@ -133,7 +137,7 @@ _DEFAULT_IN_DESCRIPTION = re.compile(
 """A default in a description: a quoted text, or a value without a unit behind it."""
 
 
-@check("default", "a default contradicts its doc", "let the doc name one default")
+@check("default", "a default contradicts its doc", "state one default in the doc")
 def find_contradictory_defaults(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find defaults that contradict the type, the enum or the description."""
     return _examine_docs(facts, _examine_defaults)
@@ -173,7 +177,7 @@ def has_same_text(text: str, value: object) -> bool:
 
 
 @entry_check(
-    "leak", "the doc gives the answer away", "take another example, or ask for another value", weak=True
+    "leak", "the doc reveals the answer", "take another example, or ask for another value", weak=True
 )
 def find_leaked_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find right values that stand in the doc but not in the question, which need no reading of it."""
@@ -198,5 +202,5 @@ def _describe_leak(accepted: AcceptedValues, question: str) -> str | None:
     for option in accepted.values:
         text = standardize(option) if isinstance(option, str) else ""
         if len(text) > 3 and text in described and text not in question:
-            return f"{format_value(option)} stands in the description, not in the question"
+            return f"{format_value(option)} occurs in the description, but not in the question"
     return None

@@ -23,7 +23,9 @@ _LEXICAL = LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED))
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-@check("idle", "no call is expected, but one looks right", "decide whether the function serves the question")
+@check(
+    "idle", "no call is expected, but one seems right", "decide whether the function can answer the question"
+)
 def find_idle_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find questions for which a function that is offered looks right although no call is expected.
 
@@ -65,6 +67,6 @@ def _match_by_words(entry: Entry) -> str | None:
             for word in words
         )
         if words and is_said:
-            told = f"every word of {name} stands in the question, and what it requires can be filled"
+            told = f"every word of {name} occurs in the question, and its required parameters can be filled"
             return f"{told}: {question.excerpt}"
     return None

@@ -66,7 +66,7 @@ def render_lines(audit: Audit, most: int) -> Iterator[str]:
             evidence = shorten_text(finding.evidence, _LONGEST_EVIDENCE)
             yield f"  {format_on_one_line(finding.entry):<24}  {evidence}"
         if len(group) > most:
-            yield f"  ... and {len(group) - most} more: --show {len(group)}, or --json FILE for all"
+            yield f"  ... and {len(group) - most} more: --show {len(group)}, or use --json FILE for all"
         for advice in dict.fromkeys(finding.advice for finding in group[:most]):
             yield f"  to do: {advice}"
 
@@ -91,7 +91,7 @@ def tabulate_distributions(spreads: Mapping[str, Distribution]) -> Sequence[Tabl
         (name, f"{each.entries}", *(summarize_counts(each.measures[measure]) for measure in MEASURES))
         for name, each in spreads.items()
     )
-    note = "The mean, and least to most in brackets; one number where all are alike."
+    note = "The mean, with the minimum and the maximum in brackets; one number if all are equal."
     types: Counter[str] = sum((each.types for each in spreads.values()), Counter())
     languages: Counter[str] = sum((each.languages for each in spreads.values()), Counter())
     return (

@@ -85,7 +85,7 @@ def read_review(path: Path) -> Review:
         aside = found.entries if found.decision is Decision.SET_ASIDE else ()
         # The ledger gives one reason for each entry.
         if twice := seen.intersection(aside):
-            raise field.error(f"{min(twice)} is set aside by a decision above too")
+            raise field.error(f"{min(twice)} is already set aside by a decision above")
         seen.update(aside)
     suite, version, package = (top[name].text() for name in ("suite", "version", "package"))
     return Review(suite, version, package, decisions)

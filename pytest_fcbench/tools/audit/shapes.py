@@ -19,15 +19,15 @@ def find_unreadable_categories(facts: Facts) -> Iterator[tuple[str, Flaw]]:
 
 @check(
     "shape",
-    "the entry has not the form of its category",
-    "move the entry to the category that it belongs to, or complete it",
+    "the entry does not have the form of its category",
+    "move the entry to another category, or complete it",
 )
 def find_misshapen_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find entries with too few or too many calls, functions or turns for the rule they are judged by."""
     seen: Counter[str] = Counter()
     for entry in facts.entries:
         if seen[entry.id]:
-            yield entry.id, Flaw(CERTAIN, "the id stands twice", "give each entry an id of its own")
+            yield entry.id, Flaw(CERTAIN, "the id is used twice", "give each entry an id of its own")
         seen[entry.id] += 1
         for flaw in _find_wrong_numbers(entry):
             yield entry.id, flaw
@@ -37,20 +37,20 @@ def _find_wrong_numbers(entry: Entry) -> Iterator[Flaw]:
     rule, calls, functions = entry.rule, len(list_expected_calls(entry)), len(entry.functions)
     match entry.expectation:
         case ExpectedCalls() if calls != 1 and not rule.parallel:
-            yield Flaw(CERTAIN, f"{calls} calls are expected; {rule} takes exactly one")
+            yield Flaw(CERTAIN, f"{calls} calls are expected, but {rule} allows exactly one")
         case ExpectedCalls() if functions != 1 and rule.one_function:
-            yield Flaw(CERTAIN, f"{functions} functions are offered; {rule} looks at the first only")
+            yield Flaw(CERTAIN, f"{functions} functions are offered, but {rule} uses only the first")
         case ExpectedCalls() if functions < 2 and rule.several_functions:
             yield Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
         case ExpectedCalls() if calls < 2 and rule.parallel:
-            yield Flaw(LIKELY, f"{calls} call is expected where several are the point")
+            yield Flaw(LIKELY, f"{calls} call is expected in a category with several calls")
         case AnyCall() if not functions:
             yield Flaw(CERTAIN, "no function is offered, but a call is expected")
         case NoCall() if not functions and not rule.asks_judge:
             yield Flaw(HINT, "no function is offered, so none can be called by mistake")
         case Trajectory(turns=turns) if len(turns) != len(entry.turns):
-            yield Flaw(CERTAIN, f"{len(entry.turns)} turns, but calls for {len(turns)}")
+            yield Flaw(CERTAIN, f"{len(entry.turns)} turns, but expected calls for {len(turns)}")
         case Trajectory(turns=turns) if not any(turns):
-            yield Flaw(LIKELY, "no turn makes a call")
+            yield Flaw(LIKELY, "no turn expects a call")
         case GoldenPath(steps=steps) if not steps:
             yield Flaw(CERTAIN, "the golden path has no step")

@@ -14,24 +14,24 @@ from pytest_fcbench.tools.audit.function_docs import list_offered_docs
 from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
 
-@check("empty_text", "a text is empty", "write them or leave them out")
+@check("empty_text", "a text is empty", "fill them in or leave them out")
 def find_empty_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find empty messages, and functions without a description."""
     seen: set[str] = set()
     for entry in facts.entries:
         messages = [message for turn in entry.turns for message in turn]
         if not join_user_messages(entry).strip():
-            yield entry.id, Flaw(CERTAIN, "the user says nothing at all", "write the question")
+            yield entry.id, Flaw(CERTAIN, "no message of the user has a text", "write the question")
         elif blank := [message.role for message in messages if not message.content.strip()]:
             yield entry.id, Flaw(LIKELY, f"messages without a text: {format_value(blank)}")
         for doc in list_offered_docs(entry):
             if not doc.description.strip() and doc.name not in seen:
                 seen.add(doc.name)
                 evidence = f"{doc.name} has no description"
-                yield entry.id, Flaw(LIKELY, evidence, "say what the function does")
+                yield entry.id, Flaw(LIKELY, evidence, "describe what the function does")
 
 
-@check("damaged_text", "a text is damaged", "write the text anew")
+@check("damaged_text", "a text is damaged", "write the text again")
 def find_damaged_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find control characters, lone surrogates, replacement characters, text read in a wrong encoding."""
     seen: set[str] = set()
@@ -79,7 +79,7 @@ def _find_damage(text: str) -> Iterator[Flaw]:
         break
     if sign := next((sign for sign in text if sign in "\u200b\u2060\ufeff"), ""):
         where = _excerpt(text, text.index(sign))
-        yield Flaw(HINT, f"U+{ord(sign):04X}, which cannot be seen, in {where}")
+        yield Flaw(HINT, f"U+{ord(sign):04X}, which is invisible, in {where}")
 
 
 def _excerpt(text: str, place: int) -> str:
@@ -88,8 +88,8 @@ def _excerpt(text: str, place: int) -> str:
 
 @entry_check(
     "unnamed_value",
-    "the question does not name a value",
-    "look whether the question says it in other words",
+    "the question does not state a value",
+    "check whether the question states it in other words",
     weak=True,
 )
 def find_unnamed_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
@@ -104,4 +104,4 @@ def find_unnamed_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         if accepted.is_optional or is_closed or not texts or len(texts) < len(accepted.values):
             continue
         if not any(standardize(text) in question for text in texts):
-            yield Flaw(HINT, f"{accepted.label}: none of {format_value(texts)} stands in the question")
+            yield Flaw(HINT, f"{accepted.label}: none of {format_value(texts)} occurs in the question")

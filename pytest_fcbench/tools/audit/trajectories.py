@@ -37,7 +37,7 @@ def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:
     return entry.scene.withheld if entry.scene else {}
 
 
-@entry_check("unmakeable", "a call of a trajectory cannot be made", "correct the call of the truth")
+@entry_check("unmakeable", "a call of a trajectory is not possible", "correct the call of the truth")
 def find_unmakeable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that are not valid Python, of functions not offered (yet), or that violate their doc."""
     for turn, texts in enumerate(list_expected_turns(entry)):
@@ -52,7 +52,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
     except Undecodable as error:
         return Flaw(CERTAIN, str(error))
     if len(calls) != 1:
-        return Flaw(CERTAIN, f"{len(calls)} calls where one belongs")
+        return Flaw(CERTAIN, f"{len(calls)} calls in place of one")
     docs = {doc.name: doc for doc in list_offered_docs(entry, turn)}
     call = Offer(tuple(docs.values()), Names.DOTTED).normalise_call(calls[0])
     if call.name not in docs:
@@ -60,7 +60,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
         when = f"only from turn {late[call.name] + 1} on" if call.name in late else "in no turn"
         return Flaw(CERTAIN, f"{call.name} is offered {when}")
     if call.positional:
-        return Flaw(CERTAIN, f"{format_value(call.positional[0])} belongs to no parameter")
+        return Flaw(CERTAIN, f"{format_value(call.positional[0])} matches no parameter")
     # Types come second: a missing or unknown name makes a Python call fail, but a wrong type need not.
     if why := describe_misfit(call.name, call.arguments, docs, lambda value, schema: True):
         return Flaw(CERTAIN, why)
@@ -73,7 +73,7 @@ def _examine_call(entry: Entry, turn: int, text: str) -> Flaw | None:
 @entry_check(
     "erring",
     "a call of a trajectory returns an error",
-    "correct the call or the initial state, or say that the error is wanted",
+    "correct the call or the initial state, or state that the error is intended",
 )
 def find_erring_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find calls that return an error when the trajectory is executed."""
@@ -109,8 +109,8 @@ def _read_error(result: str) -> tuple[Severity, str] | None:
 
 @entry_check(
     "callable_turn",
-    "a turn without calls could be served",
-    "leave out what is needed, or expect the calls in this turn",
+    "a turn without calls could be answered with calls",
+    "remove the information that makes the calls possible, or expect the calls in this turn",
 )
 def find_callable_turns(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find turns without expected calls in which nothing that the next turn needs is missing.
@@ -126,7 +126,9 @@ def find_callable_turns(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 def _examine_empty_turn(entry: Entry, turn: int, truth: Sequence[Sequence[str]]) -> Flaw | None:
     after = next((n for n in range(turn + 1, len(truth)) if truth[n]), None)
     if after is None:
-        return Flaw(LIKELY, f"no turn from {turn + 1} on makes a call, so nothing shows what is missing")
+        return Flaw(
+            LIKELY, f"no turn from {turn + 1} on makes a call, so nothing shows what information is missing"
+        )
     calls: list[Call] = []
     # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.
     with suppress(Undecodable):

@@ -92,7 +92,7 @@ def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         doc = entry.find_function(call.name)
         if doc is None:
             names = [doc.name for doc in entry.functions]
-            yield Flaw(CERTAIN, f"{call.name} is expected; offered are {format_value(names)}")
+            yield Flaw(CERTAIN, f"{call.name} is expected, but only {format_value(names)} are offered")
             continue
         for name in doc.required:
             if name not in call.accepted:
@@ -121,15 +121,15 @@ def find_uncallable_calls(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 
 @entry_check(
     "malformed",
-    "accepted values are not written as alternatives",
-    "write every alternative, also of a key, into a list",
+    "accepted values are not listed as alternatives",
+    "put alternatives into a list, also those of a key",
 )
 def find_malformed_alternatives(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find accepted values that are not written as lists of alternatives, or hold none."""
     for call in list_expected_calls(entry):
         for name, options in call.accepted.items():
             if not isinstance(options, (list, tuple)):
-                told = f"{format_value(options)} is no list of accepted values"
+                told = f"{format_value(options)} is not a list of accepted values"
                 yield Flaw(CERTAIN, f"{call.name}.{name}: {told}")
     for accepted in iterate_accepted_values(entry):
         for severity, told, _ in _find_malformed_values(accepted):
@@ -140,21 +140,21 @@ def _find_malformed_values(accepted: AcceptedValues) -> Iterator[Flaw]:
     is_required = accepted.name in accepted.doc.required
     levels = _count_declared_levels(accepted.entry.category.language, accepted.schema)
     if not accepted.options:
-        yield Flaw(CERTAIN, "no value is accepted, and it must not be left out")
+        yield Flaw(CERTAIN, "no value is accepted, and the parameter must not be omitted")
     elif len(accepted.values) > 1 and all(_count_levels(value) < levels for value in accepted.values):
         # Several arrays that are each too shallow may be meant as the elements of one array.
-        told = "are alternatives; where one array of them is meant, it does not match"
+        told = "are alternatives; a single array of them would not match"
         yield Flaw(LIKELY, f"{format_value(accepted.values)} {told}")
     # Officially "" means "may be left out", so an empty text can hardly be demanded.
     elif not accepted.values and is_required and accepted.schema.get("default") != "":
         yield Flaw(LIKELY, "is required, and only an empty text is accepted")
     elif "" in accepted.options and is_required:
-        told = f"is required, so it cannot be left out as {format_value(accepted.options)} says"
+        told = f"is required, so it cannot be omitted as {format_value(accepted.options)} allows"
         yield Flaw(HINT, told)
     for option in accepted.values:
         for key, value in _iterate_members(option):
             if isinstance(value, str):
-                told = f"{key} accepts {format_value(value)}, a text where a list of values belongs"
+                told = f"{key} accepts {format_value(value)}, a text instead of a list of values"
                 yield Flaw(CERTAIN, told)
 
 
@@ -175,9 +175,7 @@ def _iterate_members(option: object) -> Iterator[tuple[str, object]]:
             yield from ((str(key), value) for key, value in part.items())
 
 
-@entry_check(
-    "mistyped", "accepted values are not what the doc declares", "correct the truth, or widen the doc"
-)
+@entry_check("mistyped", "accepted values contradict the function doc", "correct the truth, or widen the doc")
 def find_mistyped_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find accepted values of another type than declared, or outside of the enum."""
     for accepted in iterate_accepted_values(entry):
@@ -193,7 +191,7 @@ def find_mistyped_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         if len(misfits) < len(accepted.values):
             severity, rest = HINT, "other accepted values fit"
         elif accepted.is_optional:
-            severity, rest = LIKELY, "it can only be left out"
+            severity, rest = LIKELY, "it can only be omitted"
         else:
             severity, rest = CERTAIN, "no accepted value fits"
         yield Flaw(severity, f"{accepted.label}: {misfits[0]}; {rest}")
@@ -224,7 +222,7 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
                 fits = [not any(_find_misfits(value, member, language)) for value in values if value != ""]
                 if fits and not any(fits) and any(_find_misfits(values, member, language)):
                     declared_type = format_value(member.get("type"))
-                    yield f"{key}: {format_value(values)} is not what its type {declared_type} takes"
+                    yield f"{key}: {format_value(values)} does not match its type {declared_type}"
 
 
 def _is_outside_enum(option: object, schema: Schema) -> bool:
@@ -235,7 +233,7 @@ def _is_outside_enum(option: object, schema: Schema) -> bool:
     return not (isinstance(option, str) and standardize(option) in texts)
 
 
-@entry_check("refused", "the matcher refuses the truth itself", "correct the truth, or set the entry aside")
+@entry_check("refused", "the matcher rejects the truth itself", "correct the truth, or set the entry aside")
 def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find ground truths that their own matcher does not accept."""
     failed = {
@@ -247,7 +245,7 @@ def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     }
     # Only the web API itself could show whether the ground truth is right, so this is no flaw.
     if any(isinstance(verdict, NotScored) and verdict.cause == LIVE_ONLY for verdict in failed.values()):
-        yield Flaw(HINT, str(failed[Profile.OFFICIAL]), "record what the API answers")
+        yield Flaw(HINT, str(failed[Profile.OFFICIAL]), "record the replies of the API")
     elif failed:
         profiles_by_reason: defaultdict[str, list[Profile]] = defaultdict(list)
         for profile, verdict in failed.items():
@@ -263,9 +261,9 @@ def _try_alternatives(facts: Facts, entry: Entry, profile: Profile) -> tuple[Sev
     """Try whether another accepted answer passes, and rate the refusal by the result."""
     passing = [manner.prompting.mode for manner in MANNERS if _is_answerable(facts, entry, profile, manner)]
     if not passing:
-        return CERTAIN, "nothing else that is accepted passes"
+        return CERTAIN, "no other accepted answer passes"
     if len(passing) < len(MANNERS):
-        return LIKELY, f"only in {passing[0]} mode something passes"
+        return LIKELY, f"an answer passes only in {passing[0]} mode"
     return HINT, "another accepted answer passes"
 
 
@@ -314,9 +312,7 @@ def _expect_only(entry: Entry, call: ExpectedCall) -> Entry:
     return replace(entry, category=category, expectation=ExpectedCalls((call,)), tables=())
 
 
-@entry_check(
-    "uncarried", "the SQL of the truth cannot be carried out", "write a statement that can be carried out"
-)
+@entry_check("uncarried", "the SQL of the truth cannot be executed", "write a statement that can be executed")
 def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find SQL calls of which no accepted form can be executed, so that answers are compared as written."""
     if not entry.category.rule.writes_sql:
@@ -331,7 +327,7 @@ def find_broken_sql(facts: Facts, entry: Entry) -> Iterator[Flaw]:
 
 @entry_check(
     "greedy_trap",
-    "greedy matching fails a right answer",
+    "greedy matching fails a correct answer",
     "narrow the accepted values, or put the narrower expected call first",
 )
 def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
@@ -362,8 +358,8 @@ def _find_trap(facts: Facts, entry: Entry, first: int, second: int) -> Flaw | No
             if isinstance(judgement.corrected, Passed) and isinstance(judgement.official, Failed):
                 return Flaw(
                     CERTAIN,
-                    f"{_format_call(both)} also fits the expected call {first + 1}; ahead of "
-                    f"{_format_call(only)} it makes the answer fail officially: {judgement.official.code}",
+                    f"{_format_call(both)} also fits the expected call {first + 1}; if it comes before "
+                    f"{_format_call(only)}, the answer fails officially: {judgement.official.code}",
                 )
     return None
 
@@ -394,8 +390,8 @@ def _format_call(call: ExpectedCall) -> str:
 
 @entry_check(
     "implied_default",
-    "what leaving out means is not accepted",
-    "accept the default too, or do not let it be left out",
+    "the default of an optional parameter is not accepted",
+    "accept the default too, or do not allow omitting the parameter",
 )
 def find_refused_defaults(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find optional parameters whose default is not accepted when it is given."""
@@ -406,5 +402,5 @@ def find_refused_defaults(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         # Compared as texts, too: a doc can write a number of the ground truth as a text.
         text = standardize(str(default))
         if not any(value == default or standardize(str(value)) == text for value in values):
-            meaning = f"may be left out, which means {format_value(default)}"
-            yield Flaw(LIKELY, f"{accepted.label}: {meaning}, but accepted are {format_value(values)}")
+            meaning = f"may be omitted, which means {format_value(default)}"
+            yield Flaw(LIKELY, f"{accepted.label}: {meaning}, but only {format_value(values)} are accepted")

@@ -90,7 +90,9 @@ def collect_material(entries: Sequence[Entry], draw: Random) -> Material:
     python = [entry for entry in written if entry.category.language is Language.PYTHON]
     parents = tuple(filter(is_answered_by_one_call, python))
     if not parents:
-        raise ValueError("no entry asks one question that one call of a Python function answers")
+        raise ValueError(
+            "no entry has a single question that one call of a Python function answers; use another suite"
+        )
     pool = {
         doc.name: doc
         for entry in python

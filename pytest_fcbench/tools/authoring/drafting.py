@@ -105,7 +105,9 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
         named = Offer((doc,), Names.DOTTED).normalise_call(replace(call, name=doc.name))
         where = f"{place}: {doc.name}"
         if named.positional:
-            raise UsageError(f"{where} is given a parameter twice, or too many")
+            raise UsageError(
+                f"{where} gets a parameter twice, or too many parameters; give each parameter once"
+            )
         for parameter, value in named.arguments.items():
             if parameter not in doc.properties:
                 raise UsageError(f"{where}: {describe_unknown_name('parameter', parameter, doc.properties)}")
@@ -113,7 +115,7 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
             if not conforms_to_schema(value, schema):
                 declared = schema.get("enum") or schema.get("type")
                 raise UsageError(
-                    f"{where}: {parameter} is {value!r:.60}, not what the function doc declares ({declared})"
+                    f"{where}: {parameter} is {value!r:.60}, but the function doc declares {declared}"
                 )
         for parameter in doc.required:
             if parameter not in named.arguments:

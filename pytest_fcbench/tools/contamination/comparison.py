@@ -27,11 +27,11 @@ MEASURES: Mapping[str, Callable[[Measure], float]] = {
 """The measures by which two sets are compared."""
 
 LIMITS = (
-    "Sets also differ in length, subject, language and style, and each of these changes both measures; a "
-    "model that was made later than another, or is larger, finds all texts less surprising.",
-    "So a lower value is a sign, not a proof: compare with a model that cannot have seen either set, and "
-    "look whether the difference is there too.",
-    "No difference is no proof of the opposite: both sets may have been seen, or neither.",
+    "Sets also differ in length, subject, language and style, and each of these changes "
+    "both measures; a newer or larger model finds all texts less surprising.",
+    "So a lower value is a sign, not a proof: compare with a model that cannot have seen "
+    "either set, and check whether it shows the difference too.",
+    "The absence of a difference proves nothing either: the model may have seen both sets, or neither.",
 )
 
 
@@ -136,13 +136,14 @@ def describe_finding(compared: Sequence[Comparison], a: str, b: str) -> str:
     lower = {comparison.lower for comparison in compared}
     if lower == {None}:
         return (
-            f"Chance can explain the difference between {a} and {b} ({ps}): no sign that the model knows "
-            "one of them better."
+            f"Chance can explain the difference between {a} and {b} ({ps}): there is no sign that "
+            f"the model knows one better."
         )
     if len(lower) > 1:
-        return f"The measures do not agree ({ps}), so they say nothing."
+        return f"The two measures disagree ({ps}), so nothing can be concluded."
     known, other = (a, b) if lower == {"a"} else (b, a)
     return (
-        f"{known} surprises the model less than {other} does, by both measures and by more than chance "
-        f"({ps}). A model that was trained on {known} would show this; others may, too."
+        f"{known} surprises the model less than {other} does, by both measures and by more "
+        f"than chance ({ps}). Training on {known} would explain this, but other causes are "
+        f"possible."
     )

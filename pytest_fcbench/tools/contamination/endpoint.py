@@ -73,8 +73,9 @@ def _require_list(value: object, endpoint: Endpoint, place: str) -> list[object]
     (other,) = set(Endpoint) - {endpoint}
     raise CallError(
         "no_logprobs",
-        f"the reply has no {place}: this endpoint, or this model, gives no log-probabilities of a prompt in "
-        f"this way; --endpoint={other} asks in the other one (chat models of hosted services have neither)",
+        f"the reply has no {place}: the endpoint or the model does not return "
+        f"log-probabilities of prompts this way; try --endpoint={other} (chat models of "
+        f"hosted services support neither)",
     )
 
 
@@ -83,7 +84,7 @@ def _read_own_token(item: object) -> object:
     if item is None:
         return None
     if not isinstance(item, Mapping) or len(item) != 1:
-        raise CallError("garbled", "a place of prompt_logprobs names not exactly one token")
+        raise CallError("garbled", "an element of prompt_logprobs does not name exactly one token")
     (token,) = item.values()
     return _get_at(token, "logprob")
 
@@ -95,4 +96,4 @@ def _read_number(value: object, place: str) -> float:
         # JSON has whole numbers that no float can hold.
         except OverflowError:
             pass
-    raise CallError("garbled", f"{place} holds {str(value)[:40]!r}, which is no log-probability")
+    raise CallError("garbled", f"{place} holds {str(value)[:40]!r}, which is not a log-probability")

@@ -27,7 +27,7 @@ _PREFIXES = ("hosted_vllm/", "text-completion-openai/", "openai/")
 _HINTS = {
     "authentication": "name the variable that holds the key with --api-key-env",
     "not_found": "check --model and --api-base (which usually ends in /v1)",
-    "connection": "check --api-base, and whether the server is up",
+    "connection": "check --api-base, and whether the server is running",
 }
 
 
@@ -52,11 +52,14 @@ class PromptModel:
             is_wrong = True
         if is_wrong:
             raise UsageError(
-                f"--api-base={redact_secrets(self.api_base)}: must be an http or https URL, for example "
-                "http://localhost:8000/v1"
+                f"--api-base={redact_secrets(self.api_base)}: must be an http or https URL, e.g. "
+                f"http://localhost:8000/v1"
             )
         if parts.username or parts.password:
-            raise UsageError("--api-base: holds a name or a password; name a variable with --api-key-env")
+            raise UsageError(
+                "--api-base: contains a user name or a password; put the key into a variable and "
+                "name it with --api-key-env"
+            )
 
     @property
     def name(self) -> str:

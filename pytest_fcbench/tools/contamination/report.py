@@ -34,7 +34,7 @@ class Study:
     @property
     def title(self) -> str:
         """The title of tables and files."""
-        return make_printable(f"How much {self.what} surprise {self.model}")
+        return make_printable(f"How surprising {self.what} are to {self.model}")
 
 
 def tabulate_study(study: Study) -> Table:
@@ -51,8 +51,8 @@ def tabulate_study(study: Study) -> Table:
     shares = ", ".join(f"{comparison.share:.1%} by {comparison.measure}" for comparison in study.compared)
     columns = ("measure", "set", "texts", "mean", "95% interval", "median")
     notes = (
-        "A text that several entries of a set have counts once.",
-        f"Of all pairs of a text of {a} and one of {b}, that of {a} surprises less in {shares}.",
+        "A text that occurs in several entries of a set counts once.",
+        f"Of all pairs of a text of {a} and a text of {b}, the text of {a} surprises less in {shares}.",
         describe_finding(study.compared, a, b),
         *LIMITS,
     )

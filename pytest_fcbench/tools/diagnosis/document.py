@@ -74,12 +74,14 @@ def read_labels(path: Path) -> Labels:
         or found.get("schema") != SCHEMA
         or not isinstance(found.get("entries"), list)
     ):
-        raise UsageError(f"{path}: no diagnoses: needs 'schema': {SCHEMA!r} and a list 'entries'")
+        raise UsageError(
+            f"{path}: not a file of diagnoses: it must have 'schema': {SCHEMA!r} and a list 'entries'"
+        )
     by_entry: dict[str, str] = {}
     for number, row in enumerate(found["entries"], 1):
         name, cause = (row.get("entry"), row.get("root_cause")) if isinstance(row, dict) else (None, None)
         if not isinstance(name, str) or name in by_entry:
-            raise UsageError(f"{path}: entry {number} needs a name under 'entry' that no other has")
+            raise UsageError(f"{path}: entry {number} must have a name under 'entry' that no other entry has")
         if cause is None:
             continue
         label = cause.get("class") if isinstance(cause, dict) else None
@@ -87,6 +89,6 @@ def read_labels(path: Path) -> Labels:
             raise UsageError(f"{path}: {name}: {describe_unknown_name('class', str(label), RootCause)}")
         by_entry[name] = str(label)
     if not by_entry:
-        raise UsageError(f"{path}: no entry has a root cause; it needs diagnoses of a judge or a person")
+        raise UsageError(f"{path}: no entry has a root cause; add the diagnoses of a judge or a person")
     model = found.get("model")
     return Labels(path, model if isinstance(model, str) else None, by_entry)

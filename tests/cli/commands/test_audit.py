@@ -60,7 +60,7 @@ def test_certain_findings_make_exit_code_1(
 ) -> None:
     assert main.main(["audit", "core", "--json", "found.json", "--html", "found.html"]) == 1
     out, _ = capsys.readouterr()
-    assert "certain: malformed (1): accepted values are not written as alternatives\n" in out
+    assert "certain: malformed (1): accepted values are not listed as alternatives\n" in out
     assert "  simple_python_0           weather.forecast.city: no value is accepted" in out
     assert "\x1b" not in out
     found = json.loads((core_with_bad_entry / "found.json").read_text())
@@ -114,8 +114,8 @@ def test_a_ledger_comes_out_of_a_review(
     (core_with_bad_entry / "review.yaml").write_text(REVIEW.replace("core\nversion", "mine\nversion"))
     assert main.main(["audit", "core", "--review", "review.yaml", "--ledger", "ledger.yaml"]) == 1
     out, _ = capsys.readouterr()
-    assert "review: 1 entries set aside; 1 certain findings not decided\n" in out
-    assert "  not decided: damaged_text mul\\x1btiple\n" in out
+    assert "review: 1 entries set aside; 1 certain findings without a decision\n" in out
+    assert "  no decision: damaged_text mul\\x1btiple\n" in out
     assert (core_with_bad_entry / "ledger.yaml").read_text() == (
         "# Entries of my-core 1 that the corrected profile sets aside, and why.\n"
         "simple_python_0: nothing is accepted\n"
@@ -129,20 +129,26 @@ def test_a_ledger_comes_out_of_a_review(
         (["core", "--check", "shap"], "--check: unknown check 'shap'. Did you mean 'shape'?"),
         (["core", "--threshold", "1.5"], "--threshold 1.5: must be above 0 and at most 1"),
         (["core", "--show", "-1"], "--show=-1: must be 0 or more"),
-        (["core", "--check", "paraphrase"], "--check paraphrase: name what says what a text means"),
-        (["core", "--embedding", "lexical"], "--embedding lexical: words are compared anyway"),
+        (
+            ["core", "--check", "paraphrase"],
+            "--check paraphrase: needs an embedding model; name it with --embedding",
+        ),
+        (["core", "--embedding", "lexical"], "--embedding lexical: compares words, which every audit does"),
         (["core", "--embedding", "nowhere"], "--embedding=nowhere: must be lexical, minilm or the folder"),
-        (["core", "--check", "overlap"], "--check overlap: name the other suite with --against"),
-        (["core", "--against", "core"], "--against core: is the suite itself"),
+        (
+            ["core", "--check", "overlap"],
+            "--check overlap: needs another suite to compare with; name it with --against",
+        ),
+        (["core", "--against", "core"], "--against core: this is the audited suite itself"),
         (["core", "--against", "nope"], "unknown suite 'nope'"),
         (["core", "--category", "nope"], "unknown category 'nope'"),
-        (["core", "--ledger", "x.yaml"], "--ledger: there is no review of this suite"),
+        (["core", "--ledger", "x.yaml"], "--ledger: this suite has no review"),
         (
             ["bfcl", "--ledger", "x.yaml", "--check", "shape"],
-            "--ledger: is made of all checks and categories",
+            "--ledger: needs the findings of all checks and categories",
         ),
         (["core", "--review", "none.yaml"], "none.yaml: cannot be read"),
-        (["core", "--json", "taken"], "taken cannot be written"),
+        (["core", "--json", "taken"], "taken: cannot be written"),
     ],
 )
 def test_wrong_words_are_exit_code_4(

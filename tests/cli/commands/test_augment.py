@@ -49,7 +49,7 @@ def test_only_the_kinds_that_are_named_are_made(tmp_path: Path, capsys: pytest.C
     assert _run_augment("core", "--to", str(tmp_path), "--kind", "parallel", "--count", "9999") == 0
 
     assert [path.name for path in tmp_path.iterdir()] == ["parallel.yaml"]
-    assert "of 9999: no more could be drawn" in capsys.readouterr().out
+    assert "of 9999: no more are possible" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

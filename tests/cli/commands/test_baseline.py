@@ -40,7 +40,7 @@ def test_it_is_saved_small_and_said_how_to_use(scorecard: Path, capsys: pytest.C
 def test_entries_without_verdict_are_told(scorecard: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_scorecard(scorecard, [*RECORDS, make_record(NotScored("timeout", "600 s"), number=2)])
     main(["baseline", "save", str(scorecard), "--to", "b.json"])
-    assert "1 of them were not scored; a gate compares nothing with those" in capsys.readouterr().out
+    assert "1 of them were not scored, so gates ignore them" in capsys.readouterr().out
 
 
 def test_an_older_one_is_replaced_with_usual_rights(scorecard: Path) -> None:
@@ -62,7 +62,7 @@ def test_an_older_one_is_replaced_with_usual_rights(scorecard: Path) -> None:
     ("arguments", "told"),
     [
         (["none.json"], "none.json: cannot be read: No such file or directory"),
-        (["empty.json"], "empty.json: has no entry of a benchmark"),
+        (["empty.json"], "empty.json: contains no benchmark entries; give the scorecard of a benchmark run"),
     ],
 )
 def test_what_cannot_be_is_told(

@@ -105,7 +105,7 @@ def test_a_table_counts_answers_by_host(
         ["www.omdbapi.com", "1", "0", "0", "0", "1"],
         ["www.omdbapi.com:", "1", "key", "missing:", "OMDB_API_KEY"],
     ]
-    assert lines[-1] == "3 of 4 requests are answered in the right shape"
+    assert lines[-1] == "3 of 4 requests got a reply of the expected shape"
 
 
 def test_where_all_answer_the_exit_code_is_0(

@@ -130,7 +130,7 @@ def test_wrong_words_are_told(
     assert "Did you mean 'parallel'" in _run_refused_compare(capsys, *runs, "--metric=overall,paralel")
     assert "invalid choice: 'htm'" in _run_refused_compare(capsys, *runs, "--format=htm")
     assert "--flips=-1: must be 0 or more" in _run_refused_compare(capsys, *runs, "--flips=-1")
-    assert "is one of the scorecards" in _run_refused_compare(
+    assert "this scorecard is also an input" in _run_refused_compare(
         capsys, *runs, f"--to={tmp_path}/../{tmp_path.name}/after.json"
     )
 

@@ -78,7 +78,7 @@ def test_a_planted_difference_is_found(run_contamination: RunContamination) -> N
     with serve_endpoint(answer_as_if_trained) as (_, where):
         code, text, errors = run_contamination(where, "--to=x.json")
     assert (code, errors) == (0, "")
-    assert text.startswith("How much the user's words surprise hosted_vllm/m\n")
+    assert text.startswith("How surprising the user's words are to hosted_vllm/m\n")
     assert f"{A} surprises the model less than {B} does, by both measures" in text
     assert "a sign, not a proof" in text
     found = json.loads(Path("x.json").read_text())
@@ -171,7 +171,7 @@ def test_a_profile_of_the_configuration_gives_endpoint_and_key(
         Path("fcbench.yaml").write_text(f"models: {{my-ft: {profile}}}\n")
         code, text, _ = run_contamination("--model=my-ft")
     assert code == 0
-    assert text.startswith("How much the user's words surprise my-ft\n")
+    assert text.startswith("How surprising the user's words are to my-ft\n")
     assert {request["model"] for request in server.requests} == {"ft"}
     assert set(server.keys) == {"Bearer a-secret-of-some-length"}
 
@@ -223,7 +223,7 @@ def test_one_text_that_cannot_be_measured_is_named(run_contamination: RunContami
         (make_error_reply(401, "no"), "name the variable that holds the key with --api-key-env"),
         (make_error_reply(404, "no model m"), "check --model and --api-base (which usually ends in /v1)"),
         (make_echo_reply([]), "no_logprobs: the reply has no choices[0].logprobs.token_logprobs"),
-        (make_echo_reply([]), "--endpoint=vllm asks in the other one"),
+        (make_echo_reply([]), "try --endpoint=vllm"),
         (
             make_error_reply(400, "echo and logprobs do not go together"),
             "echo and logprobs do not go together",
@@ -263,7 +263,7 @@ def test_a_set_of_which_nothing_can_be_measured_ends_the_command(run_contaminati
     ) as (_, where):
         code, text, errors = run_contamination(where)
     assert (code, text) == (1, "")
-    assert f"nothing of {A} could be measured\nnot measured (too_short): {len(KNOWN)}\n" in errors
+    assert f"no text of {A} could be measured\nnot measured (too_short): {len(KNOWN)}\n" in errors
 
 
 def test_the_key_is_in_no_output_and_in_no_file(
@@ -290,7 +290,7 @@ def test_a_suite_without_such_entries_is_refused(
     )
     code, _, errors = run_contamination("--api-base=http://127.0.0.1:9/v1")
     assert code == 2
-    assert f"--a={A}: there are no such entries in which the user says something" in errors
+    assert f"--a={A}: no entry of this set has a message of the user; name another set" in errors
 
 
 @pytest.mark.parametrize(
@@ -299,17 +299,17 @@ def test_a_suite_without_such_entries_is_refused(
         (["--a=core:non_lve"], "unknown category 'non_lve'. Did you mean 'non_live'"),
         (
             ["--b=cor:live"],
-            "--b=cor:live: a set is SUITE:NAME, for example bfcl:non_live; unknown suite 'cor'",
+            "--b=cor:live: name a set as SUITE:NAME, e.g. bfcl:non_live; unknown suite 'cor'",
         ),
         (["--b=live"], "unknown suite 'live'"),
         (["--a=core"], "unknown category ''"),
-        ([f"--b={A}"], f"--a and --b are both {A}: give two sets"),
-        (["--store=."], "--store (none keeps no answers)"),
+        ([f"--b={A}"], f"--a and --b are both {A}: name two different sets"),
+        (["--store=."], "--store ('none' stores no answers)"),
         (["--endpoint=chat"], "unknown endpoint 'chat'"),
         (["--limit=0"], "--limit=0: must be 1 or more"),
         (["--to=x.pdf"], "--to=x.pdf: unknown ending '.pdf'. Valid: .html, .csv, .json"),
         (["--to=x"], "Valid: .html, .csv, .json"),
-        ([], "give the endpoint with --api-base, for example"),
+        ([], "the endpoint is missing; give it with --api-base, e.g."),
         (["--api-base=file:///etc/passwd"], "must be an http or https URL"),
         (["--api-key-env=NOT_SET_ANYWHERE"], "the environment variable 'NOT_SET_ANYWHERE' is not set"),
         (["--concurrency=0"], "--concurrency=0: "),

@@ -110,14 +110,14 @@ def test_what_is_no_conversation_in_turns_is_counted(
     write_card([*records_of_failures, *hold_conversations("scripted:script.json", "hotels", (0, 1))])
     lines = run_diagnose(CARD).splitlines()
     assert lines[0].endswith("5 of 6 multi-turn conversations failed")
-    assert lines[1].startswith("1 single-turn failures are not looked at")
-    assert lines[2].startswith("2 complex failures are not looked at")
+    assert lines[1].startswith("1 single-turn failures are not diagnosed")
+    assert lines[2].startswith("2 complex failures are not diagnosed")
 
 
 def test_each_failure_has_a_class_and_a_place(run_diagnose: RunDiagnose) -> None:
     lines = run_diagnose(CARD).splitlines()
     assert lines[0] == f"{CARD}: under-test, official profile: 5 of 6 multi-turn conversations failed"
-    assert lines[1].startswith("1 single-turn failures are not looked at")
+    assert lines[1].startswith("1 single-turn failures are not diagnosed")
     assert lines[2].startswith("  core:multi_turn_base_0")
     assert " no_call " in lines[2]
     assert " turn 1: expected " in lines[2]
@@ -153,7 +153,7 @@ def test_options_select_what_is_looked_at(
 def test_a_long_list_is_cut_but_not_in_the_file(run_diagnose: RunDiagnose) -> None:
     text = run_diagnose(CARD, "--failures=1", "--to=d.json")
     assert text.count("  core:") == 1
-    assert "and 4 more; --to FILE has all, --failures=N shows N here" in text
+    assert "and 4 more; --to=FILE writes all, --failures=N shows N here" in text
     assert len(json.loads(Path("d.json").read_text())["entries"]) == 5
 
 
@@ -393,14 +393,14 @@ def test_an_endpoint_that_is_down_ends_it(run_refused: Refusal) -> None:
     endpoint = Endpoint("http://127.0.0.1:9/v1", [], [])
     said = run_refused("diagnose", *list_judge_options(endpoint))
     assert said.startswith("the first call failed, so no other call was made: connection: openai/judge: ")
-    assert "check --judge-api-base, and whether the server is up" in said
+    assert "check --judge-api-base, and whether the server is running" in said
     assert not Path("d.json").exists()
 
 
 def test_a_wrong_key_ends_it_and_is_nowhere(run_refused: Refusal, start_endpoint: StartEndpoint) -> None:
     endpoint = start_endpoint(lambda _: make_error_reply(401, f"Incorrect API key: {KEY}"))
     said = run_refused("diagnose", *list_judge_options(endpoint))
-    assert "name the variable that holds the right key with --judge-api-key-env" in said
+    assert "name the variable that holds a valid API key with --judge-api-key-env" in said
     assert len(endpoint.requests) == 1
     assert KEY not in said
 
@@ -501,7 +501,7 @@ def test_what_came_before_an_interruption_is_kept(
         _, said = process.communicate(timeout=60)
     done.set()
     assert process.returncode == 1
-    assert said == "fcbench: interrupted; what is stored is not asked for again\n"
+    assert said == "fcbench: interrupted; stored answers are reused when you run the command again\n"
     assert not Path("d.json").exists()
     assert "note: 2 answers were reused from answers.sqlite" in run_diagnose(*words)
 
@@ -516,7 +516,7 @@ def test_a_refused_question_speaks_of_the_judge(
     said = run_refused(
         "diagnose", *list_judge_options(start_endpoint(lambda _: make_error_reply(status, "what is this?")))
     )
-    assert f"{way_out}--no-preflight goes on all the same" in said
+    assert f"{way_out}use --no-preflight to continue anyway" in said
 
 
 # Two judges
@@ -572,13 +572,16 @@ def test_two_files_must_be_about_the_same(run_refused: Refusal) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "give a scorecard, or two files of diagnoses with --audit"),
-        ([CARD, "--audit", CARD, CARD], "give a scorecard, or two files of diagnoses with --audit"),
+        ([], "nothing to diagnose: give a scorecard, or two files of diagnoses with --audit"),
+        (
+            [CARD, "--audit", CARD, CARD],
+            "nothing to diagnose: give a scorecard, or two files of diagnoses with --audit",
+        ),
         ([CARD, "--limit=0"], "--limit=0: must be 1 or more"),
         ([CARD, "--category=multi_tur"], "--category=multi_tur: unknown category 'multi_tur'. Did you mean"),
         ([CARD, "--profile=both"], "--profile=both: unknown profile 'both'"),
         ([CARD, "--judge=oracle"], "--judge=oracle: cannot judge, because it answers only entries"),
-        ([CARD, f"--judge=replay:{CARD}"], f"--judge=replay:{CARD}: answers entries"),
+        ([CARD, f"--judge=replay:{CARD}"], f"--judge=replay:{CARD}: cannot judge"),
         ([CARD, "--judge=scripted:none.yaml"], "--judge=scripted:none.yaml: none.yaml does not exist"),
         ([CARD, "--judge=oracel"], "--judge=oracel: unknown model 'oracel'. Did you mean 'oracle'?"),
         (
@@ -587,7 +590,7 @@ def test_two_files_must_be_about_the_same(run_refused: Refusal) -> None:
         ),
         (["none.json"], "none.json: cannot be read: No such file or directory"),
         (["script.json"], "script.json: not a scorecard"),
-        (["--audit", CARD, CARD], f"{CARD}: no diagnoses"),
+        (["--audit", CARD, CARD], f"{CARD}: not a file of diagnoses"),
     ],
 )
 def test_wrong_words_are_refused(run_refused: Refusal, words: Sequence[str], says: str) -> None:
@@ -597,7 +600,7 @@ def test_wrong_words_are_refused(run_refused: Refusal, words: Sequence[str], say
 def test_a_baseline_is_refused(run_refused: Refusal) -> None:
     Path("base.json").write_text(scorecard_files.write_baseline(scorecard_files.load_scorecard(Path(CARD))))
     assert run_refused("diagnose", "base.json").startswith(
-        "base.json: holds no answers; a baseline keeps verdicts only"
+        "base.json: contains no answers; a baseline contains only verdicts"
     )
 
 
@@ -628,4 +631,6 @@ def test_a_conversation_that_would_go_another_way_is_refused(
         ]
     )
     said = run_refused("diagnose", CARD)
-    assert said.startswith(f"{CARD}: the conversation about core:multi_turn_base_0 goes another way today: ")
+    assert said.startswith(
+        f"{CARD}: the conversation about core:multi_turn_base_0 takes another course with this version: "
+    )

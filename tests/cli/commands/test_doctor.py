@@ -67,7 +67,9 @@ def test_without_benchmarks_init_comes_next(capsys: pytest.CaptureFixture[str]) 
     Path("benchmarks").rmdir()
     code, found, last = _run_doctor(capsys)
     assert (code, last) == (0, "next: fcbench init")
-    assert re.match("look: no folder benchmarks in .*; fcbench init writes it", found["benchmarks"])
+    assert re.match(
+        "look: .* has no folder 'benchmarks'; run 'fcbench init' to create it", found["benchmarks"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_what_is_wrong_is_told(
     code, found, last = _run_doctor(capsys, *words)
     assert code == 1
     assert re.match(told, found[what]), found
-    assert last == "next: put right what is wrong, then: fcbench doctor"
+    assert last == "next: fix what is wrong, then run: fcbench doctor"
 
 
 def test_packages_that_do_not_fit_are_named(
@@ -125,7 +127,7 @@ def test_packages_that_do_not_fit_are_named(
     assert code == 1
     assert found["packages"].startswith("wrong: ")
     assert "pyyaml is not installed" in found["packages"]
-    assert re.search("litellm 1.82.7 is installed, .*!=1.82.7.* is needed", found["packages"])
+    assert re.search("litellm 1.82.7 is installed, .*!=1.82.7.* is required", found["packages"])
 
 
 def test_a_disk_that_is_nearly_full_is_told(
@@ -135,7 +137,8 @@ def test_a_disk_that_is_nearly_full_is_told(
     code, found, _ = _run_doctor(capsys)
     assert code == 0
     assert re.match(
-        "look: .*GB free; less than .* name another folder with the variable FCBENCH_CACHE", found["packs"]
+        "look: .*GB free; less than .* name another folder with the environment variable FCBENCH_CACHE",
+        found["packs"],
     )
 
 
@@ -154,7 +157,9 @@ def test_a_model_is_asked_once_and_its_tools_are_seen(
         code, found = _examine_model(capsys, api_base)
         assert code == 0
         assert re.match(r"ok: answered in \d+\.\d s, with a tool call", found["tools"])
-        assert found["price"].startswith("look: none is known of hosted_vllm/m; give it one under prices")
+        assert found["price"].startswith(
+            "look: no price is known for hosted_vllm/m; give a price under 'prices'"
+        )
         code, found = _examine_model(
             capsys, api_base, "--mode", "prompt", "--judge", "hosted_vllm/j", "--judge-api-base", api_base
         )
@@ -174,7 +179,7 @@ def test_a_model_that_answers_in_words_may_lack_a_parser(
         code, found = _examine_model(capsys, api_base)
     assert code == 0
     assert re.match(
-        "look: answered .*, in words and without a tool call; .*--tool-call-parser", found["tools"]
+        "look: answered .*, with text but without a tool call; .*--tool-call-parser", found["tools"]
     )
 
 

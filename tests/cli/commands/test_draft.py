@@ -52,7 +52,7 @@ def test_examples_become_a_suite(capsys: pytest.CaptureFixture[str]) -> None:
     Path("more.txt").write_text("And what is 1 tea?\n>>> price('tea')")
     assert _run_draft("--examples", "README.md", "--examples", "more.txt", "--to", "mine") == 0
     told = capsys.readouterr().out
-    assert told == "mine/simple_python.yaml: 2 entries\nnote: no example calls stock\n"
+    assert told == "mine/simple_python.yaml: 2 entries\nnote: no example uses stock\n"
     suite = open_own("mine", Path("mine"))
     (category,) = suite.categories
     assert [entry.turns[0][0].content for entry in suite.load(category)] == [
@@ -71,7 +71,7 @@ def test_what_is_there_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "rule"),
     [
-        ("no example", 1, "README.md: no examples; write a question, and on the line below it '>>> '"),
+        ("no example", 1, "README.md: no examples; write a question and, on the next line, '>>> '"),
         ("How?\n>>> prise('x')", 2, "README.md:2: unknown function 'prise'. Did you mean 'price'"),
         (None, 2, "README.md: cannot be read"),
     ],

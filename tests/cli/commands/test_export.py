@@ -94,7 +94,7 @@ def test_results_scores_and_tables(folder: Path, run_export: RunCommand) -> None
     assert run_export("a.json") == (
         "openai_my-ft: 2 answers, 1 right\n"
         f"out/score: {', '.join(TABLES)}\n"
-        "N/A: Total Cost; neither the scorecard nor --price has a price\n"
+        "N/A: Total Cost; the scorecard has no price, give one with --price\n"
         "N/A: Model Link, Organization, License; give them with --link, --organization, --license\n"
     )
     counts = {"input_token_count": 100, "output_token_count": 10, "latency": 0.5}
@@ -158,9 +158,7 @@ def test_categories_of_the_first_version(folder: Path, run_export: RunCommand) -
     made = [replace(record, syntax="python", mode="prompt", names="dotted") for record in made]
     write_scorecard(folder / "a.json", made, replace(OFFICIAL, syntax="python", mode="prompt"))
     told = run_export("a.json").splitlines()
-    assert told[0] == (
-        "openai_my-ft: 5 answers, 1 right; results only, officially nobody judged them: chatable"
-    )
+    assert told[0] == ("openai_my-ft: 5 answers, 1 right; results only, not officially judged: chatable")
     assert told[1] == f"out/score: {', '.join(TABLES)}, data_executable.csv"
     header, *rows = read_lines(SCORES / "executable/BFCL_v4_exec_simple_score.json")
     assert header == {"accuracy": 1 / 3, "correct_count": 1, "total_count": 3}
@@ -289,7 +287,8 @@ def test_a_verdict_that_the_official_files_cannot_hold_is_told(folder: Path, run
     )
     told = run_export("a.json").splitlines()[0]
     assert told == (
-        "openai_my-ft: 2 answers, 1 right; other verdicts than the scorecard's: 1, first bfcl:irrelevance_0"
+        "openai_my-ft: 2 answers, 1 right; verdicts that differ from the scorecard: 1, e.g. "
+        "bfcl:irrelevance_0"
     )
     (result,) = read_lines(RESULTS / "non_live/BFCL_v4_irrelevance_result.json")
     assert result["result"] == "Error during inference: too long"
@@ -307,7 +306,7 @@ def test_nothing_is_overwritten_unasked(
     assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before
     told = run_export("a.json", "--as=new", "--force").splitlines()[-1]
     assert told == (
-        "not in the tables: 1 score files that were there before, such as "
+        "not in the tables: 1 older score files in the folder, e.g. "
         "out/score/old/non_live/BFCL_v4_simple_python_score.json"
     )
     assert [row["Model"] for row in read_overall_rows()] == ["new"]
@@ -320,20 +319,18 @@ def test_nothing_is_overwritten_unasked(
             FACTS.suites,
             RECORDS,
             A,
-            "a.json: a scorecard of core; official formats exist for the suite bfcl only",
+            "a.json: this is a scorecard of core; official formats exist only for the suite bfcl",
             id="core",
         ),
-        pytest.param(SUITES, [make_record(suite="bfcl")], A, "a.json: holds no answers", id="no answers"),
+        pytest.param(SUITES, [make_record(suite="bfcl")], A, "a.json: contains no answers", id="no answers"),
         pytest.param(
             {"bfcl": {"version": "2025.1", "pack_hash": "0"}},
             RECORDS,
             A,
-            "a.json: answers to bfcl 2025.1; here is 2026.3.23",
+            "a.json: its answers are to bfcl 2025.1, but version 2026.3.23 is installed",
             id="other version",
         ),
-        pytest.param(
-            SUITES, [make_bfcl_record(4_000, RIGHT)], A, "a.json: has nothing to export", id="nothing"
-        ),
+        pytest.param(SUITES, [make_bfcl_record(4_000, RIGHT)], A, "a.json: nothing to export", id="nothing"),
         pytest.param(SUITES, RECORDS, [*A, "--as=.."], "'..' cannot name a folder", id="parent folder"),
         pytest.param(SUITES, RECORDS, [*A, "--as=a\x1b\0"], "cannot name a folder", id="control characters"),
         pytest.param(SUITES, RECORDS, [*A, f"--as={'a' * 300}"], "cannot name a folder", id="long name"),
@@ -347,7 +344,7 @@ def test_nothing_is_overwritten_unasked(
         pytest.param(SUITES, RECORDS, [*A, "--price=1"], "'1' is neither two prices", id="one price"),
         pytest.param(SUITES, RECORDS, [*A, "--price=nan,1"], "is neither two prices", id="no price"),
         pytest.param(
-            SUITES, RECORDS, [*A, *A], "is of 'openai_my-ft' too; tell them apart with --as", id="twice"
+            SUITES, RECORDS, [*A, *A], "also belongs to 'openai_my-ft'; give each an id with --as", id="twice"
         ),
         pytest.param(SUITES, RECORDS, ["gone.json"], "gone.json: cannot be read", id="no file"),
     ],
@@ -371,7 +368,7 @@ def test_a_baseline_is_refused(folder: Path, run_refused_export: RunCommand) -> 
     entries = {"simple_python": {"bfcl:simple_python_0": "passed"}}
     baseline = {"schema": scorecard_files.BASELINE, "fcbench": section, "entries": entries}
     (folder / "b.json").write_text(json.dumps(baseline))
-    assert "b.json: holds no answers, as a baseline does" in run_refused_export(
+    assert "b.json: contains no answers, like a baseline" in run_refused_export(
         "official", "b.json", "--to=out"
     )
 

@@ -71,8 +71,8 @@ def test_sources_are_put_together_and_shown(garden: Path, capsys: pytest.Capture
     ("words", "rule"),
     [
         (["garden_sample:watre"], "unknown function of garden_sample 'watre'. Did you mean 'water'?"),
-        (["garden_sample", "garden_sample:dig"], "a function 'dig' is there already"),
-        (["garden_sample.py"], "name the module, not its file: garden_sample or garden_sample:function"),
+        (["garden_sample", "garden_sample:dig"], "the function 'dig' is given twice"),
+        (["garden_sample.py"], "this is a file; name the module: garden_sample or garden_sample:function"),
         (["gone.json"], "gone.json: cannot be read"),
         (["garden_sample", "--to", "garden_sample.py"], "garden_sample.py already exists"),
     ],

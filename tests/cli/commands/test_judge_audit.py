@@ -172,8 +172,8 @@ def test_builtin_beside_a_model(run_audit: RunAudit, start_endpoint: StartEndpoi
     # 4 of 5 agree; chance is (2 x 3 + 3 x 2) / 25
     kappa = (0.8 - 0.48) / 0.52
     assert lines == [
-        f"{CARD}: under-test, official profile, pairs left to a judge: 5",
-        "5 of 5 pairs have an answer of both judges",
+        f"{CARD}: under-test, official profile, pairs that rules leave to a judge: 5",
+        "5 of 5 pairs have an answer from both judges",
         f"agreement 80.0%, Cohen's kappa {kappa:.2f}",
         "",
         "builtin down, openai/wise across",
@@ -264,10 +264,10 @@ def test_a_judge_that_fails_on_a_pair(run_audit: RunAudit, start_endpoint: Start
 
     endpoint = start_endpoint(answer)
     text = run_audit(*list_audit_options(endpoint, "--concurrency=1"))
-    assert "3 of 5 pairs have an answer of both judges" in text
+    assert "3 of 5 pairs have an answer from both judges" in text
     (left,) = (line for line in text.splitlines() if line.startswith("left out: "))
     assert left.startswith(
-        "left out: 2 without an answer of openai/wise (judge_reply 1, bad_request 1); first: "
+        "left out: 2 without an answer from openai/wise (judge_reply 1, bad_request 1); first: "
     )
     assert "after 3 tries the reply is not one JSON object" in left
     answers = [pair["answers"]["openai/wise"] for pair in read_audit()["pairs"]]
@@ -278,7 +278,7 @@ def test_a_judge_that_always_fails(start_endpoint: StartEndpoint, capfd: pytest.
     endpoint = start_endpoint(lambda _: make_message_reply("Who knows?"))
     assert main.main(["judge-audit", CARD, *list_audit_options(endpoint)]) == 1
     printed = capfd.readouterr()
-    assert "left out: 5 without an answer of openai/wise (judge_reply 5)" in printed.out
+    assert "left out: 5 without an answer from openai/wise (judge_reply 5)" in printed.out
     assert "fcbench: there is nothing to compare" in printed.err
     assert read_audit()["agreement"] is None
 
@@ -330,7 +330,7 @@ def test_limits_cut_the_pairs_and_the_list(run_audit: RunAudit) -> None:
     assert "agreement 100.0%, Cohen's kappa not defined" in text
     text = run_audit(*judges, "--failures=1")
     assert text.count("  demo:hotels_0") == 1
-    assert "and 2 more; --to FILE has all, --failures=N shows N here" in text
+    assert "and 2 more; --to=FILE writes all, --failures=N shows N here" in text
 
 
 def test_the_pairs_of_a_profile(run_audit: RunAudit, golden_record: Record) -> None:
@@ -341,8 +341,8 @@ def test_the_pairs_of_a_profile(run_audit: RunAudit, golden_record: Record) -> N
         json.dumps({"answers": {}, "default": json.dumps({"same": True, "reason": "x"})})
     )
     judges = ("--judge=builtin", "--judge=scripted:judge.json")
-    assert "official profile, pairs left to a judge: 5" in run_audit(*judges)
-    assert "corrected profile, pairs left to a judge: 1" in run_audit(
+    assert "official profile, pairs that rules leave to a judge: 5" in run_audit(*judges)
+    assert "corrected profile, pairs that rules leave to a judge: 1" in run_audit(
         *judges, f"--profile={Profile.CORRECTED}"
     )
 
@@ -350,7 +350,7 @@ def test_the_pairs_of_a_profile(run_audit: RunAudit, golden_record: Record) -> N
 def test_without_pairs_the_audit_is_empty(run_audit: RunAudit) -> None:
     write_card(make_record(), make_path_record(path=make_path_score(VERDICTS[2]), suite="demo"))
     assert run_audit("--judge=builtin", "--judge=openai/x") == (
-        f"{CARD}: under-test, official profile, pairs left to a judge: 0\n"
+        f"{CARD}: under-test, official profile, pairs that rules leave to a judge: 0\n"
     )
 
 
@@ -359,7 +359,7 @@ def test_trials_are_pairs_of_their_own(
 ) -> None:
     write_card(*(replace(golden_record, trial=trial) for trial in (1, 2)))
     endpoint = start_endpoint(judge_well)
-    assert "10 of 10 pairs have an answer of both judges" in run_audit(*list_audit_options(endpoint))
+    assert "10 of 10 pairs have an answer from both judges" in run_audit(*list_audit_options(endpoint))
     assert len({pair["pair"] for pair in read_audit()["pairs"]}) == 10
 
 
@@ -369,7 +369,7 @@ TWO = ("--judge=builtin", "--judge=openai/x")
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([CARD], "name two different judges, as in --judge builtin --judge openai/gpt-4o"),
+        ([CARD], "name two different judges, e.g. --judge builtin --judge openai/gpt-4o"),
         ([CARD, "--judge=builtin"], "name two different judges"),
         ([CARD, *TWO, "--judge=x"], "name two different judges"),
         ([CARD, "--judge=builtin", "--judge=builtin"], "name two different judges"),

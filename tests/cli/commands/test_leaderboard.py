@@ -109,6 +109,6 @@ def test_wrong_words_are_told(runs: list[str], tmp_path: Path, capsys: pytest.Ca
     assert "models.a.released: must be a date such as 2024-07-18" in _run_refused_leaderboard(
         capsys, *runs, "--config=wrong.yaml"
     )
-    assert "--to=bad.json: is one of the scorecards" in _run_refused_leaderboard(
+    assert "--to=bad.json: this scorecard is also an input" in _run_refused_leaderboard(
         capsys, *runs, "--to=bad.json"
     )

@@ -73,8 +73,9 @@ def test_github_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_a_missing_shard_stops_it_unless_that_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no scorecard of shard 2/3; give it too, or go on without it by --partial" in _run_refused_merge(
-        capsys, "s1.json", "s3.json"
+    assert (
+        "the scorecard of shard 2/3 is missing; give it too, or continue without it with "
+        "--partial" in _run_refused_merge(capsys, "s1.json", "s3.json")
     )
     assert not Path("scorecard.json").exists()
     assert main.main(["merge", "s1.json", "s3.json", "--partial"]) == 0
@@ -84,7 +85,7 @@ def test_a_missing_shard_stops_it_unless_that_is_meant(capsys: pytest.CaptureFix
 
 def test_no_part_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
     said = _run_refused_merge(capsys, "s1.json", "s2.json", "s3.json", "--to", "./s2.json")
-    assert "--to=s2.json: is one of the scorecards; name another file" in said
+    assert "--to=s2.json: this scorecard is also an input; name another file" in said
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_no_part_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
         (["s1.json", "gone.json"], "gone.json: cannot be read"),
         (["s1.json", "s1.json"], "both have core:live_simple_10"),
         (["s1.json", "--gate", "live_simpel>=0.5"], "live_simpel"),
-        (["s1.json", "--gate", "not-worse(95%)"], "name one with --baseline=FILE"),
+        (["s1.json", "--gate", "not-worse(95%)"], "give one with --baseline=FILE"),
     ],
 )
 def test_what_cannot_be_merged_is_told(

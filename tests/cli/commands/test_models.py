@@ -79,7 +79,7 @@ def test_many_are_cut_unless_all_are_wanted(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_word_that_nobody_has(run_refused: Refusal) -> None:
     assert run_refused("models", "no-such-model").startswith(
-        "litellm knows no id with 'no-such-model' in it; "
+        "litellm knows no id that contains 'no-such-model'; for a server of your own "
     )
 
 

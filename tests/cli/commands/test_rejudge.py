@@ -188,7 +188,7 @@ def test_what_has_no_answer_stays_as_it_is(run_rejudge: RunRejudge, oracle_repor
     )
     assert code == 0
     assert f"{2 * size(*TWICE) - 1} judged again by" in text
-    assert "; 1 not scored and without an answer stay as they are" in text
+    assert "; 1 without an answer stay not scored" in text
 
 
 def test_an_entry_that_is_gone(run_rejudge: RunRejudge, lexical_report: Report) -> None:
@@ -334,7 +334,7 @@ def test_a_file_that_cannot_be_written(
     with pytest.raises(SystemExit) as ended:
         run_rejudge(lexical_report, "--to=folder")
     assert ended.value.code == 2
-    assert "folder cannot be written" in capsys.readouterr().err
+    assert "folder: cannot be written" in capsys.readouterr().err
     assert sorted(path.name for path in Path().iterdir()) == ["card.json", "folder"]
 
 
@@ -372,8 +372,9 @@ def test_what_cannot_be_judged_again(
         "none.json": "none.json: cannot be read: No such file",
         "text.json": "text.json: not JSON",
         "other.json": "other.json: not a scorecard",
-        "empty.json": "empty.json: holds no answers\n",
-        "slim.json": "holds no answers; a baseline keeps verdicts only, give the scorecard it was made from",
+        "empty.json": "empty.json: contains no answers\n",
+        "slim.json": "contains no answers; a baseline contains only verdicts, so give the scorecard from "
+        "which it was made",
         "strange.json": "strange.json: unknown suite 'cor'. Did you mean 'core'?",
     }.items():
         with pytest.raises(SystemExit) as ended:

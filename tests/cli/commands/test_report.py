@@ -99,7 +99,7 @@ def test_without_the_pack_the_report_says_so_and_shows_the_answers(
     record = replace(make_record(suite="bfcl"), turns=((completion_to_json(Completion("Hm.")),),))
     assert main.main(["report", write_card(records=[record])]) == 0
     told = capsys.readouterr().out
-    assert "note: what entries of bfcl ask is not shown: " in told
+    assert "note: the questions of bfcl are not shown: " in told
     assert "fcbench pull bfcl" in told
     (entry,) = read_entries()
     assert "expected" not in entry
@@ -110,7 +110,7 @@ def test_without_the_pack_the_report_says_so_and_shows_the_answers(
 def test_a_suite_and_an_entry_that_nobody_knows(capsys: pytest.CaptureFixture[str]) -> None:
     records = [make_record(suite="other"), make_record(number=99_999)]
     assert main.main(["report", write_card(records=records)]) == 0
-    assert "note: what entries of other ask is not shown: unknown suite 'other'." in capsys.readouterr().out
+    assert "note: the questions of other are not shown: unknown suite 'other'." in capsys.readouterr().out
     assert [set(entry) for entry in read_entries()] == [{"id", "answers"}] * 2
 
 
@@ -167,7 +167,7 @@ def test_more_models_than_can_be_told_apart(capsys: pytest.CaptureFixture[str]) 
 def test_a_scorecard_is_never_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     before = Path(write_card()).read_bytes()
     said = run_refused_report(capsys, "card.json", "--to", str(tmp_path / "card.json"))
-    assert "is one of the scorecards; name another file" in said
+    assert "this scorecard is also an input; name another file" in said
     assert Path("card.json").read_bytes() == before
 
 

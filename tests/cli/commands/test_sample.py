@@ -39,7 +39,7 @@ def test_a_draft_names_what_is_to_be_done(tmp_path: Path, capfd: pytest.CaptureF
 
     assert _run_sample("--to", str(file), "--first", "7") == 0
 
-    assert f"{file}: 2 entries, 4 turns to be worded" in capfd.readouterr().out
+    assert f"{file}: 2 entries, 4 turns still without a question" in capfd.readouterr().out
     entries = yaml.safe_load(file.read_text())["entries"]
     assert [entry["id"] for entry in entries] == ["multi_turn_base_7", "multi_turn_base_8"]
     assert all(turn["user"].startswith("TODO: ") for entry in entries for turn in entry["turns"])
@@ -65,7 +65,7 @@ def test_wrong_words_are_told(words: list[str], rule: str, capfd: pytest.Capture
         ("core:multi_turn_base_999", "has no multi-turn entry 'multi_turn_base_999'"),
         ("core:simple_python_0", "has no multi-turn entry"),
         ("cor:multi_turn_base_1", "Did you mean 'core'?"),
-        ("multi_turn_base_1", "An entry is named suite:id"),
+        ("multi_turn_base_1", "Name an entry as suite:id"),
     ],
 )
 def test_another_entry_is_refused(entry: str, rule: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +124,7 @@ def test_a_writer_words_the_turns_and_is_held_to_them(
 
     told = capfd.readouterr().out
     assert rule in told
-    assert f"draft.yaml: 2 entries, {left} turns to be worded" in told
+    assert f"draft.yaml: 2 entries, {left} turns still without a question" in told
     if not left:
         entries = entry_files.read_entries(tmp_path / "draft.yaml", "mine")
         assert [turn[0].content for entry in entries for turn in entry.turns] == [

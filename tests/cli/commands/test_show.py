@@ -347,10 +347,10 @@ def test_long_and_hostile_calls_can_be_shown() -> None:
         ),
         (["core:multi_turn_base_0-tx"], "unknown entry 'core:multi_turn_base_0-tx'"),
         (["cor:multi_turn_base_0"], "unknown suite 'cor'. Did you mean 'core'?"),
-        (["multi_turn_base_0"], "An entry is named suite:id"),
+        (["multi_turn_base_0"], "Name an entry as suite:id"),
         (
             ["core:multiple_0", "--model=oracle", "--scorecard=x.json"],
-            "--scorecard and --model: give one of them",
+            "--scorecard and --model exclude each other; give one of them",
         ),
         (["core:multiple_0", "--scorecard=none.json"], "none.json does not exist"),
         (["core:multiple_0", "--model=oracle", "--mode=x"], "unknown mode 'x'"),

@@ -285,7 +285,7 @@ def test_prune_deletes_what_meets_all_conditions(
     assert run_store("prune", *conditions) == 0
     assert list_left(store) == stays
     assert capsys.readouterr().out == (
-        f"{5 - len(stays)} answers are deleted\n{STORE}: {store.size:,} bytes, {len(stays)} answers\n"
+        f"{5 - len(stays)} answers deleted\n{STORE}: {store.size:,} bytes, {len(stays)} answers\n"
     )
 
 
@@ -294,7 +294,10 @@ def test_prune_wants_to_know_what(
     store: AnswerStore, conditions: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_refused_store("prune", *conditions)
-    assert "--model, --older-than and --entry, or --all without these" in capsys.readouterr().err
+    assert (
+        "choose what to delete: --model, --older-than and --entry, or --all without these"
+        in capsys.readouterr().err
+    )
     assert len(list_left(store)) == 5
 
 
@@ -303,7 +306,7 @@ def test_an_age_is_a_number_and_a_unit(
     store: AnswerStore, age: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_refused_store("prune", f"--older-than={age}")
-    assert f"{age!r} is not an age such as 30d, 12h or 2w" in capsys.readouterr().err
+    assert f"{age!r} is not an age; use days, hours or weeks, e.g. 30d, 12h or 2w" in capsys.readouterr().err
 
 
 def test_a_run_goes_on_writing_after_a_prune(store: AnswerStore) -> None:
@@ -329,7 +332,7 @@ def test_a_file_that_stays_locked_is_told(store: AnswerStore, capsys: pytest.Cap
     out, err = capsys.readouterr()
     assert (out, err) == (
         "",
-        f"fcbench: {STORE}: database is locked; another process holds it, try again later\n",
+        f"fcbench: {STORE}: database is locked; another process is using it, try again later\n",
     )
     assert len(list_left(store)) == 5
 
@@ -356,7 +359,7 @@ def test_what_is_imported_is_exported(folder: Path, capsys: pytest.CaptureFixtur
     write_results(folder / "given", ROWS)
     assert run_store("import", "given", MODEL) == 0
     assert capsys.readouterr().out == (
-        "3 answers came in, 0 were already there\n"
+        "3 answers imported, 0 were already stored\n"
         "judge them with: pytest --fcbench-model=openai/x --fcbench-mode=fc --fcbench-suite=bfcl "
         "--fcbench-offline\n"
     )
@@ -364,7 +367,7 @@ def test_what_is_imported_is_exported(folder: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == (
         "     2  out/openai_x/non_live/BFCL_v4_simple_python_result.json\n"
         "     1  out/openai_x/live/BFCL_v4_live_relevance_result.json\n"
-        "3 answers are written; 11,113 entries have none\n"
+        "3 answers written; 11,113 entries have none\n"
     )
     assert read_results(folder / "out") == {f"openai_x/{name}": rows for name, rows in ROWS.items()}
 
@@ -376,12 +379,12 @@ def test_whole_conversations_are_imported_and_exported(
 ) -> None:
     write_results(folder / "given", files)
     assert run_store("import", "given", MODEL) == 0
-    assert capsys.readouterr().out.startswith("3 answers came in, 0 were already there\n")
+    assert capsys.readouterr().out.startswith("3 answers imported, 0 were already stored\n")
     assert run_store("import", "given", MODEL) == 0
-    assert capsys.readouterr().out.startswith("0 answers came in, 3 were already there\n")
+    assert capsys.readouterr().out.startswith("0 answers imported, 3 were already stored\n")
     assert run_store("export", "out", MODEL, f"--mode={mode}") == 0
     assert capsys.readouterr().out == (
-        f"     1  out/openai_x/{TALK}\n1 answers are written; 11,115 entries have none\n"
+        f"     1  out/openai_x/{TALK}\n1 answers written; 11,115 entries have none\n"
     )
     assert read_results(folder / "out") == {f"openai_x/{name}": rows for name, rows in files.items()}
 
@@ -392,7 +395,7 @@ def test_a_conversation_that_lacks_a_step_is_left_out(
 ) -> None:
     """Of every count too, though its first steps are kept."""
     write_results(folder / "given", {**ROWS, **CUT})
-    for counts in ("3 answers came in, 0 were already there", "0 answers came in, 3 were already there"):
+    for counts in ("3 answers imported, 0 were already stored", "0 answers imported, 3 were already stored"):
         assert run_store("import", "given", MODEL) == 0
         assert capsys.readouterr().out.splitlines()[0] == counts
     assert run_store("export", "out", MODEL) == 0
@@ -454,13 +457,13 @@ def test_what_is_there_stays_unless_forced(folder: Path, capsys: pytest.CaptureF
     assert run_store("export", "out", MODEL, "--mode=prompt") == 0
     capsys.readouterr()
     assert run_store("import", str(second), MODEL) == 0
-    assert capsys.readouterr().out.startswith("0 answers came in, 1 were already there\n")
+    assert capsys.readouterr().out.startswith("0 answers imported, 1 were already stored\n")
 
     path = next((folder / "out").rglob("*.json"))
     run_refused_store("export", "out", MODEL, "--mode=prompt")
     assert f"{path.relative_to(folder)} already exists" in capsys.readouterr().err
     assert run_store("import", str(second), MODEL, "--force") == 0
-    assert capsys.readouterr().out.startswith("1 answers came in, 0 were already there\n")
+    assert capsys.readouterr().out.startswith("1 answers imported, 0 were already stored\n")
     assert "f(a=1)" in path.read_text()
     assert run_store("export", "out", MODEL, "--mode=prompt", "--force") == 0
     assert "[g()]" in path.read_text()
@@ -477,9 +480,9 @@ def test_what_does_not_come_in_is_counted(folder: Path, capsys: pytest.CaptureFi
     write_results(folder / "given", {"BFCL_v4_multiple_result.json": rows})
     assert run_store("import", "given", MODEL) == 0
     assert capsys.readouterr().out.splitlines()[:-1] == [
-        "1 answers came in, 0 were already there",
-        "1 results are errors of a call, which are not kept",
-        "1 ids are no entry of bfcl",
+        "1 answers imported, 0 were already stored",
+        "1 results are errors of calls, which are not stored",
+        "1 ids are not entries of bfcl",
     ]
 
 
@@ -504,7 +507,7 @@ def test_calls_beside_a_text_are_not_what_prompting_judges(folder: Path) -> None
     ("words", "says"),
     [
         pytest.param(
-            ["export", "out", "--model=lexical"], "answers of 'lexical' are not kept", id="needs no network"
+            ["export", "out", "--model=lexical"], "answers of 'lexical' are not stored", id="needs no network"
         ),
         pytest.param(
             ["export", "out", MODEL],

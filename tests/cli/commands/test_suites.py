@@ -23,7 +23,7 @@ def test_each_suite_is_told_with_its_size_or_the_way_to_it(capsys: pytest.Captur
     assert main(["suites"]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith("core               9, 748 entries in 35 categories")
-    assert "not here yet: " in told[1]
+    assert "not installed: " in told[1]
     assert "run 'fcbench pull bfcl'" in told[1]
     assert told[-1].endswith(", 1 entries in 1 categories")
 
@@ -36,4 +36,4 @@ def test_categories_are_told_on_request(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_broken_one_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     Path("hello.jsonl").write_text(HELLO.replace("query", "quary"))
     assert main(["suites"]) == 1
-    assert "mine               broken: " in capsys.readouterr().out
+    assert "mine               cannot be loaded: " in capsys.readouterr().out

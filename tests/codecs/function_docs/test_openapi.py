@@ -101,7 +101,7 @@ def test_a_tool_without_parameters_has_none() -> None:
 @pytest.mark.parametrize(
     ("value", "rule"),
     [
-        ({"a": 1}, "has neither the 'paths' of an OpenAPI description nor a list of tools"),
+        ({"a": 1}, "has neither 'paths', as an OpenAPI description, nor a list of tools; give one of these"),
         (3, "has neither"),
         ([{"function": {}}], "element 1 is not a tool with a name"),
         (["x"], "element 1 is not a tool"),

@@ -152,8 +152,8 @@ def test_hints_of_every_kind_are_read() -> None:
 @pytest.mark.parametrize(
     ("function", "rule"),
     [
-        (any_number, r"any_number: parameter \*values.* cannot be given by name"),
-        (take_any_names, r"parameter \*\*values.* cannot be given by name"),
+        (any_number, r"any_number: parameter \*values.* cannot be passed by name"),
+        (take_any_names, r"parameter \*\*values.* cannot be passed by name"),
         (take_handle, "take_handle: value: .*Handle.* cannot be represented in JSON"),
         (take_missing, "a type hint cannot be resolved"),
     ],

@@ -111,10 +111,10 @@ def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
     [
         pytest.param('{"id": "simple_python_1", "result"', "not JSON: Expecting ':' delimiter", id="cut"),
         pytest.param("[" * 100_000, "not JSON: ", id="nested"),
-        pytest.param('{"result": "x"}', "a result needs 'id' and 'result'", id="no id"),
-        pytest.param('{"id": 1, "result": "x"}', "a result needs 'id' and 'result'", id="id is a number"),
-        pytest.param('{"id": "a"}', "a result needs 'id' and 'result'", id="no result"),
-        pytest.param("[]", "a result needs 'id' and 'result'", id="no object"),
+        pytest.param('{"result": "x"}', "a result must have 'id' and 'result'", id="no id"),
+        pytest.param('{"id": 1, "result": "x"}', "a result must have 'id' and 'result'", id="id is a number"),
+        pytest.param('{"id": "a"}', "a result must have 'id' and 'result'", id="no result"),
+        pytest.param("[]", "a result must have 'id' and 'result'", id="no object"),
     ],
 )
 def test_a_broken_line_is_told_with_its_number(tmp_path: Path, line: str, says: str) -> None:
@@ -358,5 +358,5 @@ def test_tokens_and_latency_are_read_back(tmp_path: Path) -> None:
 
 def test_a_report_without_answers_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    with pytest.raises(UsageError, match="contains no answers of fcbench"):
+    with pytest.raises(UsageError, match="contains no answers; give the scorecard of a benchmark run"):
         replay.load(write_scorecard(path, []))

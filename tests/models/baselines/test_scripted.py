@@ -98,25 +98,25 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
             "2: defualt: unknown key 'defualt'. Did you mean 'default'? Valid: answers, default.",
             id="unknown key",
         ),
-        pytest.param("answers: No.\n", "1: answers: must be a mapping, is str 'No.'", id="answers are text"),
+        pytest.param("answers: No.\n", "1: answers: must be a mapping, not str 'No.'", id="answers are text"),
         pytest.param(
             "answers:\n  core:a_0: yes\n  core:a_1: No.\n",
-            "2: answers.core:a_0: must be text, is bool True; put it in quotes",
+            "2: answers.core:a_0: must be text, not bool True; put it in quotes",
             id="answer of another kind",
         ),
         pytest.param(
             "answers:\n  core:a_0:\n  core:a_1: No.\n",
-            "2: answers.core:a_0: must be text, is empty; put it in quotes",
+            "2: answers.core:a_0: must be text, not empty; put it in quotes",
             id="empty answer",
         ),
         pytest.param(
             "answers: {}\ndefault: 5\n",
-            "2: default: must be text, is int 5; put it in quotes",
+            "2: default: must be text, not int 5; put it in quotes",
             id="default of another kind",
         ),
         pytest.param(
             "answers: {}\ndefault:\n  turns: [[No.]]\n",
-            "2: default: must be text, is dict {'turns': [['No.']]}; put it in quotes",
+            "2: default: must be text, not dict {'turns': [['No.']]}; put it in quotes",
             id="turns for a default",
         ),
         pytest.param(
@@ -126,7 +126,7 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
         ),
         pytest.param(
             "answers:\n  core:a_0:\n    - f\n",
-            "3: answers.core:a_0.0: must be a mapping, is str 'f'",
+            "3: answers.core:a_0.0: must be a mapping, not str 'f'",
             id="a call without arguments",
         ),
         pytest.param(
@@ -136,27 +136,27 @@ def test_without_answer_and_default_an_entry_is_not_scored(tmp_path: Path) -> No
         ),
         pytest.param(
             "answers:\n  core:a_0:\n    turns: No.\n",
-            "3: answers.core:a_0.turns: must be a list, is str 'No.'",
+            "3: answers.core:a_0.turns: must be a list, not str 'No.'",
             id="turns are text",
         ),
         pytest.param(
             "answers:\n  core:a_0:\n    turns:\n      - No.\n",
-            "4: answers.core:a_0.turns.0: must be a list, is str 'No.'",
+            "4: answers.core:a_0.turns.0: must be a list, not str 'No.'",
             id="a turn is text",
         ),
         pytest.param(
             "answers:\n  core:a_0:\n    turns:\n      - [No., 5]\n",
-            "4: answers.core:a_0.turns.0.1: must be text, is int 5; put it in quotes",
+            "4: answers.core:a_0.turns.0.1: must be text, not int 5; put it in quotes",
             id="step of another kind",
         ),
         pytest.param(
             "answers:\n  core:a_0:\n    turns:\n      - []\n      - - - f: 5\n",
-            "5: answers.core:a_0.turns.1.0.0.f: must be a mapping, is int 5",
+            "5: answers.core:a_0.turns.1.0.0.f: must be a mapping, not int 5",
             id="arguments of another kind in a step",
         ),
         pytest.param(
             "answers:\n  core:a_0:\n    turns:\n      - - turns: []\n",
-            "4: answers.core:a_0.turns.0.0: must be text, is dict {'turns': []}; put it in quotes",
+            "4: answers.core:a_0.turns.0.0: must be text, not dict {'turns': []}; put it in quotes",
             id="turns in a step",
         ),
     ],

@@ -105,7 +105,8 @@ def test_rows_are_categories_groups_and_overall() -> None:
         "overall*",
     ]
     assert table.notes[0] == (
-        "* official formula: what was not compared counts as 0: simple_java, simple_javascript, multiple, "
+        "* official formula, in which categories that were not compared count as 0: "
+        "simple_java, simple_javascript, multiple, "
         "parallel_multiple, live, irrelevance_all, multi_turn, agentic"
     )
 
@@ -210,14 +211,13 @@ def test_every_difference_beside_the_model_is_told() -> None:
     trial = tuple(replace(record, trial=2) for record in after.records)
     after = replace(after, records=after.records + trial)
     assert list(write_warnings(_compare_cards(before, after))) == [
-        "suite core 1 before, core 2, content sha256 abababababab after; entries may have changed under the "
-        "same name",
+        "suite core 1 before, core 2, content sha256 abababababab after; entries with the same id may differ",
         "suite bfcl: only after",
         "mode: fc before, prompt after",
         "names: underscored before, dotted after",
         "syntax: tool_calls before, python after",
         "trials: 1 before, 2 after",
-        "judged by fcbench: 0.1.0 before, 9.9 after",
+        "fcbench version: 0.1.0 before, 9.9 after",
     ]
 
 
@@ -228,8 +228,8 @@ def test_what_is_left_out_is_told_with_its_reason() -> None:
         "left out, only before: core:multiple_0, core:multiple_1, core:multiple_2, core:multiple_3, "
         "core:multiple_4 and 2 more",
         "left out, only after: core:parallel_4",
-        "left out, set aside, their data are known to be bad: core:parallel_2",
-        "left out, not scored in one of the two: core:parallel_1, core:parallel_3",
+        "left out, set aside, because their data are known to be wrong: core:parallel_2",
+        "left out, not scored in one of the two runs: core:parallel_1, core:parallel_3",
     ]
     assert (
         _read_column(tabulate_runs(_compare_cards(before, after)), "before")["not scored"]
@@ -265,7 +265,7 @@ def test_cost_and_latency_stand_side_by_side() -> None:
         "seconds per call, p50": ("1.00", "1.50", "+50%"),
         "seconds per call, p95": ("1.00", "1.95", "+95%"),
     }
-    assert table.notes == ("dollars after are those of 1 of 2 calls",)
+    assert table.notes == ("dollars after cover 1 of 2 calls",)
 
 
 def test_what_only_one_run_knows_has_no_change() -> None:
@@ -334,7 +334,7 @@ def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
         ("chatable", "before", "2", "0", "0.50"),
         ("chatable", "after", "2", "0", "2.00"),
     ]
-    assert "replies rated by: wise before, harsh after" in write_warnings(found)
+    assert "judge of ratings: wise before, harsh after" in write_warnings(found)
     assert (
         executed_calls(_compare_flips(1, 0, 1)).rows == tabulate_ratings(_compare_flips(1, 0, 1)).rows == ()
     )
@@ -392,13 +392,13 @@ def test_runs_without_a_common_entry_are_refused() -> None:
     with pytest.raises(UsageError) as caught:
         _compare_cards(before, after)
     assert str(caught.value) == (
-        "a.json and b.json have no scored entry in common: of 1 and 2 entries none have the same name "
-        "(core 1 and core 1)"
+        "a.json and b.json have no scored entry in common: of 1 and 2 entries none have the "
+        "same id (core 1 and core 1); compare runs of the same entries"
     )
 
 
 def test_runs_that_scored_nothing_in_common_are_refused() -> None:
-    with pytest.raises(UsageError, match="of 1 and 1 entries 1 have the same name"):
+    with pytest.raises(UsageError, match="of 1 and 1 entries 1 have the same id"):
         _compare_cards(make_card({"parallel": [True]}, "a"), make_card({"parallel": [TIMEOUT]}, "b"))
 
 
@@ -406,7 +406,9 @@ def test_a_metric_that_is_not_there_is_refused() -> None:
     card = make_card({"parallel": [True]}, "a")
     with pytest.raises(UsageError, match=r"unknown metric 'paralel'\. Did you mean 'parallel'"):
         _compare_cards(card, card, ["paralel"])
-    with pytest.raises(UsageError, match="metric 'live': none of its entries was scored in both"):
+    with pytest.raises(
+        UsageError, match="metric 'live': none of its entries was scored in both; name another metric"
+    ):
         _compare_cards(card, card, ["parallel", "live"])
 
 

@@ -95,7 +95,7 @@ def test_runs_without_a_common_entry_are_told() -> None:
         make_card({"parallel": [TIMEOUT, True]}, "two"),
     )
     assert (
-        "not compared, no scored entry in common: one and two"
+        "not compared, because they have no scored entry in common: one and two"
         in tabulate_board(_rank_one_board(one, two))[0].notes
     )
     assert tabulate_board(_rank_one_board(two, one)) == tabulate_board(_rank_one_board(one, two))
@@ -204,7 +204,11 @@ def test_three_templates_show_no_difference() -> None:
 def test_other_rules_of_conversations_are_told() -> None:
     cards = [_make_complex_card(name, 4, driven=PathSettings(name)) for name in Profile]
     (board,) = rank_boards(cards, Profile.OFFICIAL)
-    assert tabulate_board(board)[1].notes[1].startswith("conversations went on by different means: by the ")
+    assert (
+        tabulate_board(board)[1]
+        .notes[1]
+        .startswith("conversations were continued in different ways: by the ")
+    )
 
 
 def test_one_table_for_programs_has_the_columns_of_all() -> None:
@@ -247,8 +251,8 @@ def test_scores_are_those_of_the_formulas() -> None:
     )
     assert scores.rows[0][3:] == ("1.88%", "1.5-2.1%", "18.75%", "-", "-", "-", "-")
     assert scores.notes[1] == (
-        "* official formula: what was not run counts as 0: live, irrelevance_all, multi_turn, agentic, "
-        "simple, multiple, parallel_multiple"
+        "* official formula, in which categories that were not run count as 0: "
+        "live, irrelevance_all, multi_turn, agentic, simple, multiple, parallel_multiple"
     )
 
 

@@ -136,16 +136,16 @@ def test_parts_of_different_runs_are_not_joined(tmp_path: Path, what: str) -> No
     facts = replace(FACTS, search="core")
     first = write_part(tmp_path / "1.json", [make_live_record(0)], facts)
     other = write_part(tmp_path / "2.json", [make_live_record(1)], replace(facts, **DIFFERENT[what]))  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=rf"1\.json and .*2\.json are not of one run: {what} is "):
+    with pytest.raises(UsageError, match=rf"1\.json and .*2\.json are not parts of the same run: {what} is "):
         _merge_parts([first, other])
 
 
 def test_trials_and_sizes_must_agree_too(tmp_path: Path) -> None:
     first = write_part(tmp_path / "1.json", [make_live_record(0)], size=4)
     tried = [replace(make_live_record(1), trial=trial) for trial in (1, 2)]
-    with pytest.raises(UsageError, match="trials is 1 in one, 2 in the other"):
+    with pytest.raises(UsageError, match="trials is 1 in one and 2 in the other"):
         _merge_parts([first, write_part(tmp_path / "2.json", tried, size=4)])
-    with pytest.raises(UsageError, match="number of tests of live_simple is 4 in one, 5 in the other"):
+    with pytest.raises(UsageError, match="number of tests of live_simple is 4 in one and 5 in the other"):
         _merge_parts([first, write_part(tmp_path / "3.json", [make_live_record(1)], size=5)])
 
 
@@ -153,11 +153,11 @@ def test_shards_of_different_runs_and_baselines_are_refused(
     tmp_path: Path, two_shards: tuple[Scorecard, Scorecard]
 ) -> None:
     third = write_part(tmp_path / "3.json", [make_live_record(2)], replace(FACTS, shard="3/4"))
-    with pytest.raises(UsageError, match=r"is shard 2/2, .*3\.json is shard 3/4: shards of one run"):
+    with pytest.raises(UsageError, match=r"is shard 2/2, .*3\.json is shard 3/4: the shards of a run"):
         _merge_parts([*two_shards, third])
     kept = tmp_path / "kept.json"
     kept.write_text(write_baseline(two_shards[0]))
-    with pytest.raises(UsageError, match=r"kept\.json: a baseline keeps verdicts only"):
+    with pytest.raises(UsageError, match=r"kept\.json: a baseline contains only verdicts"):
         _merge_parts([two_shards[1], load_scorecard(kept)])
 
 

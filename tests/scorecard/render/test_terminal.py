@@ -96,7 +96,7 @@ non_live*                      3       1       2           0     2.78%      8.33
 live*                          2       1       0           1    25.00%     25.00%     5.2-25.0%
 -----------------------------------------------------------------------------------------------
 overall*                       6       3       2           1     2.78%      3.33%      0.8-3.2%
-counts are those of the official profile, intervals those of the official one
+counts are of the official profile, intervals of the official profile
 overall 2.78%* = 10% non_live 2.78%* + 10% live 25.00%* + 10% irrelevance_all (not run)
   + 30% multi_turn (not run) + 40% agentic (not run)
 * official formula: what was not run counts as 0; run in full: 0% of the weight
@@ -168,7 +168,7 @@ def test_only_so_many_failures_are_listed() -> None:
         "  wrong_count 5",
         "  core:simple_python_0  2 calls",
         "  core:simple_python_1  2 calls",
-        "  and 3 more; the JSON report has all, --fcbench-failures=N shows N here",
+        "  and 3 more; the JSON report lists all, --fcbench-failures=N shows N here",
     ]
 
 
@@ -259,7 +259,7 @@ def test_nothing_known_of_cost_and_latency_says_nothing() -> None:
     ("dollars", "told"), [((0.25, None), True), ((0.25, 0.25), False), ((None, None), False)]
 )
 def test_dollars_of_some_steps_are_told_to_be_that(dollars: Sequence[float | None], told: bool) -> None:
-    closing = "dollars are those of 1 of 2 steps; of the others they are not known"
+    closing = "dollars cover 1 of 2 steps; the cost of the others is not known"
     lines = _render_lines([make_record(steps=[Usage(latency_s=1.0, usd=usd) for usd in dollars])])
     assert [line for line in lines if line.startswith("dollars")] == [closing] * told
 
@@ -303,7 +303,7 @@ trials (3 of each entry, each counted above; official profile)
 simple_python                  2    83.33%   100.00%    50.00%    50.00%
 parallel                       0         -         -         -         -
 all                            2    83.33%   100.00%    50.00%    50.00%
-  left out, a trial not scored: core:simple_python_2, core:simple_python_3
+  left out, because a trial was not scored: core:simple_python_2, core:simple_python_3
 
 failed (1, official profile)
   wrong_count 1
@@ -382,9 +382,9 @@ cross                          2       0       1           1         -      0.00
 complex*                       4       1       2           1         -     33.33%     6.3-71.2%
 -----------------------------------------------------------------------------------------------
 overall                        4       1       2           1         -          -             -
-counts are those of the corrected profile, intervals those of the corrected one
+counts are of the corrected profile, intervals of the corrected profile
 * complex: counts as 0, not run: flights, car_rental, attraction
-overall is BFCL's formula, in which complex categories have no part
+overall follows BFCL's formula, which excludes complex categories
 
 complex calls (corrected profile)
         entries  success  right calls  call acc.   calls 95%  completeness  correctness  beyond
@@ -414,7 +414,7 @@ def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> N
     lines = _render_lines(
         _make_complex_records(), facts=replace(FACTS, driven=PathSettings(Profile.CORRECTED))
     )
-    assert "counts are those of the corrected profile, intervals those of the official one" in lines
+    assert "counts are of the corrected profile, intervals of the official profile" in lines
     assert _select_from(lines, "not scored") == [
         "not scored (1 of 4, 25.0%)",
         "  timeout: 1",
@@ -428,7 +428,7 @@ def test_complex_calls_beside_others_leave_overall_as_it_is() -> None:
     assert "5.00%" in overall
     assert _select_from(lines, "* official formula")[2:4] == [
         "* complex: counts as 0, not run: flights, car_rental, attraction",
-        "overall is BFCL's formula, in which complex categories have no part",
+        "overall follows BFCL's formula, which excludes complex categories",
     ]
 
 

@@ -164,7 +164,7 @@ BROKEN = [
         "1: category: unknown category 'mulitple'. Did you mean 'multiple' or 'live_multiple'? "
         "Valid: simple_python, ",
     ),
-    ("category is no text", ("category: multiple", "category: 7"), "1: category: must be text, is int 7"),
+    ("category is no text", ("category: multiple", "category: 7"), "1: category: must be text, not int 7"),
     ("no category", ("category: multiple\n", ""), "1: file: has no 'category'"),
     (
         "unknown key of the file",
@@ -184,7 +184,7 @@ BROKEN = [
     (
         "function described twice",
         ("name: tide.range", "name: tide.high"),
-        "11: functions.1: the function 'tide.high' is described twice",
+        "11: functions.1: the function 'tide.high' is defined twice",
     ),
     (
         "parameters without required",
@@ -214,12 +214,12 @@ BROKEN = [
     (
         "id that is no text",
         ("id: multiple_0", "id: 0"),
-        "21: entries.0.id: must be text, is int 0; put it in quotes",
+        "21: entries.0.id: must be text, not int 0; put it in quotes",
     ),
     (
         "id taken",
         ("id: multiple_1", "id: multiple_0"),
-        "28: entries.1: the id 'multiple_0' is taken by an entry above",
+        "28: entries.1: the id 'multiple_0' is already used by an entry above",
     ),
     (
         "unknown key of an entry",
@@ -261,12 +261,12 @@ BROKEN = [
     (
         "two calls where one belongs",
         ("      - tide.high:\n", "      - tide.range: {port: [Brest], day: [today]}\n      - tide.high:\n"),
-        "24: entries.0.expect: 2 calls; multiple takes exactly one",
+        "24: entries.0.expect: has 2 calls; entries of multiple have exactly one",
     ),
     (
         "a call with two names",
         ("      - tide.high:\n", "      - tide.range:\n        tide.high:\n"),
-        "25: entries.0.expect.0: must have exactly one name, has 2",
+        "25: entries.0.expect.0: must have exactly one name, not 2",
     ),
     (
         "a call of a function that is not offered",
@@ -283,7 +283,7 @@ BROKEN = [
     (
         "an accepted value that is no list",
         ("day: [today]", "day: today"),
-        "36: entries.1.expect.0.tide.range.day: must be a list, is str 'today'",
+        "36: entries.1.expect.0.tide.range.day: must be a list, not str 'today'",
     ),
     (
         "no accepted value",
@@ -313,16 +313,16 @@ def test_a_broken_record_is_told_with_line_field_and_rule(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        pytest.param("", "1: file: must be a mapping, is empty", id="empty file"),
-        pytest.param("- a\n", "1: file: must be a mapping, is list ['a']", id="a list"),
+        pytest.param("", "1: file: must be a mapping, not empty", id="empty file"),
+        pytest.param("- a\n", "1: file: must be a mapping, not list ['a']", id="a list"),
         pytest.param(
             "category: parallel\nfunctions: {}\nentries: []\n",
-            "2: functions: must be a list, is dict {}",
+            "2: functions: must be a list, not dict {}",
             id="functions are no list",
         ),
         pytest.param(
             "category: parallel\nfunctions: []\nentries:\n",
-            "3: entries: must be a list, is empty",
+            "3: entries: must be a list, not empty",
             id="entries are empty",
         ),
         pytest.param(

@@ -71,5 +71,5 @@ def test_an_entry_without_a_call_is_refused(tmp_path: Path) -> None:
 
 def test_an_id_that_is_taken_is_refused(tmp_path: Path) -> None:
     again = GOOD + GOOD.partition("entries:\n")[2]
-    with pytest.raises(SuiteError, match="is taken by an entry above"):
+    with pytest.raises(SuiteError, match="is already used by an entry above"):
         entry_files.read_entries(write_file(tmp_path, again), "core")

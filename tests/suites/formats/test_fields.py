@@ -75,7 +75,7 @@ def test_an_alias_inside_of_what_it_names_ends(tmp_path: Path) -> None:
     path = tmp_path / "endless.yaml"
     path.write_text("&a [*a]\n", encoding="utf-8")
     field = Field(read_yaml(path), path)
-    with pytest.raises(SuiteError, match="is nested too deep"):  # noqa: PT012 - it is found on the way
+    with pytest.raises(SuiteError, match="is nested too deeply"):  # noqa: PT012 - it is found on the way
         while True:
             field = next(field.elements())
 
@@ -124,22 +124,22 @@ WRONG: list[tuple[str, Callable[[Field], object], str]] = [
     (
         "text for a mapping",
         lambda f: f.members()["name"].members(),
-        "2: name: must be a mapping, is str 'garden'",
+        "2: name: must be a mapping, not str 'garden'",
     ),
     (
         "list for a mapping",
         lambda f: f.members()["beds"].members(),
-        "3: beds: must be a mapping, is list [{'plant'",
+        "3: beds: must be a mapping, not list [{'plant'",
     ),
     (
         "mapping for a list",
         lambda f: _take_first_bed(f).elements(),
-        "4: beds.0: must be a list, is dict {'plant'",
+        "4: beds.0: must be a list, not dict {'plant'",
     ),
     (
         "number for text",
         lambda f: _take_first_bed(f).members()["rows"].text(),
-        "5: beds.0.rows: must be text, is int 4; put it in quotes",
+        "5: beds.0.rows: must be text, not int 4; put it in quotes",
     ),
     (
         "unknown key",
@@ -166,9 +166,9 @@ def test_wrong_shapes_are_told_with_line_and_field(
 @pytest.mark.parametrize(
     ("act", "says"),
     [
-        pytest.param(Field.members, "must be a mapping, is empty", id="members"),
-        pytest.param(Field.elements, "must be a list, is empty", id="elements"),
-        pytest.param(Field.text, "must be text, is empty; put it in quotes", id="text"),
+        pytest.param(Field.members, "must be a mapping, not empty", id="members"),
+        pytest.param(Field.elements, "must be a list, not empty", id="elements"),
+        pytest.param(Field.text, "must be text, not empty; put it in quotes", id="text"),
     ],
 )
 def test_an_empty_value_is_called_empty(tmp_path: Path, act: Callable[[Field], object], says: str) -> None:
@@ -184,7 +184,7 @@ def test_a_long_value_is_shown_short(tmp_path: Path) -> None:
     path.write_text(f"a: {'x' * 500}\n", encoding="utf-8")
     with pytest.raises(SuiteError) as caught:
         Field(read_yaml(path), path).members()["a"].elements()
-    assert str(caught.value) == f"{path}:1: a: must be a list, is str '{'x' * 39}"
+    assert str(caught.value) == f"{path}:1: a: must be a list, not str '{'x' * 39}"
 
 
 def test_a_key_keeps_the_word_it_was_written_with(tmp_path: Path) -> None:
@@ -211,9 +211,9 @@ def test_a_field_of_a_record_in_a_line_is_told_with_that_line() -> None:
     record = Field({"beds": [{"plant": 7, "rows": 4}]}, Path("beds.jsonl"), line=12)
     (bed,) = record.member("beds").elements()
     assert bed.member("rows").value == 4
-    with pytest.raises(SuiteError, match=r"^beds\.jsonl:12: beds\.0\.plant: must be text, is int 7"):
+    with pytest.raises(SuiteError, match=r"^beds\.jsonl:12: beds\.0\.plant: must be text, not int 7"):
         bed.member("plant").text()
     with pytest.raises(SuiteError, match=r"^beds\.jsonl:12: beds\.0: has no 'shade'$"):
         bed.member("shade")
-    with pytest.raises(SuiteError, match=r"^beds\.jsonl:12: beds: must be a mapping, is list"):
+    with pytest.raises(SuiteError, match=r"^beds\.jsonl:12: beds: must be a mapping, not list"):
         record.member("beds").member("x")

@@ -226,12 +226,12 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
         "uses: [../ponds.yaml]",
         r"2: uses\.0: unknown file '\.\./ponds\.yaml'",
     ),
-    "uses is a text": ("uses: [ponds.yaml]", "uses: ponds.yaml", r"2: uses: must be a list, is str"),
+    "uses is a text": ("uses: [ponds.yaml]", "uses: ponds.yaml", r"2: uses: must be a list, not str"),
     "uses itself": ("uses: [ponds.yaml]", "uses: [entries.yaml]", r"1: category: unknown key 'category'"),
     "function described twice": (
         "- name: hire_boat",
         "- name: find_pond",
-        r"4: functions\.0: the function 'find_pond' is described twice",
+        r"4: functions\.0: the function 'find_pond' is defined twice",
     ),
     "type of another language": (
         "seats: {type: integer",
@@ -287,7 +287,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "id stands twice": (
         "id: hotels_1",
         "id: hotels_0",
-        r"42: entries\.1: the id 'hotels_0' is taken by an entry above",
+        r"42: entries\.1: the id 'hotels_0' is already used by an entry above",
     ),
     "no steps": (
         "    steps:\n      - - call: {find_pond: {query: mill",
@@ -298,7 +298,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "cluster is a number": (
         "cluster: ponds",
         "cluster: 7",
-        r"24: entries\.0\.cluster: must be text, is int 7",
+        r"24: entries\.0\.cluster: must be text, not int 7",
     ),
     "unknown function offered": (
         "functions: [find_pond]",
@@ -328,24 +328,24 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "step is a call": (
         '      - - call: {find_pond: {query: "", kind: lake}}\n          reply: plenty\n',
         '      - {call: {find_pond: {query: ""}}, reply: plenty}\n',
-        r"46: entries\.1\.steps\.0: must be a list, is dict",
+        r"46: entries\.1\.steps\.0: must be a list, not dict",
     ),
     "no reply": ("          reply: plenty\n", "", r"46: entries\.1\.steps\.0\.0: has no 'reply'"),
     "reply is a day": (
         "reply: plenty",
         "reply: 2027-01-02",
-        r"47: entries\.1\.steps\.0\.0\.reply: 2027-01-02 is no JSON value; a text needs quotes",
+        r"47: entries\.1\.steps\.0\.0\.reply: 2027-01-02 is not a JSON value; put text in quotes",
     ),
-    "reply is no number": ("reply: plenty", "reply: .nan", r"47: .*\.reply: nan is no JSON value"),
+    "reply is no number": ("reply: plenty", "reply: .nan", r"47: .*\.reply: nan is not a JSON value"),
     "call is a text": (
         "call: {find_pond: {query: mill pond}}",
         "call: find_pond",
-        STEP.join(("27: ", r"0\.call: must be a mapping, is str")),
+        STEP.join(("27: ", r"0\.call: must be a mapping, not str")),
     ),
     "two functions in a call": (
         "call: {find_pond: {query: mill pond}}",
         "call: {find_pond: {query: a}, hire_boat: {pond_id: a}}",
-        STEP.join(("27: ", r"0\.call: must have exactly one name, has 2")),
+        STEP.join(("27: ", r"0\.call: must have exactly one name, not 2")),
     ),
     "unknown function": (
         "call: {find_pond: {query: mill pond}}",
@@ -401,12 +401,12 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "equal calls in a step": (
         "{query: mill lake, kind: lake}",
         "{query: mill pond}",
-        r"29: entries\.0\.steps\.0\.1: the same call of find_pond stands above",
+        r"29: entries\.0\.steps\.0\.1: the same call of find_pond is listed above",
     ),
     "recorded is on the path": (
         "query: the mill pond",
         "query: mill pond",
-        r"40: entries\.0\.recorded\.0: the same call of find_pond stands above",
+        r"40: entries\.0\.recorded\.0: the same call of find_pond is listed above",
     ),
     "recorded is empty": (
         "    recorded:\n      - call: {find_pond: {query: the mill pond}}\n        reply: {$from: [0, 0]}\n",
@@ -416,17 +416,17 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "from a later step": (
         "$from: [0, 0, ponds, 0, pond_id]",
         "$from: [1, 0, boats, 0, ride_token]",
-        r"33: .*\.pond_id\.\$from\.0: must be a place in a list of 1, from 0",
+        r"33: .*\.pond_id\.\$from\.0: must be an index into a list of 1, from 0",
     ),
     "from a call that is not there": (
         "$from: [0, 0, ponds, 0, pond_id]",
         "$from: [0, 2]",
-        r"33: .*\.\$from\.1: must be a place in a list of 2, from 0",
+        r"33: .*\.\$from\.1: must be an index into a list of 2, from 0",
     ),
     "from a call counted from the end": (
         "$from: [0, 0, ponds, 0, pond_id]",
         "$from: [0, -1]",
-        r"33: .*\.\$from\.1: must be a place in a list of 2, from 0",
+        r"33: .*\.\$from\.1: must be an index into a list of 2, from 0",
     ),
     "from an unknown member": (
         "$from: [0, 0, ponds, 0, pond_id]",
@@ -436,12 +436,12 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "from inside of a text": (
         "$from: [0, 0, ponds, 0, pond_id]",
         "$from: [0, 0, ponds, 0, pond_id, 0]",
-        r"33: .*\.\$from\.5: there is nothing in 'po_7'",
+        r"33: .*\.\$from\.5: there is nothing inside 'po_7'",
     ),
     "from nowhere": (
         "$from: [0, 0, ponds, 0, pond_id]",
         "$from: [0]",
-        r"33: .*\.\$from: must be a step, a call in it and the way to a value in its reply",
+        r"33: .*\.\$from: must list a step, a call of the step and the path to a value in its reply",
     ),
     "from a wrong type": (
         "$from: [0, 0, ponds, 0, pond_id]",
@@ -467,7 +467,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "place behind the end": (
         "with: {1:",
         "with: {3:",
-        r"38: .*\.with\.3: must be the place of an item, from 0 to 2",
+        r"38: .*\.with\.3: must be the index of an item, from 0 to 2",
     ),
     "unknown member of an item": (
         "{price_total: 1}",
@@ -500,7 +500,7 @@ BROKEN_SHARED: Mapping[str, tuple[str, str, str]] = {
     "default is a day": (
         "default: pond",
         "default: 2027-01-02",
-        r"8: .*\.default: 2027-01-02 is no JSON value; a text needs quotes",
+        r"8: .*\.default: 2027-01-02 is not a JSON value; put text in quotes",
     ),
 }
 

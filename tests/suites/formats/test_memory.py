@@ -88,7 +88,7 @@ def test_what_is_asked_for_is_a_fact_of_the_turn_that_says_it_last(tmp_path: Pat
             "entries.0.conversations.1: must have at least one element",
         ),
         ("    persona: You are attentive.\n", "", "has no 'persona'"),
-        ("answers: [Voss]", "answers: [7]", "must be text, is int 7"),
+        ("answers: [Voss]", "answers: [7]", "must be text, not int 7"),
         ("id: memory_places", "id: places", ":3: entries.0.id: 'places' must begin with 'memory_'"),
     ],
 )

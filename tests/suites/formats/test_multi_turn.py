@@ -128,7 +128,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "id is a number": (
         "id: multi_turn_base_1",
         "id: 1",
-        r"17: entries\.1\.id: must be text, is int 1; .*quotes",
+        r"17: entries\.1\.id: must be text, not int 1; .*quotes",
     ),
     "unknown key": (
         "withhold:",
@@ -138,12 +138,12 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "id stands twice": (
         "id: multi_turn_base_1",
         "id: multi_turn_base_0",
-        r"17: entries\.1: the id 'multi_turn_base_0' is taken by an entry above",
+        r"17: entries\.1: the id 'multi_turn_base_0' is already used by an entry above",
     ),
     "key stands twice": (
         "      math:\n",
         "      math:\n      math:\n",
-        r" not valid YAML: the key 'math' stands twice",
+        r" not valid YAML: the key 'math' is used twice",
     ),
     "no domains": (
         "    domains: {tickets: {current_user: ida, ticket_queue: []}}\n",
@@ -153,17 +153,17 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "domains is a list": (
         "{tickets: {current_user: ida, ticket_queue: []}}",
         "[tickets]",
-        r"18: entries\.1\.domains: must be a mapping, is list",
+        r"18: entries\.1\.domains: must be a mapping, not list",
     ),
     "domains is empty": (
         "{tickets: {current_user: ida, ticket_queue: []}}",
         "{}",
-        r"18: entries\.1\.domains: must have at least one name, has 0",
+        r"18: entries\.1\.domains: must have at least one name, not 0",
     ),
     "domains is nothing": (
         "domains: {tickets: {current_user: ida, ticket_queue: []}}",
         "domains:",
-        r"18: entries\.1\.domains: must be a mapping, is empty",
+        r"18: entries\.1\.domains: must be a mapping, not empty",
     ),
     "unknown domain": (
         "      math:\n",
@@ -173,7 +173,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "state is a text": (
         "      math:\n",
         "      math: empty\n",
-        r"6: entries\.0\.domains\.math: must be a mapping, is str 'empty'",
+        r"6: entries\.0\.domains\.math: must be a mapping, not str 'empty'",
     ),
     "turns is empty": (
         "\n      - user: Which tickets are mine?\n        calls: [get_user_tickets()]",
@@ -183,19 +183,23 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "turns is a mapping": (
         "\n      - user: Which tickets are mine?\n        calls: [get_user_tickets()]",
         " {user: Hi, calls: []}",
-        r"19: entries\.1\.turns: must be a list, is dict",
+        r"19: entries\.1\.turns: must be a list, not dict",
     ),
     "turn is a text": (
         "- user: Which tickets are mine?\n        calls: [get_user_tickets()]",
         "- Which tickets are mine?",
-        r"20: entries\.1\.turns\.0: must be a mapping, is str",
+        r"20: entries\.1\.turns\.0: must be a mapping, not str",
     ),
     "no user": (
         "- user: Which tickets are mine?\n        calls: [get_user_tickets()]",
         "- calls: []",
         r"20: entries\.1\.turns\.0: has no 'user'",
     ),
-    "user is empty": ("user: Make a box.", "user:", r"8: entries\.0\.turns\.0\.user: must be text, is empty"),
+    "user is empty": (
+        "user: Make a box.",
+        "user:",
+        r"8: entries\.0\.turns\.0\.user: must be text, not empty",
+    ),
     "unknown key of a turn": (
         "user: Make a box.",
         "usr: Make a box.",
@@ -205,12 +209,12 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "calls is a text": (
         "calls: [get_user_tickets()]",
         "calls: get_user_tickets()",
-        r"21: entries\.1\.turns\.0\.calls: must be a list, is str",
+        r"21: entries\.1\.turns\.0\.calls: must be a list, not str",
     ),
     "call is a mapping": (
         '- "add(a=2, b=3)"',
         "- add: {a: 2, b: 3}",
-        r"15: entries\.0\.turns\.2\.calls\.1: must be text, is dict",
+        r"15: entries\.0\.turns\.2\.calls\.1: must be text, not dict",
     ),
     "call is a name": (
         '- "add(a=2, b=3)"',
@@ -230,12 +234,12 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "two calls in one": (
         '- "add(a=2, b=3)"',
         '- "add(a=2, b=3), add(a=1, b=1)"',
-        r"15: entries\.0\.turns\.2\.calls\.1: must be one call, is 2",
+        r"15: entries\.0\.turns\.2\.calls\.1: must be one call, not 2",
     ),
     "call is empty": (
         '- "add(a=2, b=3)"',
         '- ""',
-        r"15: entries\.0\.turns\.2\.calls\.1: must be one call, is 0",
+        r"15: entries\.0\.turns\.2\.calls\.1: must be one call, not 0",
     ),
     "unknown function": (
         "mkdir(dir_name='box')",
@@ -265,7 +269,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "withhold is a list": (
         "{turn: 2, functions: [mv, cp]}",
         "[mv]",
-        r"16: entries\.0\.withhold: must be a mapping, is list",
+        r"16: entries\.0\.withhold: must be a mapping, not list",
     ),
     "withhold without a turn": (
         "{turn: 2, functions: [mv, cp]}",
@@ -295,12 +299,12 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "withhold a text": (
         "functions: [mv, cp]",
         "functions: mv",
-        r"16: entries\.0\.withhold\.functions: must be a list, is str",
+        r"16: entries\.0\.withhold\.functions: must be a list, not str",
     ),
     "withhold a number": (
         "functions: [mv, cp]",
         "functions: [5]",
-        r"16: entries\.0\.withhold\.functions\.0: must be text, is int",
+        r"16: entries\.0\.withhold\.functions\.0: must be text, not int",
     ),
     "withhold an unknown function": (
         "functions: [mv, cp]",

@@ -77,7 +77,7 @@ def test_an_error_names_the_file_and_the_rule(tmp_path: Path, old: str, new: str
 
 def test_an_id_that_is_taken_is_refused(tmp_path: Path) -> None:
     entry = GOOD[GOOD.index("  - id:") :]
-    with pytest.raises(SuiteError, match="taken by an entry above"):
+    with pytest.raises(SuiteError, match="already used by an entry above"):
         entry_files.read_entries(write_file(tmp_path, GOOD + entry), "core")
 
 

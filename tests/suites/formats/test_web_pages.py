@@ -83,8 +83,8 @@ def test_what_is_broken_is_named(tmp_path: Path, text: str, told: str) -> None:
     ("page", "message"),
     [
         ("{title: T}", "pages./x: has no 'text'"),
-        ("{redirect: 'http://[x'}", "is no place to go to: Invalid IPv6 URL"),
-        ("{title: T, json: 2024-07-18}", "must be what JSON can hold: Object of type date"),
+        ("{redirect: 'http://[x'}", "is not a valid address: Invalid IPv6 URL"),
+        ("{title: T, json: 2024-07-18}", "must be a JSON value: Object of type date"),
         (
             "{title: T, text: [], log: {lines: many, seed: 1, line: x}}",
             "must be a whole number up to 100,000",

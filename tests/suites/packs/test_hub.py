@@ -27,7 +27,7 @@ from tests.hub import FILE, REPO, Hub, hash_commit, serve_hub, watch_connections
 OLD = b'{"ride": "ferry"}\n' * 3000
 NEW = b'{"ride": "tram"}\n' * 5000
 TOKEN = "hf_" + "not-a-real-token"
-AT_HAND = "with the file at hand: fcbench pull rides --from PATH"
+AT_HAND = "if you have the file, run: fcbench pull rides --from PATH"
 
 
 def _check_content(content: bytes) -> object:
@@ -147,7 +147,9 @@ def test_a_file_makes_a_pack_of_unknown_revision(
 
 
 def test_a_file_has_no_revision_to_choose(source: HubSource, cache: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^--revision=x is for the hub; what --from gives has no known"):
+    with pytest.raises(
+        UsageError, match=r"^--revision=x applies only to downloads from the hub; leave it out with --from"
+    ):
         packs.pull(source, cache, tmp_path / "mine.jsonl", "x")
 
 
@@ -164,14 +166,14 @@ def test_what_is_no_file_is_told(source: HubSource, cache: Path, tmp_path: Path)
 def test_a_cut_download_goes_on_where_it_was(hub: Hub, source: HubSource, cache: Path) -> None:
     hub.cut = 20_000
     assert _expect_refusal(source, cache) == (
-        f"the download was cut after 20000 of {len(NEW)} bytes, which are kept; "
-        "run 'fcbench pull rides' again to go on from there"
+        f"the download was interrupted after 20000 of {len(NEW)} bytes, which are stored; "
+        "run 'fcbench pull rides' again to continue from there"
     )
     assert _find_partial(cache, NEW).read_bytes() == NEW[:20_000]
     with pytest.raises(PackMissing):
         packs.open_pack(source, cache)
     hub.cut = 10_000
-    assert "cut after 30000 of" in _expect_refusal(source, cache)
+    assert "interrupted after 30000 of" in _expect_refusal(source, cache)
     hub.cut = None
     assert packs.pull(source, cache).read(FILE) == NEW
     assert [request.range for request in hub.gets] == [None, "bytes=20000-", "bytes=30000-"]
@@ -268,7 +270,9 @@ def test_a_damaged_pack_is_got_anew(hub: Hub, source: HubSource, cache: Path, ol
 
 
 def test_a_pack_of_another_dataset_is_not_used(source: HubSource, cache: Path, old: Pack) -> None:
-    with pytest.raises(PackError, match=r"^pack rides was made by another version of fcbench: run 'fcbench"):
+    with pytest.raises(
+        PackError, match=r"^pack rides was written by another version of fcbench: run 'fcbench"
+    ):
         packs.open_pack(replace(source, repo="acme/walks"), cache)
 
 
@@ -291,7 +295,7 @@ def test_a_missing_pack_names_the_commands_that_get_it(source: HubSource, cache:
             NEW.replace(b"tram", b"tran", 1),
             f"refused: {FILE} has the sha256 "
             f"{hashlib.sha256(NEW.replace(b'tram', b'tran', 1)).hexdigest()}, the hub states "
-            f"{hashlib.sha256(NEW).hexdigest()}; run 'fcbench pull rides' to get it anew",
+            f"{hashlib.sha256(NEW).hexdigest()}; run 'fcbench pull rides' to download it again",
             id="other content",
         ),
         pytest.param(
@@ -312,7 +316,7 @@ def test_content_other_than_stated_is_refused(
 
 def test_shorter_content_than_stated_is_not_complete(hub: Hub, source: HubSource, cache: Path) -> None:
     hub.sends = NEW[:-10]
-    assert f"cut after {len(NEW) - 10} of {len(NEW)} bytes" in _expect_refusal(source, cache)
+    assert f"interrupted after {len(NEW) - 10} of {len(NEW)} bytes" in _expect_refusal(source, cache)
 
 
 def test_what_is_not_the_format_is_refused(
@@ -331,13 +335,13 @@ def test_what_is_not_the_format_is_refused(
     [
         pytest.param(
             {"X-Repo-Commit": ""},
-            "127.0.0.1 does not answer like a hub: it names no commit; look at HF_ENDPOINT",
+            "127.0.0.1 does not answer like a hub: its reply names no commit; check HF_ENDPOINT",
             id="no hub",
         ),
         pytest.param({"X-Repo-Commit": "../.."}, "127.0.0.1 does not answer like a hub", id="no commit"),
         pytest.param(
             {"X-Linked-Etag": '"1234"'},
-            f"127.0.0.1 states no sha256 or no size for {FILE}, so it cannot be checked; {AT_HAND}",
+            f"127.0.0.1 states no sha256 or no size for {FILE}, so the file cannot be verified; {AT_HAND}",
             id="no sha256",
         ),
         pytest.param(
@@ -373,8 +377,8 @@ def test_a_hub_that_states_nothing_useful_is_told(
         pytest.param(
             403,
             "GatedRepo",
-            f"127.0.0.1 gives {REPO} only to those who have accepted its terms: do so on the dataset's page "
-            f"and set HF_TOKEN to a token of yours; {AT_HAND}",
+            f"127.0.0.1 gives {REPO} only to users who have accepted its terms: accept them on "
+            f"the dataset's page and set HF_TOKEN to your token; {AT_HAND}",
             id="gated",
         ),
         pytest.param(404, "EntryNotFound", f"{REPO} has no {FILE} at this revision; {AT_HAND}", id="no file"),
@@ -403,7 +407,9 @@ def test_a_hub_that_is_not_there_is_told(source: HubSource, cache: Path) -> None
     nowhere = replace(source, endpoint="http://user:secret@127.0.0.1:9")
     says = _expect_refusal(nowhere, cache)
     assert says.startswith("127.0.0.1 cannot be reached (")
-    assert says.endswith(f"Connection refused); HF_ENDPOINT names another hub; {AT_HAND}")
+    assert says.endswith(
+        f"Connection refused); choose another hub with HF_ENDPOINT, or try again later; {AT_HAND}"
+    )
     assert "secret" not in says
 
 
@@ -418,7 +424,7 @@ def test_offline_means_offline(
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert (
         _expect_refusal(source, cache)
-        == f"HF_HUB_OFFLINE is set, so 127.0.0.1 is not asked; unset it; {AT_HAND}"
+        == f"HF_HUB_OFFLINE is set, so no request is sent to 127.0.0.1; unset it; {AT_HAND}"
     )
     assert hub.requests == []
 
@@ -427,14 +433,19 @@ def test_a_token_that_cannot_be_sent_is_told_and_not_shown(
     source: HubSource, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", f"{TOKEN}ä")
-    assert _expect_refusal(source, cache) == "HF_TOKEN holds characters that no HTTP header can; copy it anew"
+    assert _expect_refusal(source, cache) == (
+        "HF_TOKEN contains characters that are not allowed in an HTTP header; copy the token again"
+    )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_told(hub: Hub, source: HubSource, cache: Path, old: Pack) -> None:
     _find_partial(cache, NEW).symlink_to("/dev/full")
     says = _expect_refusal(source, cache)
-    assert says == f"{cache / 'packs' / 'rides'}: No space left on device; FCBENCH_CACHE names the cache"
+    assert (
+        says == f"{cache / 'packs' / 'rides'}: No space left on device; choose another cache folder "
+        f"with FCBENCH_CACHE"
+    )
     assert packs.open_pack(source, cache) == old
 
 
@@ -507,7 +518,7 @@ def test_the_command_asks_the_endpoint_of_the_environment(hub: Hub, cache: Path)
 def test_the_command_does_not_ask_when_it_must_not(hub: Hub, cache: Path) -> None:
     done = _run_fcbench(hub, cache, "pull", "complexfuncbench", HF_HUB_OFFLINE="1")
     assert done.returncode == 1
-    assert "HF_HUB_OFFLINE is set, so 127.0.0.1 is not asked" in done.stderr
+    assert "HF_HUB_OFFLINE is set, so no request is sent to 127.0.0.1" in done.stderr
     assert hub.requests == []
 
 

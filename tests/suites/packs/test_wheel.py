@@ -160,7 +160,7 @@ def test_a_download_that_fails_names_the_other_way(
         packs.pull(source, cache)
     assert str(caught.value) == (
         f"pip could not download demo-eval==1.0: {reason}\n"
-        "With the wheel at hand: fcbench pull demo --from PATH"
+        "If you have the wheel, run: fcbench pull demo --from PATH"
     )
 
 
@@ -183,7 +183,7 @@ def test_a_wheel_with_another_hash_is_refused(
         file.write(b"\n")
     says = _expect_refusal(source, cache, wheel)
     assert says.startswith("demo_eval-1.0-py3-none-any.whl is refused: its sha256 is ")
-    assert says.endswith(f", pinned for demo-eval 1.0 is {source.wheel_sha256}")
+    assert says.endswith(f", but that of demo-eval 1.0 is {source.wheel_sha256}")
     assert packs.open_pack(source, cache).read("rows.json")
 
 
@@ -233,7 +233,7 @@ def test_an_unsafe_path_in_a_wheel_is_refused(
     wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (name, "x"))
     before = _read_tree(tmp_path)
     says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
-    assert says == f"refused: unsafe path {name!r} in the archive"
+    assert says == f"refused: unsafe path {name!r} in the archive; download the wheel again"
     assert _read_tree(tmp_path) == before
 
 
@@ -247,14 +247,16 @@ def test_a_link_in_a_wheel_is_refused(source: WheelSource, cache: Path, tmp_path
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     wheel = write_wheel(tmp_path / "bad.whl", PACKAGE, (link, "/etc/hostname"))
     says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
-    assert says == "refused: 'demo_eval/data/link.json' is a link"
+    assert says == "refused: 'demo_eval/data/link.json' is a link; download the wheel again"
 
 
 def test_a_file_that_would_unpack_huge_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
     size = 65 * 2**20
     wheel = write_wheel(tmp_path / "bomb.whl", PACKAGE, ("demo_eval/data/zeros.json", "0" * size))
     says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
-    assert says == f"refused: 'demo_eval/data/zeros.json' would unpack to {size} bytes"
+    assert (
+        says == f"refused: 'demo_eval/data/zeros.json' would unpack to {size} bytes; download the wheel again"
+    )
 
 
 def test_what_is_no_archive_is_refused(source: WheelSource, cache: Path, tmp_path: Path) -> None:
@@ -368,7 +370,7 @@ def test_asking_for_a_missing_pack_writes_nothing(source: WheelSource, cache: Pa
 def test_a_pack_pinned_to_other_content_is_not_used(pack: Pack, source: WheelSource, cache: Path) -> None:
     with pytest.raises(PackError) as caught:
         packs.open_pack(replace(source, content_sha256="1" * 64), cache)
-    assert str(caught.value) == f"pack demo was made by another version of fcbench: {HOW}"
+    assert str(caught.value) == f"pack demo was written by another version of fcbench: {HOW}"
 
 
 @pytest.mark.parametrize(
@@ -383,7 +385,7 @@ def test_a_pack_pinned_to_other_content_is_not_used(pack: Pack, source: WheelSou
 )
 def test_a_damaged_manifest_is_told(pack: Pack, source: WheelSource, cache: Path, manifest: bytes) -> None:
     (pack.folder / "pack.json").write_bytes(manifest)
-    with pytest.raises(PackError, match=r"^pack demo (is damaged|was made by another version)") as caught:
+    with pytest.raises(PackError, match=r"^pack demo (is damaged|was written by another version)") as caught:
         packs.open_pack(source, cache)
     assert str(caught.value).endswith(HOW)
 
@@ -408,7 +410,7 @@ def test_a_file_that_is_gone_is_told(pack: Pack) -> None:
     (pack.folder / "rows.json").unlink()
     with pytest.raises(PackError) as caught:
         pack.read("rows.json")
-    assert str(caught.value) == "pack demo: rows.json is gone; run 'fcbench pull demo'"
+    assert str(caught.value) == "pack demo: rows.json is missing; run 'fcbench pull demo'"
 
 
 def test_a_file_that_the_manifest_does_not_know_is_not_read(pack: Pack) -> None:

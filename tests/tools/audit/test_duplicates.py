@@ -86,7 +86,7 @@ def test_an_entry_that_stands_twice() -> None:
         make_entry(entry_id="a"), make_entry(entry_id="b"), make_entry(entry_id="c", query="Hm?")
     )
     assert list_findings(duplicates.find_duplicates, facts) == [
-        ("b", "certain", "is a once more: same question, functions and truth")
+        ("b", "certain", "is a duplicate of a: same question, functions and truth")
     ]
 
 
@@ -96,7 +96,7 @@ def test_one_question_with_two_truths() -> None:
         (
             "b",
             "certain",
-            "asks what a asks, of the same functions, and expects something else: no call; "
+            "asks the same as a, with the same functions, but expects something else: no call; "
             "there ['weather.forecast']",
         )
     ]
@@ -174,7 +174,9 @@ def test_questions_that_mean_the_same() -> None:
     first, again = make_entry(entry_id="a"), make_entry(entry_id="b", query=RAIN)
     hm = make_entry(entry_id="c", query="Hm?")
     told = list_findings(duplicates.find_paraphrases, make_facts(first, again, hm, embed=_embed_texts))
-    assert told == [("b", "hint", "means what a means (cosine 0.96): 'What will the weather in Bergen be?'")]
+    assert told == [
+        ("b", "hint", "has the same meaning as a (cosine 0.96): 'What will the weather in Bergen be?'")
+    ]
     assert list_findings(duplicates.find_paraphrases, make_facts(first, again, hm)) == []
 
 
@@ -200,4 +202,4 @@ def test_another_suite_may_mean_the_same_with_any_functions() -> None:
     ((entry, _, evidence),) = list_findings(
         duplicates.find_paraphrases, make_facts(make_entry(entry_id="a"), against=[other], embed=_embed_texts)
     )
-    assert (entry, evidence) == ("a", "means what bfcl:x means (cosine 0.96): 'Rain in Bergen?'")
+    assert (entry, evidence) == ("a", "has the same meaning as bfcl:x (cosine 0.96): 'Rain in Bergen?'")

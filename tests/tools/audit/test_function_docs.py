@@ -42,27 +42,27 @@ def test_a_sound_doc_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("doc", "severity", "evidence"),
     [
-        (make_doc("no spaces", {}), "likely", "no spaces: most interfaces refuse the name 'no spaces'"),
+        (make_doc("no spaces", {}), "likely", "no spaces: most APIs reject the name 'no spaces'"),
         (
             FunctionDoc("f", "About f.", {"type": "array"}),
             "certain",
             "f: parameters are of type 'array', not dict",
         ),
-        (make_doc("f", {}, required=["x"]), "certain", "f: requires 'x', which is no parameter"),
+        (make_doc("f", {}, required=["x"]), "certain", "f: requires 'x', which is not a parameter"),
         (
             make_doc("f", {"x": {"type": "string"}}, required=["x", "x"]),
             "likely",
-            "f: a parameter stands twice in required: ['x', 'x']",
+            "f: a parameter is listed twice in required: ['x', 'x']",
         ),
         (
             make_doc("f", {"x": {"type": "text"}}),
             "likely",
-            "f.x has the type 'text', which python entries do not know",
+            "f.x has the type 'text', which python entries do not support",
         ),
         (
             make_doc("f", {"x": {"type": "string", "enum": []}}),
             "certain",
-            "f.x has the enum [], which nothing is in",
+            "f.x has the enum [], which has no values",
         ),
         (
             make_doc("f", {"x": {"type": "integer", "enum": [1, "2"]}}),
@@ -72,19 +72,19 @@ def test_a_sound_doc_has_no_finding() -> None:
         (
             make_doc("f", {"x": {"type": "array"}}),
             "hint",
-            "f.x is of type array and does not say what its elements are",
+            "f.x is of type array but does not declare the type of its elements",
         ),
         (
             make_doc(
                 "f", {"x": {"type": "array", "items": {"type": "dict", "properties": {"y": {"type": 3}}}}}
             ),
             "likely",
-            "f.x[].y has the type 3, which python entries do not know",
+            "f.x[].y has the type 3, which python entries do not support",
         ),
         (
             FunctionDoc("f", "About f.", {"type": "dict", "properties": {"x": "string"}}),
             "certain",
-            "f.x is 'string', no schema",
+            "f.x is 'string', which is not a schema",
         ),
     ],
 )
@@ -96,7 +96,11 @@ def test_a_doc_is_told_once() -> None:
     doc = make_doc("f", {"x": {"type": "text"}})
     entries = [make_entry("live_relevance", functions=[doc], entry_id=f"e{n}") for n in range(3)]
     assert list_findings(function_docs.find_unsound_docs, make_facts(*entries)) == [
-        ("e0", "likely", "f.x has the type 'text', which python entries do not know (offered in 3 entries)")
+        (
+            "e0",
+            "likely",
+            "f.x has the type 'text', which python entries do not support (offered in 3 entries)",
+        )
     ]
 
 
@@ -162,7 +166,7 @@ def test_functions_that_differ_only_in_name() -> None:
         for n in (1, 2)
     ]
     assert list_findings(function_docs.find_indistinct_functions, make_facts(*entries)) == [
-        ("e1", "likely", "['a', 'b'] differ in nothing but the name (offered in 2 entries)")
+        ("e1", "likely", "['a', 'b'] differ only in their names (offered in 2 entries)")
     ]
     assert (
         list_findings(
@@ -177,7 +181,7 @@ def test_functions_that_come_late_are_looked_at() -> None:
     entry = make_multi_turn(("Go", []), ("", []), withheld={1: [late]})
     assert [
         evidence for *_, evidence in list_findings(function_docs.find_unsound_docs, make_facts(entry))
-    ] == ["b.x has the type 'text', which python entries do not know"]
+    ] == ["b.x has the type 'text', which python entries do not support"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +190,7 @@ def test_functions_that_come_late_are_looked_at() -> None:
         (
             {"type": "string", "description": "Such as 'San Marino'."},
             "San Marino",
-            "f.x: 'San Marino' stands in the description, not in the question",
+            "f.x: 'San Marino' occurs in the description, but not in the question",
         ),
         ({"type": "string", "enum": ["only"]}, "only", "f.x: the enum ['only'] leaves no choice"),
         ({"type": "string", "default": "home"}, "home", "f.x: the only value is the default, 'home'"),

@@ -23,7 +23,7 @@ def test_a_function_whose_name_stands_in_the_question() -> None:
     facts = make_facts(make_entry("irrelevance", query="What is the weather forecast for Bergen?"))
     ((_, severity, evidence),) = list_findings(irrelevance.find_idle_functions, facts)
     assert severity == "hint"
-    assert evidence.startswith("every word of weather.forecast stands in the question")
+    assert evidence.startswith("every word of weather.forecast occurs in the question")
 
 
 def test_functions_that_do_not_fit() -> None:

@@ -102,9 +102,9 @@ def test_what_is_no_longer_found_and_what_is_not_decided(review_file: Path) -> N
     [
         ("finding: mistyped", "finding: mistypd", "unknown finding 'mistypd'. Did you mean 'mistyped'?"),
         ("decision: keep", "decision: kept", "unknown decision 'kept'. Did you mean 'keep'?"),
-        ("decision: keep", "decision: set_aside", "a is set aside by a decision above too"),
+        ("decision: keep", "decision: set_aside", "a is already set aside by a decision above"),
         ("    reason: it passes\n", "", "has no 'reason'"),
-        ("entries: [a, c]", "entries: [1]", "must be text, is int 1; put it in quotes"),
+        ("entries: [a, c]", "entries: [1]", "must be text, not int 1; put it in quotes"),
     ],
 )
 def test_a_review_that_is_wrong_says_where(review_file: Path, old: str, new: str, says: str) -> None:

@@ -18,14 +18,14 @@ TWO = [make_doc(), make_doc("chess.opening")]
 @pytest.mark.parametrize(
     ("entry", "severity", "evidence"),
     [
-        (make_entry(expect=[CALL, CALL]), "certain", "2 calls are expected; simple takes exactly one"),
-        (make_entry(functions=TWO), "certain", "2 functions are offered; simple looks at the first only"),
+        (make_entry(expect=[CALL, CALL]), "certain", "2 calls are expected, but simple allows exactly one"),
+        (make_entry(functions=TWO), "certain", "2 functions are offered, but simple uses only the first"),
         (
             make_entry("multiple"),
             "likely",
             "only one function is offered, so there is nothing to choose from",
         ),
-        (make_entry("parallel"), "likely", "1 call is expected where several are the point"),
+        (make_entry("parallel"), "likely", "1 call is expected in a category with several calls"),
         (
             make_entry("live_relevance", functions=[]),
             "certain",
@@ -39,9 +39,9 @@ TWO = [make_doc(), make_doc("chess.opening")]
         (
             replace(make_multi_turn(("a", ["f()"])), turns=()),
             "certain",
-            "0 turns, but calls for 1",
+            "0 turns, but expected calls for 1",
         ),
-        (make_multi_turn(("a", [])), "likely", "no turn makes a call"),
+        (make_multi_turn(("a", [])), "likely", "no turn expects a call"),
         (
             replace(make_golden_path([("f", {}, {})]), expectation=GoldenPath(())),
             "certain",
@@ -69,7 +69,7 @@ def test_right_forms_have_no_finding() -> None:
 def test_an_id_that_stands_twice() -> None:
     assert list_findings(
         shapes.find_misshapen_entries, make_facts(make_entry(), make_entry(query="Else?"))
-    ) == [("simple_python_0", "certain", "the id stands twice")]
+    ) == [("simple_python_0", "certain", "the id is used twice")]
 
 
 def test_what_cannot_be_read() -> None:

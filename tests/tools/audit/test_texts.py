@@ -15,7 +15,7 @@ from tests.tools.audit.made import list_findings, make_facts
 def test_a_question_that_says_nothing() -> None:
     facts = make_facts(make_entry(query=" \n"), make_entry("multiple"))
     assert list_findings(texts.find_empty_texts, facts) == [
-        ("simple_python_0", "certain", "the user says nothing at all")
+        ("simple_python_0", "certain", "no message of the user has a text")
     ]
 
 
@@ -48,7 +48,7 @@ def test_a_function_that_nobody_described_is_told_once() -> None:
         ("lone \ud800 half", "certain", r"turn 1: U+D800 in 'lone \ud800 half'"),
         ("in MÃ¼nchen", "likely", "turn 1: 'Ã¼' is 'ü' in a wrong encoding, in 'in MÃ¼nchen'"),
         ("the cityâ€™s", "likely", "turn 1: 'â€™' is '’' in a wrong encoding, in 'the cityâ€™s'"),
-        ("zero\u200bwidth", "hint", r"turn 1: U+200B, which cannot be seen, in 'zero\u200bwidth'"),
+        ("zero\u200bwidth", "hint", r"turn 1: U+200B, which is invisible, in 'zero\u200bwidth'"),
     ],
 )
 def test_damaged_texts_are_found(text: str, severity: str, evidence: str) -> None:

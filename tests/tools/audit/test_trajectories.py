@@ -58,8 +58,8 @@ def test_a_sound_trajectory_has_no_finding() -> None:
         ("sort('a.txt')", "certain", "sort is offered only from turn 2 on"),
         ("mkdir()", "certain", "mkdir needs dir_name, which the call does not give."),
         ("mkdir(name='x', dir_name='y')", "certain", "mkdir has no parameter name."),
-        ("mkdir('x', 'y')", "certain", "'y' belongs to no parameter"),
-        ("ls(), pwd()", "certain", "2 calls where one belongs"),
+        ("mkdir('x', 'y')", "certain", "'y' matches no parameter"),
+        ("ls(), pwd()", "certain", "2 calls in place of one"),
         ("tail(file_name='a', lines=[3])", "likely", "The parameter lines of tail must be of type integer"),
     ],
 )

@@ -53,7 +53,7 @@ def test_a_sound_truth_has_no_finding() -> None:
     [
         pytest.param(
             make_entry(functions=[BOOK], expect=[{"hotel.rent": {}}]),
-            "hotel.rent is expected; offered are ['hotel.book']",
+            "hotel.rent is expected, but only ['hotel.book'] are offered",
             "certain",
             id="unknown function",
         ),
@@ -92,24 +92,27 @@ def test_calls_that_the_doc_forbids(entry: Entry, evidence: str, severity: str) 
 @pytest.mark.parametrize(
     ("accepted", "severity", "evidence"),
     [
-        ({"rooms": 2}, "certain", "hotel.book.rooms: 2 is no list of accepted values"),
-        ({"rooms": []}, "certain", "hotel.book.rooms: no value is accepted, and it must not be left out"),
+        ({"rooms": 2}, "certain", "hotel.book.rooms: 2 is not a list of accepted values"),
+        (
+            {"rooms": []},
+            "certain",
+            "hotel.book.rooms: no value is accepted, and the parameter must not be omitted",
+        ),
         ({"city": [""]}, "likely", "hotel.book.city: is required, and only an empty text is accepted"),
         (
             {"city": ["Bergen", ""]},
             "hint",
-            "hotel.book.city: is required, so it cannot be left out as ['Bergen', ''] says",
+            "hotel.book.city: is required, so it cannot be omitted as ['Bergen', ''] allows",
         ),
         (
             {"card": [{"number": "12"}]},
             "certain",
-            "hotel.book.card: number accepts '12', a text where a list of values belongs",
+            "hotel.book.card: number accepts '12', a text instead of a list of values",
         ),
         (
             {"guests": ["Ann", "Bo"]},
             "likely",
-            "hotel.book.guests: ['Ann', 'Bo'] are alternatives; where one array of them is meant, "
-            "it does not match",
+            "hotel.book.guests: ['Ann', 'Bo'] are alternatives; a single array of them would not match",
         ),
     ],
 )
@@ -142,7 +145,7 @@ def test_alternatives_of_the_right_depth_are_fine() -> None:
         (
             {"rooms": [True, ""]},
             "likely",
-            "hotel.book.rooms: True is not of type integer; it can only be left out",
+            "hotel.book.rooms: True is not of type integer; it can only be omitted",
         ),
         (
             {"rooms": [2, "two"]},
@@ -162,7 +165,7 @@ def test_alternatives_of_the_right_depth_are_fine() -> None:
         (
             {"card": [{"number": [12]}]},
             "certain",
-            "hotel.book.card: number: [12] is not what its type 'string' takes; no accepted value fits",
+            "hotel.book.card: number: [12] does not match its type 'string'; no accepted value fits",
         ),
     ],
 )
@@ -190,7 +193,7 @@ def test_what_the_matcher_refuses_whatever_is_answered() -> None:
     assert (entry, severity) == ("simple_python_0", "certain")
     assert evidence == (
         "official and corrected rules: type_error:simple: hotel.book: rooms is [], accepted: []; "
-        "nothing else that is accepted passes"
+        "no other accepted answer passes"
     )
 
 
@@ -218,7 +221,7 @@ def test_an_entry_that_breaks_whoever_looks_at_it_is_refused() -> None:
     entry = make_entry("live_relevance", functions=[])
     ((_, severity, evidence),) = list_findings(truths.find_refused_truths, make_facts(entry))
     assert severity == "certain"
-    assert "the conversation cannot be held: IndexError" in evidence
+    assert "the conversation cannot be replayed: IndexError" in evidence
 
 
 def test_what_only_an_api_knows_is_a_hint(pool: Pool, performer: Performer) -> None:
@@ -276,8 +279,8 @@ def test_a_greedy_trap_is_found() -> None:
     ((entry, severity, evidence),) = list_findings(truths.find_greedy_traps, facts)
     assert (entry, severity) == ("parallel_0", "certain")
     assert evidence == (
-        "hotel.book(city='Oslo') also fits the expected call 1; ahead of "
-        "hotel.book(city='Oslo', rooms=2) it makes the answer fail officially: "
+        "hotel.book(city='Oslo') also fits the expected call 1; if it comes before "
+        "hotel.book(city='Oslo', rooms=2), the answer fails officially: "
         "parallel_function_checker_no_order:cannot_find_match"
     )
 
@@ -299,7 +302,7 @@ def test_leaving_out_must_mean_what_is_accepted(board: list[str], finds: int) ->
     assert len(evidence) == finds
     if finds:
         assert evidence[0][2] == (
-            "hotel.book.board: may be left out, which means 'none', but accepted are ['half']"
+            "hotel.book.board: may be omitted, which means 'none', but only ['half'] are accepted"
         )
 
 

@@ -164,5 +164,5 @@ def test_what_is_made_reads_back_as_it_was(entries_by_kind: dict[str, list[Entry
 
 
 def test_nothing_comes_of_entries_that_cannot_be_used() -> None:
-    with pytest.raises(ValueError, match="no entry asks one question"):
+    with pytest.raises(ValueError, match="no entry has a single question"):
         list(augment_entries([make_entry("irrelevance")], ["multiple"], 1, 1, "grown"))

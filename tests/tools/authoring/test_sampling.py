@@ -103,7 +103,7 @@ def test_a_draft_is_read_only_when_it_is_worded(desk: Entry, walks: list[Walk], 
     assert desk.scene is not None
     path = tmp_path / "draft.yaml"
     path.write_text(write_walks(desk.scene, walks, desk.key, 3, {}), encoding="utf-8")
-    with pytest.raises(SuiteError, match=r"draft\.yaml:\d+: entries\.0\.turns\.0\.user: is not worded yet"):
+    with pytest.raises(SuiteError, match=r"draft\.yaml:\d+: entries\.0\.turns\.0\.user: is not written yet"):
         entry_files.read_entries(path, "mine")
 
     questions = {(at, turn): "Please." for at, walk in enumerate(walks) for turn in range(len(walk.turns))}

@@ -129,15 +129,13 @@ def test_what_is_found_in_words() -> None:
     low, high = make_measures(2.0), make_measures(2.5, seed=1)
     assert describe_finding(compare_sets(low, high), "A", "B") == (
         "A surprises the model less than B does, by both measures and by more than chance "
-        "(by ranks, perplexity p < 0.0001, nats per character p < 0.0001). "
-        "A model that was trained on A would show this; others may, too."
+        "(by ranks, perplexity p < 0.0001, nats per character p < 0.0001). Training on A "
+        "would explain this, but other causes are possible."
     )
     assert describe_finding(compare_sets(high, low), "A", "B").startswith(
         "B surprises the model less than A does"
     )
-    assert "no sign that the model knows one of them better" in describe_finding(
-        compare_sets(low, low), "A", "B"
-    )
+    assert "no sign that the model knows one better" in describe_finding(compare_sets(low, low), "A", "B")
     # More nats a token, but so long tokens that it is less a character.
     mixed = describe_finding(compare_sets(make_measures(2.5, characters=9), low), "A", "B")
-    assert mixed.startswith("The measures do not agree (by ranks, perplexity p < 0.0001, ")
+    assert mixed.startswith("The two measures disagree (by ranks, perplexity p < 0.0001, ")

@@ -110,7 +110,7 @@ def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: st
     assert caught.value.cause == "no_logprobs"
     assert not caught.value.transient
     assert f"the reply has no {missing}: " in caught.value.reason
-    assert f"--endpoint={other} asks in the other one" in caught.value.reason
+    assert f"try --endpoint={other} (" in caught.value.reason
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: st
     [
         (make_echo_reply([None, -1.0], 3).body, COMPLETIONS, "has 2 values for a prompt of 3 tokens"),
         (make_echo_reply([None, -1.0, -1.0], 2).body, COMPLETIONS, "has 3 values for a prompt of 2 tokens"),
-        (make_echo_reply([None, "-1.0"]).body, COMPLETIONS, "holds '-1.0', which is no log-probability"),
-        (make_echo_reply([None, True]).body, COMPLETIONS, "holds 'True', which is no log-probability"),
-        (make_echo_reply([None, [-1.0]]).body, COMPLETIONS, "which is no log-probability"),
-        (make_echo_reply([None, 10**400]).body, COMPLETIONS, "which is no log-probability"),
+        (make_echo_reply([None, "-1.0"]).body, COMPLETIONS, "holds '-1.0', which is not a log-probability"),
+        (make_echo_reply([None, True]).body, COMPLETIONS, "holds 'True', which is not a log-probability"),
+        (make_echo_reply([None, [-1.0]]).body, COMPLETIONS, "which is not a log-probability"),
+        (make_echo_reply([None, 10**400]).body, COMPLETIONS, "which is not a log-probability"),
         (
             make_completion({"prompt_logprobs": [None, {"1": {"logprob": -1}}]}, 9).body,
             VLLM,
@@ -130,10 +130,10 @@ def test_an_endpoint_without_them(reply: object, endpoint: Endpoint, missing: st
         (
             make_completion({"prompt_logprobs": [None, {"1": {"logprob": -1}, "2": {"logprob": -2}}]}).body,
             VLLM,
-            "names not exactly one token",
+            "does not name exactly one token",
         ),
-        (make_completion({"prompt_logprobs": [None, {}]}).body, VLLM, "names not exactly one token"),
-        (make_completion({"prompt_logprobs": [None, -1.0]}).body, VLLM, "names not exactly one token"),
+        (make_completion({"prompt_logprobs": [None, {}]}).body, VLLM, "does not name exactly one token"),
+        (make_completion({"prompt_logprobs": [None, -1.0]}).body, VLLM, "does not name exactly one token"),
         (
             make_completion({"prompt_logprobs": [None, {"1": {"logprob": "x"}}]}).body,
             VLLM,

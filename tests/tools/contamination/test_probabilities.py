@@ -119,7 +119,7 @@ def test_what_is_no_number_is_marked_so_that_it_is_not_kept() -> None:
         ),
         (Reply("no JSON"), "garbled", True, "the reply is not JSON"),
         (Reply("[" * 100_000), "garbled", True, "the reply is not JSON"),
-        (Reply({"choices": []}), "no_logprobs", False, "--endpoint=vllm asks in the other one"),
+        (Reply({"choices": []}), "no_logprobs", False, "try --endpoint=vllm"),
         (make_echo_reply([None, -1.0], 7), "garbled", False, "2 values for a prompt of 7 tokens"),
     ],
     ids=["401", "404", "400", "500", "429", "302", "text", "nested", "none", "lengths"],
@@ -143,7 +143,7 @@ def test_how_long_the_endpoint_wants_to_be_left_alone() -> None:
 def test_an_endpoint_that_is_not_there_is_a_connection_error() -> None:
     with serve_answers(answer_with_echo()) as server:
         pass
-    with pytest.raises(CallError, match="check --api-base, and whether the server is up") as caught:
+    with pytest.raises(CallError, match="check --api-base, and whether the server is running") as caught:
         ask_endpoint(server.api_base)
     assert (caught.value.cause, caught.value.transient) == ("connection", True)
 
@@ -160,14 +160,14 @@ def test_a_huge_reply_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) ->
     ["ftp://h/v1", "file:///etc/passwd", "localhost:8000/v1", "http://", "", "http://[x", "http://h:0/v1"],
 )
 def test_only_http_addresses_are_taken(url: str) -> None:
-    with pytest.raises(
-        UsageError, match="must be an http or https URL, for example http://localhost:8000/v1"
-    ):
+    with pytest.raises(UsageError, match=r"must be an http or https URL, e\.g\. http://localhost:8000/v1"):
         PromptModel("m", Endpoint.VLLM, url)
 
 
 def test_no_password_in_the_url() -> None:
-    with pytest.raises(UsageError, match="name a variable with --api-key-env") as caught:
+    with pytest.raises(
+        UsageError, match="put the key into a variable and name it with --api-key-env"
+    ) as caught:
         PromptModel("m", Endpoint.VLLM, "http://me:secret@host/v1")
     assert "secret" not in str(caught.value)
 

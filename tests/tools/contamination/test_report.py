@@ -27,7 +27,7 @@ def make_study(model: str = "m", b: list[Measure] | None = None) -> Study:
 
 def test_the_table_has_both_sets_and_their_difference() -> None:
     found = tabulate_study(make_study())
-    assert found.title == "How much the user's words surprise m"
+    assert found.title == "How surprising the user's words are to m"
     assert [row[:3] for row in found.rows] == [
         (measure, name, number)
         for measure in ("perplexity", "nats per character")

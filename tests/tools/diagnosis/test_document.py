@@ -77,13 +77,16 @@ ROW = {"entry": "core:a", "root_cause": {"class": "other"}}
     [
         ("{", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ([], "no diagnoses: needs 'schema': 'fcbench-diagnosis/1' and a list 'entries'"),
-        ({"schema": "fcbench-diagnosis/2", "entries": []}, "no diagnoses"),
-        ({"schema": SCHEMA, "entries": {}}, "no diagnoses"),
+        ([], "not a file of diagnoses: it must have 'schema': 'fcbench-diagnosis/1' and a list 'entries'"),
+        ({"schema": "fcbench-diagnosis/2", "entries": []}, "not a file of diagnoses"),
+        ({"schema": SCHEMA, "entries": {}}, "not a file of diagnoses"),
         ({"schema": SCHEMA, "entries": []}, "no entry has a root cause"),
         ({"schema": SCHEMA, "entries": [{"entry": "core:a"}]}, "no entry has a root cause"),
-        ({"schema": SCHEMA, "entries": [ROW, ROW]}, "entry 2 needs a name under 'entry' that no other has"),
-        ({"schema": SCHEMA, "entries": [1]}, "entry 1 needs a name"),
+        (
+            {"schema": SCHEMA, "entries": [ROW, ROW]},
+            "entry 2 must have a name under 'entry' that no other entry has",
+        ),
+        ({"schema": SCHEMA, "entries": [1]}, "entry 1 must have a name"),
         (
             {"schema": SCHEMA, "entries": [{**ROW, "root_cause": {"class": "othr"}}]},
             "core:a: unknown class 'othr'. Did you mean 'other'?",

@@ -107,14 +107,14 @@ def list_facts(model: Model) -> Iterator[tuple[str, str]]:
     """List the facts that are stated with every score."""
     told, card = model.scorecard.facts, model.scorecard
     yield "model", told.model
-    yield "asked by", f"{'tool calls' if told.mode == 'fc' else 'a system prompt'} ({told.mode})"
+    yield "calls requested by", f"{'tool calls' if told.mode == 'fc' else 'a system prompt'} ({told.mode})"
     yield "names and syntax", f"{told.names}, {told.syntax}"
     for name, suite in told.suites.items():
         pack = f", content sha256 {str(suite['pack_hash'])[:12]}" if suite["pack_hash"] else ""
         yield f"suite {name}", f"{suite['version']}{pack}"
     yield "entries", f"{len({record.entry for record in card.records}):,}"
     if told.shard:
-        yield "shard", f"{told.shard}: a part of the entries only"
+        yield "shard", f"{told.shard}: only a part of the entries"
     if model.trials > 1:
         yield "trials", f"{model.trials} of each entry"
     yield "tests judged by", f"the {told.profile} profile"

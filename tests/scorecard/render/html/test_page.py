@@ -193,10 +193,10 @@ def test_sections_are_there_only_when_there_is_something_to_say(tmp_path: Path, 
 def test_suites_of_a_team_are_groups_and_their_entries_count_alike(tmp_path: Path) -> None:
     own = [make_record(suite=suite, number=number) for number, suite in enumerate(("mine", "yours"))]
     text = render_report([load_card(tmp_path, records=own)], Told(), Profile.OFFICIAL)
-    assert "overall counts every entry alike" in text
+    assert "overall gives every entry the same weight" in text
     assert "official formula" not in text
     assert {"mine", "yours", "overall"} <= set(Parsed(text).read_texts("th"))
-    assert "overall counts every entry alike" not in render_report(
+    assert "overall gives every entry the same weight" not in render_report(
         [load_card(tmp_path)], Told(), Profile.OFFICIAL
     )
 

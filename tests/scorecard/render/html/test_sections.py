@@ -65,7 +65,7 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     records = [make_record(trial=1), make_record(trial=2)]
     run = load_card(tmp_path, records, price=Price(hour=2.5), concurrency=8, notes=("a note",))
     told = dict(sections.list_facts(sections.prepare_models([run])[0]))
-    assert told["asked by"] == "tool calls (fc)"
+    assert told["calls requested by"] == "tool calls (fc)"
     assert told["suite core"] == "1"
     assert told["entries"] == "1"
     assert told["trials"] == "2 of each entry"
@@ -213,7 +213,7 @@ def test_complex_calls_have_tables_chart_and_notes(tmp_path: Path) -> None:
     assert [table.title.split(" (")[0] for table in told.tables] == [
         "complex calls",
         "Errors",
-        "Arguments of paired calls by what they are for",
+        "Arguments of paired calls by purpose",
         "Steps beyond the golden path, successful entries",
     ]
     assert told.classes == ["value_error"]
