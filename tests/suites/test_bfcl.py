@@ -506,24 +506,48 @@ def test_entries_of_the_first_version_have_the_form_of_later_ones(official: Suit
             assert not isinstance(entry.expectation, ExpectedCalls) or len(entry.expectation.calls) == 1
 
 
-def test_the_official_wording_has_every_part(official: Suite) -> None:
-    wording = official.wording
-    assert wording.system_prompt.count("{functions}") == 1
-    assert wording.float_note
-    assert wording.notes.keys() == set(Language)
-    assert all(notes.hint for notes in wording.notes.values())
-    for language in (Language.JAVA, Language.JAVASCRIPT):
-        notes = wording.notes[language]
-        assert notes.any_type
-        assert notes.typed.count("{}") == 1
-        assert notes.elements.count("{}") == 1
-    members = wording.notes[Language.JAVASCRIPT].members
+def test_the_official_system_prompt_has_one_place_for_functions(official: Suite) -> None:
+    assert official.wording.system_prompt.count("{functions}") == 1
+
+
+def test_the_official_notes_say_the_language(official: Suite) -> None:
+    assert official.wording.float_note == " This is a float type value."
+    assert {language: notes.hint for language, notes in official.wording.notes.items()} == {
+        Language.PYTHON: " Note that the provided function is in Python 3 syntax.",
+        Language.JAVA: " Note that the provided function is in Java 8 SDK syntax.",
+        Language.JAVASCRIPT: " Note that the provided function is in JavaScript syntax.",
+    }
+
+
+@pytest.mark.parametrize(("language", "name"), [(Language.JAVA, "Java"), (Language.JAVASCRIPT, "JavaScript")])
+def test_the_official_notes_explain_values_in_string_representation(
+    official: Suite, language: Language, name: str
+) -> None:
+    notes = official.wording.notes[language]
+    assert notes.any_type == f" This parameter can be of any type of {name} object in string representation."
+    assert notes.typed == f" This is {name} {{}} type parameter in string representation."
+    assert notes.elements == " The list elements are of type {}; they are not in string representation."
+
+
+def test_the_official_note_on_members_has_a_place_for_their_schema(official: Suite) -> None:
+    members = official.wording.notes[Language.JAVASCRIPT].members
     assert members is not None
+    assert members.startswith(" The dictionary entries have the following schema; ")
     assert members.count("{}") == 1
-    assert wording.answer_format
+
+
+def test_the_official_wording_covers_all_memory_categories(official: Suite) -> None:
+    wording = official.wording
+    assert wording.answer_format is not None
+    assert wording.answer_format.startswith(
+        "For your final answer to the user, you must respond in this format"
+    )
     assert all(text.count("{persona}") == text.count("{memory}") == 1 for text in wording.memory.values())
     assert set(wording.memory) == set(SELECTIONS["memory"])
-    assert all(wording.empty_memory.values())
+    assert wording.empty_memory == {
+        "memory_kv": "There is no content in the core memory at this point.",
+        "memory_rec_sum": "There is no content in the memory at this point.",
+    }
 
 
 def test_another_content_hash_than_the_pinned_is_not_opened(

@@ -108,6 +108,11 @@ def test_what_is_not_as_demanded_is_sent_back(reply: Completion | str, says: str
     assert said == ((text or "(empty)")[:4_000])
     assert demand.startswith(f"The reply {says}")
 
+
+@pytest.mark.parametrize(("reply", "says"), UNFIT, ids=[says for _, says in UNFIT])
+def test_after_three_replies_that_are_not_as_demanded_nothing_is_scored(
+    reply: Completion | str, says: str
+) -> None:
     _, again = ask_judge(reply, reply, reply)
     outcome = interpret_transcript(QUESTION, again)
     assert isinstance(outcome, NotScored)

@@ -41,7 +41,7 @@ def call_api(
 
 def test_a_call_is_a_get() -> None:
     legs = [{"fromId": "BGO.AIRPORT", "date": "2024-11-27"}]
-    payload, completion, endpoint = call_api(
+    _, _, endpoint = call_api(
         make_reply([1, "å"]),
         "Search_Flights_Multi_Stops",
         legs=legs,
@@ -50,15 +50,24 @@ def test_a_call_is_a_get() -> None:
         direct=True,
         x=None,
     )
-    assert payload == [1, "å"]
     (asked,) = endpoint.requests
     assert json.loads(str(asked.pop("legs"))) == legs
     assert asked == {"adults": "2", "sort": "BEST", "direct": "true"}
     assert urlsplit(endpoint.paths[0]).path == "/api/v1/flights/searchFlightsMultiStops"
+
+
+def test_a_call_sends_the_key_and_the_host_as_headers() -> None:
+    _, _, endpoint = call_api(make_reply(1))
     (headers,) = endpoint.headers
     assert headers["x-rapidapi-key"] == KEY
     assert headers["x-rapidapi-host"] == endpoint.api_base.split("/")[2]
+
+
+def test_a_reply_is_a_completion_with_its_latency() -> None:
+    payload, completion, _ = call_api(make_reply([1, "å"]))
+    assert payload == [1, "å"]
     assert completion.latency_s is not None
+    assert 0 < completion.latency_s < 5
     assert completion.fault is None
 
 
