@@ -66,6 +66,15 @@ def test_the_verdict_is_that_of_the_matcher(category: Category, pool: Pool, perf
     assert name_outcomes(found) == (official, corrected)
 
 
+def test_where_words_are_asked_for_an_empty_answer_is_wrong(pool: Pool, performer: Performer) -> None:
+    """Where only calls are wrong it is right: "chat" and "irrelevance" have matchers of their own."""
+    given = Resources(_open_entry, pool, performer)
+    chatable = judge(make_entry("chatable", functions=[]), make_transcript(""), given)
+    irrelevance = judge(make_entry("irrelevance"), make_transcript(""), given)
+    assert name_outcomes(chatable) == (None, "chat:empty")
+    assert name_outcomes(irrelevance) == (None, None)
+
+
 @pytest.mark.parametrize(
     "rule", dict.fromkeys(each.rule for each in CATEGORIES.values() if not each.rule.varies_others), ids=str
 )
