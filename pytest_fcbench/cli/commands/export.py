@@ -215,7 +215,8 @@ class _Export:
         right = sum(header.correct for header in self.scores.values())
         parts = [f"{self.folder}: {len(self.records):,} answers, {right:,} right"]
         if self.left_out:
-            parts.append("left out: " + ", ".join(f"{n:,} {why}" for why, n in self.left_out.items()))
+            left_out = ", ".join(f"{n:,} {why}" for why, n in self.left_out.items())
+            parts.append(f"left out: {left_out}")
         if self.unjudged:
             parts.append(f"results only, not officially judged: {', '.join(self.unjudged)}")
         if self.changed:
