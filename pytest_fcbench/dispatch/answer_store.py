@@ -11,11 +11,15 @@ import hashlib
 import json
 import re
 import sqlite3
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
@@ -55,6 +59,13 @@ class Kept:
     """Seconds since 1970."""
 
 
+_Row: TypeAlias = tuple[str, str, str, str, float]
+"""Key, entry, model, answer as JSON, and the time of writing."""
+
+_Outcome: TypeAlias = tuple["asyncio.Future[None]", sqlite3.Error | None]
+"""The future of whoever waits for a row, and the error of writing it."""
+
+
 class AnswerStore:
     """A file of completions by key; a missing one is created unless ``new`` is False.
 
@@ -74,6 +85,8 @@ class AnswerStore:
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{path}: {error}; {_WAY_OUT}") from None
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
+        self._writing = threading.Lock()
+        self._waiting: deque[tuple[_Row, asyncio.Future[None]]] = deque()
 
     def _connect(self) -> sqlite3.Connection:
         """Open a connection that any thread may use, one at a time."""
@@ -107,20 +120,58 @@ class AnswerStore:
 
     def put(self, key: str, entry: str, model: str, completion: Completion) -> None:
         """Store a completion; it is on disk when this returns."""
-        answer = completion_to_json(completion) | {
-            "latency_s": completion.latency_s,
-            "input_tokens": completion.input_tokens,
-            "output_tokens": completion.output_tokens,
-        }
-        self._database.execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
-            (key, escape_surrogates(entry), escape_surrogates(model), json.dumps(answer), time.time()),
-        )
+        self._write_rows([_make_row(key, entry, model, completion)])
 
     async def keep(self, key: str, entry: str, model: str, completion: Completion) -> None:
-        """Store a completion from a thread of its own: a slow disk must not hold up the event loop."""
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._writer, self.put, key, entry, model, completion)
+        """Store a completion from a thread of its own: a slow disk must not hold up the event loop.
+
+        Answers that come while others are written are written together, in one transaction.
+        """
+        stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((_make_row(key, entry, model, completion), stored))
+        self._writer.submit(self._write_waiting)
+        await stored
+
+    def _write_waiting(self) -> None:
+        """Write all answers that are waiting, and tell those who wait for them."""
+        taken: list[tuple[_Row, asyncio.Future[None]]] = []
+        while self._waiting:
+            taken.append(self._waiting.popleft())
+        if not taken:
+            return
+        errors: list[sqlite3.Error | None] = [None] * len(taken)
+        try:
+            self._write_rows([row for row, _ in taken])
+        except sqlite3.Error:
+            # A full disk may still hold some of them, and each counts: it is paid for.
+            errors = [self._try_to_write(row) for row, _ in taken]
+        by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
+        for (_, stored), error in zip(taken, errors, strict=True):
+            by_loop.setdefault(stored.get_loop(), []).append((stored, error))
+        for loop, outcomes in by_loop.items():
+            # A loop that has ended waits for nothing; the answers are on disk all the same.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(_settle_futures, outcomes)
+
+    def _try_to_write(self, row: _Row) -> sqlite3.Error | None:
+        try:
+            self._write_rows([row])
+        except sqlite3.Error as error:
+            return error
+        return None
+
+    def _write_rows(self, rows: Sequence[_Row]) -> None:
+        """Write rows in one transaction, which costs one flush. Raises ``sqlite3.Error``."""
+        # Without the lock a row of another thread would become part of this transaction.
+        with self._writing:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
+                raise
 
     def kept(self, model: str | None = None) -> Iterator[Kept]:
         """Yield the facts about all stored answers, or about those of one model."""
@@ -162,6 +213,26 @@ class AnswerStore:
         self._writer.shutdown()
         self._reads.close()
         self._database.close()
+
+
+def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:
+    answer = completion_to_json(completion) | {
+        "latency_s": completion.latency_s,
+        "input_tokens": completion.input_tokens,
+        "output_tokens": completion.output_tokens,
+    }
+    return key, escape_surrogates(entry), escape_surrogates(model), json.dumps(answer), time.time()
+
+
+def _settle_futures(outcomes: Sequence[_Outcome]) -> None:
+    for stored, error in outcomes:
+        # Whoever waited may have been cancelled.
+        if stored.done():
+            continue
+        if error is None:
+            stored.set_result(None)
+        else:
+            stored.set_exception(error)
 
 
 @dataclass(frozen=True, slots=True)

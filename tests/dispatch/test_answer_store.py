@@ -301,3 +301,38 @@ def test_names_may_hold_what_only_json_can_write(store: AnswerStore) -> None:
     assert store.get("key") == Completion(text="\ud800")
     assert [kept.entry for kept in store.kept("m\udfff")] == ["core:a\\ud800"]
     assert store.delete(model="m\udfff") == 1
+
+
+def test_answers_that_come_together_are_written_together(tmp_path: Path) -> None:
+    """One transaction costs as much as one row."""
+    store = AnswerStore(tmp_path / "answers.sqlite")
+    commits: list[str] = []
+    store._database.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+
+    async def keep_many() -> None:
+        await asyncio.gather(
+            *(store.keep(f"key {n}", "core:a", "m", Completion(text=str(n))) for n in range(50))
+        )
+
+    asyncio.run(keep_many())
+    assert [store.get(f"key {n}") for n in range(50)] == [Completion(text=str(n)) for n in range(50)]
+    assert 1 <= len(commits) < 50
+    store.close()
+
+
+def test_of_answers_that_come_together_each_has_its_own_outcome(tmp_path: Path) -> None:
+    store = AnswerStore(tmp_path / "answers.sqlite")
+    store._database.execute(
+        "CREATE TRIGGER refuse BEFORE INSERT ON answers WHEN new.key = 'bad' "
+        "BEGIN SELECT RAISE(FAIL, 'no'); END"
+    )
+
+    async def keep_many() -> list[BaseException | None]:
+        keys = ("good", "bad", "also good")
+        kept = (store.keep(key, "core:a", "m", Completion(text=key)) for key in keys)
+        return await asyncio.gather(*kept, return_exceptions=True)
+
+    outcomes = asyncio.run(keep_many())
+    assert [type(outcome) for outcome in outcomes] == [type(None), sqlite3.IntegrityError, type(None)]
+    assert [store.get(key) is not None for key in ("good", "bad", "also good")] == [True, False, True]
+    store.close()
