@@ -92,6 +92,13 @@ _PARAMETERS = _CONTROLS | {
 """Parameters that are known to be the server's. Others may be litellm's own, and then litellm is asked."""
 
 
+_MOST_NAMES = 5
+"""The most names of models that an error lists."""
+
+_LIST_S = 10.0
+"""The longest wait for the list of models, which only makes an error clearer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """The server of a model: address, key, and the name by which it knows the model."""
@@ -136,15 +143,15 @@ class OpenAICompatibleModel(EndpointModel):
 
     name: str = ""
     connections: ConnectionPool = field(default_factory=ConnectionPool, repr=False)
+    offered: tuple[str, ...] | None = None
+    """The names of the models that the server offers; None while nobody has asked for them."""
 
     async def send_request(
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> Completion:
         """Send one request. Raises ``CallError``."""
         assert self.api_base
-        headers = {"Content-Type": "application/json", **self.build_headers(entry)}
-        if self.api_key:
-            headers = {"Authorization": f"Bearer {self.api_key}", **headers}
+        headers = {"Content-Type": "application/json", **self._authorization, **self.build_headers(entry)}
         started = time.perf_counter()
         try:
             reply = await self.connections.send_request(
@@ -156,7 +163,7 @@ class OpenAICompatibleModel(EndpointModel):
             )
             latency_s = time.perf_counter() - started
             if reply.status != 200:
-                return self._read_failure(reply)
+                return await self._read_failure(reply)
             return read_reply(reply.body, latency_s, self.secrets)
         except RequestRefusedError:
             raise
@@ -168,7 +175,26 @@ class OpenAICompatibleModel(EndpointModel):
                 retry_after_s=error.retry_after_s,
             ) from None
 
-    def _read_failure(self, reply: HttpReply) -> Completion:
+    @property
+    def _authorization(self) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+
+    async def list_offered_models(self) -> tuple[str, ...]:
+        """Ask the server once for the names of its models; there are none where it does not say."""
+        if self.offered is None:
+            try:
+                reply = await self.connections.send_request(
+                    "GET",
+                    f"{(self.api_base or '').rstrip('/')}/models",
+                    headers=self._authorization,
+                    timeout_s=min(self.timeout_s, _LIST_S),
+                )
+                self.offered = tuple(str(each["id"]) for each in json.loads(reply.body)["data"])
+            except (CallError, ValueError, KeyError, TypeError, RecursionError):
+                self.offered = ()
+        return self.offered
+
+    async def _read_failure(self, reply: HttpReply) -> Completion:
         """Return a completion for a request that was too long. Raises ``CallError`` for other failures."""
         message = read_error_message(reply.body)
         if is_context_overflow(reply.status, message):
@@ -182,6 +208,9 @@ class OpenAICompatibleModel(EndpointModel):
         if "insufficient_quota" in message:
             # OpenAI's word for an account without money, which comes with the status of a rate limit.
             cause, transient = "quota", False
+        elif cause == "not_found" and (offered := await self.list_offered_models()):
+            named = ", ".join(offered[:_MOST_NAMES]) + (" ..." if len(offered) > _MOST_NAMES else "")
+            reason += f"; the server offers {named}"
         elif cause == "not_found" and not (self.api_base or "").rstrip("/").endswith("/v1"):
             reason += f"; {self.api_base} does not end in /v1, as most such addresses do"
         elif "HTTP request was sent to HTTPS port" in message:

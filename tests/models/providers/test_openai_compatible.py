@@ -325,6 +325,36 @@ def test_an_address_without_v1_is_told_of() -> None:
         assert "does not end" not in catch_failure(make_model(f"{base}/v1/")).reason
 
 
+def test_a_model_that_is_not_there_is_told_with_those_that_are() -> None:
+    def answer(asked: Mapping[str, object]) -> Reply:
+        if "messages" in asked:
+            return make_error_reply(404, "The model `m` does not exist.")
+        return Reply({"object": "list", "data": [{"id": f"org/{n}"} for n in range(7)]})
+
+    with serve_answers(answer) as endpoint:
+        model = make_model(endpoint.api_base)
+        reasons = [catch_failure(model).reason for _ in range(2)]
+    assert (
+        reasons
+        == [
+            "openai/m: HTTP 404: The model `m` does not exist. (error) (invalid_request_error); "
+            "the server offers org/0, org/1, org/2, org/3, org/4 ..."
+        ]
+        * 2
+    )
+    assert endpoint.paths.count("/v1/models") == 1
+    assert endpoint.keys[1] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("listed", ["{not", [], {"data": None}, {"data": [3]}, {"data": [{}]}])
+def test_a_list_of_models_that_is_none_is_left_out(listed: object) -> None:
+    body = listed if isinstance(listed, str) else json.dumps(listed)
+    reply = make_error_reply(404, "no")
+    with serve_answers(lambda asked: reply if "messages" in asked else Reply(body)) as endpoint:
+        found = catch_failure(make_model(endpoint.api_base))
+    assert found.reason == "openai/m: HTTP 404: no (error) (invalid_request_error)"
+
+
 OVERFLOWS: Mapping[str, tuple[int, str | dict[str, object]]] = {
     "openai": (400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens"),
     "openai code": (400, {"error": {"message": "too long", "code": "context_length_exceeded"}}),
