@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
+import time
+from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
@@ -44,6 +46,16 @@ class Limits:
     """The number of calls meant to be in flight: their starts are spread so that they do not move in step."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A failed call that waits to be repeated: why it failed, its tries so far, and when it goes on."""
+
+    cause: str
+    attempt: int
+    until: float
+    """Seconds of ``time.monotonic``, which another thread than the loop's can read."""
+
+
 @dataclass
 class LimitedModel:
     """A model that is asked within limits.
@@ -73,6 +85,7 @@ class LimitedModel:
         self._door = asyncio.Lock()
         self._line = asyncio.Lock()
         self._probes = 0
+        self._pauses: dict[object, Pause] = {}
         self._signs_of_life = 0
         self._down = False
         self._starts = Pace(60)
@@ -94,6 +107,19 @@ class LimitedModel:
                 "exceeded the limit"
             )
         return tuple(notes)
+
+    @property
+    def trouble(self) -> str | None:
+        """What keeps calls from being answered, in words; None where nothing does. Any thread may ask."""
+        pauses = sorted(self._pauses.values(), key=lambda pause: pause.until)
+        if not pauses:
+            return "the endpoint does not answer" if self._down else None
+        next_s = max(0.0, pauses[0].until - time.monotonic())
+        causes = ", ".join(cause for cause, _ in Counter(pause.cause for pause in pauses).most_common())
+        tries = max(pause.attempt for pause in pauses)
+        many = "1 call waits" if len(pauses) == 1 else f"{len(pauses)} calls wait"
+        of = f"{tries} of {self.limits.retries + 1} tries"
+        return f"{many} to be repeated ({causes}, {of}, next in {next_s:.0f} s)"
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, as in ``StoredModel``: there is none."""
@@ -150,7 +176,11 @@ class LimitedModel:
                 if error.cause == "rate_limit" and error.retry_after_s is not None:
                     # The endpoint speaks to all calls, not to this one.
                     self._held_until = max(self._held_until, _now() + error.retry_after_s)
-                await asyncio.sleep(wait_s)
+                self._pauses[(pause := object())] = Pause(error.cause, attempt, time.monotonic() + wait_s)
+                try:
+                    await asyncio.sleep(wait_s)
+                finally:
+                    del self._pauses[pause]
             else:
                 self._note_sign_of_life()
                 return completion

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -27,11 +28,16 @@ class Progress:
     elapsed_s: float
     usd: float | None = None
     """Dollars that this run has spent, None where no price is known."""
+    trouble: str | None = None
+    """The reason why calls are not answered, in words; None where they are."""
 
     def line(self) -> str:
         """Write the counts as a line for a terminal or a log."""
         done = self.answered + self.not_scored
         parts = [f"{self.answered} of {self.total} answered", f"{self.in_flight} in flight"]
+        # Ahead of all else, because a narrow terminal shows the beginning of the line.
+        if self.trouble:
+            parts.append(self.trouble)
         if self.reused:
             parts.append(f"{self.reused} reused")
         if self.not_scored:
@@ -90,25 +96,43 @@ class Display(Protocol):
         """Remove the line."""
 
 
-class Ticker:
-    """A thread that shows the progress of a run now and then."""
+_LOOK_S = 0.5
+"""Seconds between two looks at the progress of a run."""
 
-    def __init__(self, progress: Callable[[], Progress], screen: Display) -> None:
+
+class Ticker:
+    """A thread that shows the progress of a run now and then, and at once when trouble begins or ends.
+
+    ``progress`` may return None while there is nothing to show yet.
+    """
+
+    def __init__(self, progress: Callable[[], Progress | None], screen: Display) -> None:
         self._progress = progress
         self._screen = screen
+        self._has_shown = False
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="fcbench-progress", daemon=True)
         self._thread.start()
 
     def _tick(self) -> None:
-        while not self._stopped.wait(self._screen.every_s):
-            self._screen.show(self._progress().line())
+        shown_at, was_in_trouble = time.monotonic(), False
+        while not self._stopped.wait(min(self._screen.every_s, _LOOK_S)):
+            progress = self._progress()
+            if progress is None:
+                continue
+            is_in_trouble = progress.trouble is not None
+            is_due = time.monotonic() - shown_at >= self._screen.every_s - _LOOK_S / 2
+            if is_due or is_in_trouble != was_in_trouble:
+                self._screen.show(progress.line())
+                self._has_shown = True
+                shown_at, was_in_trouble = time.monotonic(), is_in_trouble
 
     def stop(self) -> None:
         """End the thread and remove the line."""
         self._stopped.set()
         self._thread.join()
-        self._screen.clear()
+        if self._has_shown:
+            self._screen.clear()
 
 
 @contextmanager

@@ -59,17 +59,29 @@ class RunReporting:
 
     # Progress
 
+    # A wrapper, so that it comes before the first call, which may have to be repeated for a minute.
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Show progress while entries are asked: one updated line, or a line now and then."""
+        if self._screen is not None:
+            self._ticker = Ticker(
+                lambda: self._session.progress() if self._session.expected else None, self._screen
+            )
+        return (yield)
+
+    @property
+    def _shows_progress(self) -> bool:
+        return self._ticker is not None and self._session.expected > 0
+
     def pytest_runtest_logstart(self) -> None:
-        """Start to show progress with the first entry: one updated line, or a line now and then."""
-        if self._ticker is None and self._screen is not None and self._session.expected:
-            reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-            if reporter is not None:
-                reporter.showfspath = False
-            self._ticker = Ticker(self._session.progress, self._screen)
+        """Print no path of a file if progress is shown."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if self._shows_progress and reporter is not None:
+            reporter.showfspath = False
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Print no letter for an entry if progress is shown."""
-        if self._ticker is None or report.when == "teardown" or not hasattr(report, "fcbench"):
+        if not self._shows_progress or report.when == "teardown" or not hasattr(report, "fcbench"):
             return None
         return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
 

@@ -147,6 +147,7 @@ class Session:
             calls=models.limited.calls if models.limited else 0,
             elapsed_s=time.monotonic() - self._started_at,
             usd=models.spent_usd,
+            trouble=models.limited.trouble if models.limited else None,
         )
 
     def stop(self) -> None:

@@ -6,6 +6,7 @@ All on loops whose time is made up, so times are exact and no test waits.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -181,6 +182,37 @@ def test_an_endpoint_that_is_down_is_not_tried_again_and_again() -> None:
     ]
     fake.script = [make_failure()]
     assert clock.run_coroutine(ask_model(model)) == ANSWER, "it is up again, so a failure is tried again"
+
+
+def test_calls_that_wait_to_be_repeated_are_told_of() -> None:
+    model = LimitedModel(FakeModel([make_429(60), make_429(90), make_failure()]), Limits(retries=4))
+
+    async def main() -> list[str | None]:
+        told = [model.trouble]
+        asking = asyncio.gather(*(ask_model(model, number) for number in range(3)))
+        await asyncio.sleep(0.01)
+        told.append(model.trouble)
+        await asking
+        return [*told, model.trouble]
+
+    before, meanwhile, after = clock.run_coroutine(main())
+    assert (before, after) == (None, None)
+    assert meanwhile is not None
+    assert re.fullmatch(
+        r"3 calls wait to be repeated \(rate_limit, endpoint, 1 of 5 tries, next in [01] s\)", meanwhile
+    )
+
+
+def test_an_endpoint_that_is_down_is_told_of_until_it_works() -> None:
+    model = LimitedModel(FakeModel([make_failure(), make_failure()]), Limits(retries=1))
+
+    async def main() -> str | None:
+        await expect_failure(ask_model(model))
+        return model.trouble
+
+    assert clock.run_coroutine(main()) == "the endpoint does not answer"
+    clock.run_coroutine(ask_model(model))
+    assert model.trouble is None
 
 
 def test_one_that_fails_while_others_work_says_nothing_of_the_endpoint() -> None:

@@ -27,6 +27,11 @@ def test_what_there_is_nothing_of_is_left_out() -> None:
     assert plain.line() == "48 of 100 answered, 8 in flight, 4.7 calls/s, 0:00:11 left"
 
 
+def test_trouble_stands_at_the_beginning() -> None:
+    line = replace(HALF, trouble="2 calls wait to be repeated").line()
+    assert line.startswith("48 of 100 answered, 8 in flight, 2 calls wait to be repeated, 3 reused")
+
+
 @pytest.mark.parametrize("answered", [0, 98], ids=["start", "end"])
 def test_no_time_is_guessed_from_nothing_or_for_nothing(answered: int) -> None:
     assert "left" not in replace(HALF, answered=answered, not_scored=2 if answered else 0).line()
@@ -96,3 +101,24 @@ def test_progress_is_shown_until_the_block_ends(tmp_path: Path, monkeypatch: pyt
     with show_progress(lambda: HALF):
         assert threading.active_count() == before + 1
     assert threading.active_count() == before
+
+
+def test_trouble_is_shown_when_it_begins_and_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a line comes every half minute, it would else come too late."""
+    monkeypatch.setattr("pytest_fcbench.dispatch.progress._LOOK_S", 0.01)
+    shown = Shown()
+    shown.every_s = 3600
+    bad = replace(HALF, trouble="the endpoint does not answer")
+    states = iter([None, HALF, bad, bad, bad, HALF])
+    ticker = Ticker(lambda: next(states, HALF), shown)
+    assert shown.twice.wait(30)
+    ticker.stop()
+    assert shown.lines == [bad.line(), HALF.line(), "cleared"]
+
+
+def test_where_nothing_was_shown_nothing_is_removed() -> None:
+    shown = Shown()
+    ticker = Ticker(lambda: None, shown)
+    assert threading.Event().wait(0.1) is False
+    ticker.stop()
+    assert shown.lines == []

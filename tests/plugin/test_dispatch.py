@@ -46,12 +46,12 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(
 ) -> None:
     with serve_answers(lambda _: make_error_reply(status, "not for you")) as endpoint:
         result = project.run(*live(endpoint), *workers)
-        assert len(endpoint.requests) == 1
+        assert endpoint.paths.count("/v1/chat/completions") == 1
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
             f"ERROR: the first call failed, so no other call was made: {cause}: *not for you*",
-            "*; --fcbench-no-preflight*",
+            "*; use --fcbench-no-preflight*",
         ]
     )
     assert not (project.path / "scorecard.json").exists()
@@ -123,7 +123,7 @@ def pytest_unconfigure(config):
 
 @pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal", "each"])
 def test_workers_only_judge(project: Project, dist: str) -> None:
-    """Whatever the distribution, each entry is asked for once, and no worker imports litellm."""
+    """Whatever the distribution, each entry is asked for once, and no worker imports a client."""
     project.write("conftest.py", REPORT_IMPORTS)
     with serve_answers(first_function) as endpoint:
         result = project.run(*live(endpoint, "--fcbench-tag"), "-n", "2", "--dist", dist)
@@ -218,11 +218,11 @@ def test_a_worker_on_another_host_converses_itself_with_its_share(project: Proje
             )
     finally:
         server.kill()
-        server.wait()
+        server.communicate()
     result.assert_outcomes(passed=6)
     assert set(asked(endpoint).values()) == {1}
     imports = (project.path / "imports.txt").read_text().splitlines()
-    assert sorted(imports) == ["['litellm', 'openai', 'aiohttp']", "[]"]
+    assert sorted(imports) == ["['aiohttp']", "[]"]
     told = (project.path / "told.txt").read_text().splitlines()
     assert 0 < len(told) == len(set(told)) < 6
 
@@ -322,7 +322,9 @@ def test_the_budget_is_not_passed(project: Project) -> None:
 def test_a_budget_needs_a_price(project: Project) -> None:
     result = project.run("--fcbench-model=hosted_vllm/x", "--fcbench-max-usd=1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --fcbench-max-usd=1: the price of hosted_vllm/x; *prices*"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --fcbench-max-usd=1: the price of hosted_vllm/x is not known; *prices*"]
+    )
 
 
 @PLAIN_AND_XDIST

@@ -141,7 +141,8 @@ class ConnectionPool:
 
         # How many requests are out at once is decided by the dispatcher.
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S)
-        async with aiohttp.ClientSession(connector=connector, trust_env=True) as session:
+        named = {"User-Agent": "pytest-fcbench"}
+        async with aiohttp.ClientSession(connector=connector, headers=named, trust_env=True) as session:
             self._sessions[loop] = session
             try:
                 yield
