@@ -148,7 +148,7 @@ def test_a_ledger_comes_out_of_a_review(
             "--ledger: needs the findings of all checks and categories",
         ),
         (["core", "--review", "none.yaml"], "none.yaml: cannot be read"),
-        (["core", "--json", "taken"], "taken: cannot be written"),
+        (["core", "--json", "taken"], "taken: cannot be written: Is a directory"),
     ],
 )
 def test_wrong_words_are_exit_code_4(

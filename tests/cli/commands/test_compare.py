@@ -113,26 +113,31 @@ def test_the_profile_is_that_of_the_runs_or_the_one_asked_for(
     assert "Scores (official profile)" in _run_compare(capsys, one, two, "--profile=official")
 
 
-def test_wrong_words_are_told(
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["before.json"], "the following arguments are required: AFTER"),
+        (["before.json", "none.json"], "none.json: cannot be read: No such file"),
+        (["before.json", "other.json"], "other.json: not a scorecard"),
+        (["before.json", "strange.json"], "have no scored entry in common"),
+        (["before.json", "after.json", "--metric=paralel"], "Did you mean 'parallel'"),
+        (["before.json", "after.json", "--metric=overall,paralel"], "Did you mean 'parallel'"),
+        (["before.json", "after.json", "--format=htm"], "invalid choice: 'htm'"),
+        (["before.json", "after.json", "--flips=-1"], "--flips=-1: must be 0 or more"),
+    ],
+)
+@pytest.mark.usefixtures("runs")
+def test_wrong_words_are_told(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    Path("other.json").write_text("{}", encoding="utf-8")
+    write_scorecard(Path("strange.json"), [make_record(category="multiple")])
+    assert message in _run_refused_compare(capsys, *arguments)
+
+
+def test_no_scorecard_is_overwritten(
     runs: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before, _ = runs
-    other = tmp_path / "other.json"
-    other.write_text("{}", encoding="utf-8")
-    strange = write_scorecard(tmp_path / "strange.json", [make_record(category="multiple")])
-    assert "the following arguments are required: AFTER" in _run_refused_compare(capsys, before)
-    assert "none.json: cannot be read: No such file" in _run_refused_compare(
-        capsys, before, str(tmp_path / "none.json")
-    )
-    assert "other.json: not a scorecard" in _run_refused_compare(capsys, before, str(other))
-    assert "have no scored entry in common" in _run_refused_compare(capsys, before, str(strange))
-    assert "Did you mean 'parallel'" in _run_refused_compare(capsys, *runs, "--metric=paralel")
-    assert "Did you mean 'parallel'" in _run_refused_compare(capsys, *runs, "--metric=overall,paralel")
-    assert "invalid choice: 'htm'" in _run_refused_compare(capsys, *runs, "--format=htm")
-    assert "--flips=-1: must be 0 or more" in _run_refused_compare(capsys, *runs, "--flips=-1")
-    assert "this scorecard is also an input" in _run_refused_compare(
-        capsys, *runs, f"--to={tmp_path}/../{tmp_path.name}/after.json"
-    )
+    told = _run_refused_compare(capsys, *runs, f"--to={tmp_path}/../{tmp_path.name}/after.json")
+    assert "this scorecard is also an input" in told
 
 
 def test_a_target_that_cannot_be_written_is_told(

@@ -320,15 +320,21 @@ def test_builtin_beside_a_script_needs_no_network(run_audit: RunAudit) -> None:
     assert "agreement 40.0%, Cohen's kappa 0.00" in text
 
 
-def test_limits_cut_the_pairs_and_the_list(run_audit: RunAudit) -> None:
+def _write_a_lenient_judge() -> tuple[str, str]:
     Path("judge.json").write_text(
         json.dumps({"answers": {}, "default": json.dumps({"same": True, "reason": "x"})})
     )
-    judges = ("--judge=builtin", "--judge=scripted:judge.json")
-    text = run_audit(*judges, "--limit=1")
+    return ("--judge=builtin", "--judge=scripted:judge.json")
+
+
+def test_a_limit_cuts_the_pairs_that_are_judged(run_audit: RunAudit) -> None:
+    text = run_audit(*_write_a_lenient_judge(), "--limit=1")
     assert "left to a judge: 5\n1 of 1 pairs have" in text
     assert "agreement 100.0%, Cohen's kappa not defined" in text
-    text = run_audit(*judges, "--failures=1")
+
+
+def test_a_number_of_failures_cuts_the_list(run_audit: RunAudit) -> None:
+    text = run_audit(*_write_a_lenient_judge(), "--failures=1")
     assert text.count("  demo:hotels_0") == 1
     assert "and 2 more; --to=FILE writes all, --failures=N shows N here" in text
 

@@ -90,25 +90,35 @@ def test_the_page_has_a_chart_where_there_are_dates(
     assert page.read_text(encoding="utf-8").count("<svg") == 1
 
 
-def test_wrong_words_are_told(runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "wrong.yaml").write_text("models: {a: {model: x/y, released: soon}}\n", encoding="utf-8")
-    (tmp_path / "text.json").write_text("hello", encoding="utf-8")
-    assert "the following arguments are required: SCORECARD" in _run_refused_leaderboard(capsys)
-    assert "none.json: cannot be read" in _run_refused_leaderboard(capsys, "none.json")
-    assert "text.json: not JSON" in _run_refused_leaderboard(capsys, *runs, "text.json")
-    assert "./bad.json is given twice" in _run_refused_leaderboard(
-        capsys, *runs, f"{tmp_path}/bad.json"
-    ).replace(str(tmp_path), ".")
-    assert "Did you mean 'overall'" in _run_refused_leaderboard(capsys, *runs, "--sort=overal")
-    assert "Did you mean 'parallel'" in _run_refused_leaderboard(capsys, *runs, "--metrics=live,paralel")
-    assert "no scorecard has a scored entry of live" in _run_refused_leaderboard(capsys, *runs, "--sort=live")
-    assert (
-        "--config=none.yaml: no such file; name a configuration file, or leave the option out"
-        in _run_refused_leaderboard(capsys, *runs, "--config=none.yaml")
-    )
-    assert "models.a.released: must be a date such as 2024-07-18" in _run_refused_leaderboard(
-        capsys, *runs, "--config=wrong.yaml"
-    )
-    assert "--to=bad.json: this scorecard is also an input" in _run_refused_leaderboard(
-        capsys, *runs, "--to=bad.json"
-    )
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: SCORECARD"),
+        (["none.json"], "none.json: cannot be read"),
+        (["good.json", "text.json"], "text.json: not JSON"),
+        (["good.json", "--sort=overal"], "Did you mean 'overall'"),
+        (["good.json", "--metrics=live,paralel"], "Did you mean 'parallel'"),
+        (["good.json", "--sort=live"], "no scorecard has a scored entry of live"),
+        (
+            ["good.json", "--config=none.yaml"],
+            "--config=none.yaml: no such file; name a configuration file, or leave the option out",
+        ),
+        (
+            ["good.json", "--config=wrong.yaml"],
+            "models.a.released: must be a date such as 2024-07-18",
+        ),
+        (["good.json", "bad.json", "--to=bad.json"], "--to=bad.json: this scorecard is also an input"),
+    ],
+)
+@pytest.mark.usefixtures("runs")
+def test_wrong_words_are_told(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    Path("wrong.yaml").write_text("models: {a: {model: x/y, released: soon}}\n", encoding="utf-8")
+    Path("text.json").write_text("hello", encoding="utf-8")
+    assert message in _run_refused_leaderboard(capsys, *arguments)
+
+
+def test_a_scorecard_by_two_paths_is_given_twice(
+    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = _run_refused_leaderboard(capsys, *runs, f"{tmp_path}/bad.json")
+    assert f"{tmp_path}/bad.json is given twice" in told

@@ -67,19 +67,31 @@ def test_github_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert main.main(["merge", "s1.json", "s2.json", "s3.json", "--gate", "live_simple>=0.8"]) == 1
     assert "::error title=gate live_simple>=0.8%3A broken::" in capsys.readouterr().out.replace("%3E", ">")
     assert "| broken | live" in Path("summary.md").read_text()
+
+
+def test_a_summary_that_cannot_be_written_is_told_and_fails_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "no/such/folder.md")
     assert main.main(["merge", "s1.json", "s2.json", "s3.json"]) == 0
     assert "no/such/folder.md: cannot be written" in capsys.readouterr().err
 
 
-def test_a_missing_shard_stops_it_unless_that_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_shard_stops_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        "the scorecard of shard 2/3 is missing; give it too, or continue without it with "
-        "--partial" in _run_refused_merge(capsys, "s1.json", "s3.json")
+        "the scorecard of shard 2/3 is missing; give it too, or continue without it with --partial"
+        in _run_refused_merge(capsys, "s1.json", "s3.json")
     )
     assert not Path("scorecard.json").exists()
+
+
+def test_a_missing_shard_that_is_meant_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["merge", "s1.json", "s3.json", "--partial"]) == 0
     assert "note: without shard 2/3" in capsys.readouterr().out
+
+
+def test_no_gate_holds_for_a_part_of_the_shards() -> None:
     assert main.main(["merge", "s1.json", "s3.json", "--partial", "--gate", "live_simple>=0.1"]) == 2
 
 

@@ -314,7 +314,7 @@ def test_a_baseline_knows_no_calls() -> None:
     assert tabulate_complex_calls(_compare_cards(before, after)).rows == ()
 
 
-def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
+def _compare_chats_and_written_calls() -> Comparison:
     before, after = (
         replace(
             make_card({}, name, rated_by=judge),
@@ -325,19 +325,32 @@ def test_calls_as_written_and_ratings_stand_side_by_side() -> None:
             ("b", "harsh", [(Passed(), Passed()), (WRONG, Passed())], (2, 2)),
         )
     )
-    found = _compare_cards(before, after)
-    assert [row[:6] for row in executed_calls(found).rows[:2]] == [
+    return _compare_cards(before, after)
+
+
+def test_calls_as_written_stand_side_by_side() -> None:
+    assert [row[:6] for row in executed_calls(_compare_chats_and_written_calls()).rows[:2]] == [
         ("exec_simple", "before", "2", "1", "0", "0"),
         ("exec_simple", "after", "2", "1", "0", "1"),
     ]
-    assert [row[:5] for row in tabulate_ratings(found).rows] == [
+
+
+def test_ratings_stand_side_by_side() -> None:
+    assert [row[:5] for row in tabulate_ratings(_compare_chats_and_written_calls()).rows] == [
         ("chatable", "before", "2", "0", "0.50"),
         ("chatable", "after", "2", "0", "2.00"),
     ]
-    assert "judge of ratings: wise before, harsh after" in write_warnings(found)
-    assert (
-        executed_calls(_compare_flips(1, 0, 1)).rows == tabulate_ratings(_compare_flips(1, 0, 1)).rows == ()
-    )
+
+
+def test_ratings_by_two_judges_are_warned_of() -> None:
+    warnings = write_warnings(_compare_chats_and_written_calls())
+    assert "judge of ratings: wise before, harsh after" in warnings
+
+
+def test_runs_without_calls_as_written_and_ratings_have_no_rows_of_them() -> None:
+    found = _compare_flips(1, 0, 1)
+    assert executed_calls(found).rows == ()
+    assert tabulate_ratings(found).rows == ()
 
 
 def test_other_rules_of_conversations_are_warned_of() -> None:

@@ -198,17 +198,25 @@ def test_the_schema_can_refuse_what_is_told_of_calls(path: tuple[str, ...], valu
         _validate_section(found)
 
 
-def test_executable_entries_and_ratings() -> None:
+def _read_section_of_chats_and_written_calls() -> dict[str, object]:
     records = [
         *make_executed_records((Passed(), Passed()), (FAILED, Passed())),
         *make_chat_records(2, 1, TIMEOUT),
     ]
-    found = _read_section(records, replace(FACTS, rated_by="wise"))
+    return _read_section(records, replace(FACTS, rated_by="wise"))
+
+
+def test_executable_entries_tell_both_verdicts() -> None:
+    found = _read_section_of_chats_and_written_calls()
     _validate_section(found)
-    assert found["rated_by"] == "wise"
     counts = {"both": 1, "ast_only": 0, "execution_only": 1, "neither": 0}
     told = {**counts, "ast": 0.5, "execution": 1.0, "agreement": 0.5}
     assert _find_value(found, "profiles", "official", "executable") == {"exec_simple": told, "all": told}
+
+
+def test_ratings_tell_their_judge_counts_and_mean() -> None:
+    found = _read_section_of_chats_and_written_calls()
+    assert found["rated_by"] == "wise"
     of = _find_value(found, "ratings", "chatable")
     assert isinstance(of, dict)
     assert {key: of[key] for key in ("rated", "not_rated", "counts", "mean")} == {
@@ -217,6 +225,12 @@ def test_executable_entries_and_ratings() -> None:
         "counts": [0, 1, 1],
         "mean": 1.5,
     }
+
+
+def test_the_schema_asks_a_count_for_each_rating() -> None:
+    found = _read_section_of_chats_and_written_calls()
+    of = _find_value(found, "ratings", "chatable")
+    assert isinstance(of, dict)
     of["counts"] = [0, 1]
     with pytest.raises(jsonschema.ValidationError):
         _validate_section(found)

@@ -67,6 +67,9 @@ def test_parts_of_a_missing_group_are_not_named() -> None:
     assert select_outermost(["live_simple", "live", "agentic", "live"]) == ["live", "agentic"]
 
 
-def test_unknown_numbers_are_a_dash_and_small_sums_have_four_decimals() -> None:
+def test_unknown_numbers_are_a_dash() -> None:
     assert (format_number(None), format_number(1200), format_number(0.5, ".1%")) == ("-", "1200", "50.0%")
+
+
+def test_small_sums_have_four_decimals() -> None:
     assert (format_dollars(None), format_dollars(0.0123), format_dollars(12.349)) == ("-", "0.0123", "12.35")

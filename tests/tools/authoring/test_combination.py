@@ -221,14 +221,19 @@ def test_parallel_multiple_asks_different_functions() -> None:
     assert made.parents == ("own:simple_python_0", "own:simple_python_2")
 
 
-def test_parallel_multiple_leaves_out_what_could_be_answered_twice_and_other_languages() -> None:
-    other = _make_question("What is the outlook for Riga?", _SAME, 3, city=["Riga"])
-    german = _make_question("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])
-    short, terse = _make_question("Bergen 4", city=["Bergen"]), _make_question("900", _LOANS, sum=[900.0])
-
-    assert combination.build_parallel_multiple([_OSLO, other], Random(1)) is None
-    assert combination.build_parallel_multiple([_OSLO, german], Random(1)) is None
-    assert combination.build_parallel_multiple([short, terse], Random(1)) is None
+@pytest.mark.parametrize(
+    "others",
+    [
+        (_OSLO, _make_question("What is the outlook for Riga?", _SAME, 3, city=["Riga"])),
+        (_OSLO, _make_question("Welche Rate hat ein Kredit von 900?", _LOANS, 4, sum=[900.0])),
+        (_make_question("Bergen 4", city=["Bergen"]), _make_question("900", _LOANS, sum=[900.0])),
+    ],
+    ids=["answered twice", "two languages", "language unknown"],
+)
+def test_parallel_multiple_leaves_out_pairs_that_cannot_be_told_apart_or_read_as_one(
+    others: tuple[Entry, Entry],
+) -> None:
+    assert combination.build_parallel_multiple(others, Random(1)) is None
 
 
 @pytest.mark.parametrize(

@@ -72,12 +72,18 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     assert told["price"] == "$2.5 an hour, 8 calls at once"
     assert told["ended"] == "2026-05-28 20:26 UTC"
     assert told["note"] == "a note"
-    assert "core 1 · fcbench 0.1.0 · 2026-05-28" in sections.summarise_run(sections.prepare_models([run])[0])
-    run = load_card(tmp_path, records, price=Price(input=1, output=4))
-    assert (
-        dict(sections.list_facts(sections.prepare_models([run])[0]))["price"]
-        == "$1 in, $4 out, per million tokens"
-    )
+
+
+def test_a_price_of_tokens_is_told_per_million(tmp_path: Path) -> None:
+    run = load_card(tmp_path, [make_record()], price=Price(input=1, output=4))
+    told = dict(sections.list_facts(sections.prepare_models([run])[0]))
+    assert told["price"] == "$1 in, $4 out, per million tokens"
+
+
+def test_a_run_is_summed_up_by_suite_version_and_day(tmp_path: Path) -> None:
+    run = load_card(tmp_path, [make_record()])
+    summary = sections.summarise_run(sections.prepare_models([run])[0])
+    assert "core 1 · fcbench 0.1.0 · 2026-05-28" in summary
 
 
 # Scores
