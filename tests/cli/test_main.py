@@ -161,7 +161,8 @@ def test_a_cache_that_cannot_be_written_is_told(
     cache.write_text("a file", encoding="utf-8")
     assert main.main(["pull", "demo", "--from", str(wheel)]) == 1
     assert capsys.readouterr().err == (
-        f"fcbench: {cache / 'packs' / 'demo'}: Not a directory; FCBENCH_CACHE names the cache\n"
+        f"fcbench: {cache / 'packs' / 'demo'}: Not a directory; "
+        f"choose another cache folder with FCBENCH_CACHE\n"
     )
 
 

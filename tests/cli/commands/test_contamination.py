@@ -123,7 +123,7 @@ def test_function_docs_are_measured_on_request(run_contamination: RunContaminati
     with serve_endpoint(answer_with_echo()) as (server, where):
         code, text, _ = run_contamination(where, "--functions", "--limit=2")
     assert code == 0
-    assert text.startswith("How much function docs and the user's words surprise")
+    assert text.startswith("How surprising function docs and the user's words are to hosted_vllm/m")
     assert all(json.loads(str(request["prompt"]).split("\n")[0])["name"] for request in server.requests)
 
 

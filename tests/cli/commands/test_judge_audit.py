@@ -279,7 +279,7 @@ def test_a_judge_that_always_fails(start_endpoint: StartEndpoint, capfd: pytest.
     assert main.main(["judge-audit", CARD, *list_audit_options(endpoint)]) == 1
     printed = capfd.readouterr()
     assert "left out: 5 without an answer from openai/wise (judge_reply 5)" in printed.out
-    assert "fcbench: there is nothing to compare" in printed.err
+    assert "fcbench: nothing to compare: no pair has an answer from both judges" in printed.err
     assert read_audit()["agreement"] is None
 
 
@@ -329,7 +329,7 @@ def _write_a_lenient_judge() -> tuple[str, str]:
 
 def test_a_limit_cuts_the_pairs_that_are_judged(run_audit: RunAudit) -> None:
     text = run_audit(*_write_a_lenient_judge(), "--limit=1")
-    assert "left to a judge: 5\n1 of 1 pairs have" in text
+    assert "leave to a judge: 5\n1 of 1 pairs have" in text
     assert "agreement 100.0%, Cohen's kappa not defined" in text
 
 

@@ -130,10 +130,10 @@ def test_a_missing_file_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[]", "x.json: not a scorecard: it has no section 'fcbench'"),
-        ("{}", "x.json: not a scorecard: it has no section 'fcbench'"),
+        ("[]", "x.json: not a scorecard: section 'fcbench' is missing"),
+        ("{}", "x.json: not a scorecard: section 'fcbench' is missing"),
         ("not JSON", "x.json: not JSON"),
-        ('{"fcbench": {"schema": "other/1"}, "tests": []}', "x.json: its schema is 'other/1'"),
+        ('{"fcbench": {"schema": "other/1"}, "tests": []}', "x.json: unknown schema 'other/1'"),
     ],
 )
 def test_a_file_that_is_no_scorecard_is_refused(
