@@ -305,7 +305,7 @@ def test_sources_are_not_run(tmp_path: Path) -> None:
 def test_a_source_that_is_missing_is_told(path: str) -> None:
     with pytest.raises(PackError) as caught:
         read_constants({name: text for name, text in TEXTS.items() if name != path})
-    assert str(caught.value) == f"{path} is missing"
+    assert str(caught.value) == f"{path} is missing; the package has changed"
 
 
 @pytest.mark.parametrize(

@@ -390,7 +390,7 @@ def _format_call(call: ExpectedCall) -> str:
 
 @entry_check(
     "implied_default",
-    "the default of an optional parameter is not accepted",
+    "an optional parameter's default is not accepted",
     "accept the default too, or do not allow omitting the parameter",
 )
 def find_refused_defaults(facts: Facts, entry: Entry) -> Iterator[Flaw]:
