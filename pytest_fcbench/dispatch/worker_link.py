@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
@@ -81,7 +81,7 @@ class LinkServer:
             deliver_challenge(connection, self._key)
             answer_challenge(connection, self._key)
             while True:
-                asked: Entry | list[Entry] = connection.recv()
+                asked: Entry | list[Entry] = _receive_value(connection)
                 if isinstance(asked, list):
                     self._expect(asked)
                 else:
@@ -134,7 +134,7 @@ class Link:
         if self._connection is not None:
             # If the controller is gone, the next request reports it.
             with suppress(OSError):
-                self._connection.send(list(entries))
+                self._connection.send_bytes(pickle.dumps(list(entries)))
 
     def transcript(self, entry: Entry) -> Transcript:
         """Return the finished conversation about an entry. Raises ``NotScoredError``."""
@@ -142,8 +142,8 @@ class Link:
             if self._closed:
                 raise EOFError
             self._connection = self._connection or _connect(self._offer)
-            self._connection.send(entry)
-            outcome: Transcript | NotScoredError = self._connection.recv()
+            self._connection.send_bytes(pickle.dumps(entry))
+            outcome: Transcript | NotScoredError = _receive_value(self._connection)
         except (AuthenticationError, EOFError, OSError):
             self._drop()
             reason = "the process that calls the model has ended or closed the connection"
@@ -165,6 +165,12 @@ class Link:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+# Values are pickled here and not by ``Connection.send`` and ``recv``: these leave the buffer of a BytesIO in
+# the traceback of an error, and the garbage collector of CPython 3.12.1 crashes where that is in a cycle.
+def _receive_value(connection: Connection) -> Any:
+    return pickle.loads(connection.recv_bytes())  # noqa: S301 - the other end has proved that it has the key
 
 
 def _connect(offer: Offer) -> Connection:

@@ -1,4 +1,4 @@
-"""Live runs through litellm and ``fcbench serve``: how near they come to what the latency allows.
+"""Live runs against ``fcbench serve``, directly or through litellm: how near they come to what the latency allows.
 
     python -m tests.performance.dispatch
     python -m tests.performance.dispatch --entries 6000 --concurrency 128 --workers 2 --max-ratio 1.15
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -80,6 +80,8 @@ class Scenario:
     workers: int = 0
     most: float | None = None
     blocking: bool = False
+    model: str = "openai/oracle"
+    """Asked directly; ``litellm:openai/oracle`` goes through litellm."""
 
     @property
     def limit_s(self) -> float:
@@ -153,7 +155,7 @@ def _prepare_ours(scenario: Scenario, project: Path) -> list[str]:
     trials = math.ceil(scenario.entries / len(_load_single_turn()))
     at_once = f"--fcbench-concurrency={scenario.concurrency}"
     return [
-        "--fcbench-model=openai/oracle",
+        f"--fcbench-model={scenario.model}",
         "--fcbench-category=single_turn",
         f"--fcbench-trials={trials}",
         at_once,
@@ -208,11 +210,13 @@ def main() -> int:
     parser.add_argument("--latency", type=float, default=1.0, help="seconds")
     parser.add_argument("--workers", type=int, default=0, help="-n of pytest-xdist")
     parser.add_argument("--max-ratio", type=float)
+    parser.add_argument("--model", default="openai/oracle", help="litellm:openai/oracle goes through litellm")
     given = parser.parse_args()
     one = Scenario(given.entries or 0, given.concurrency, given.latency, given.workers, given.max_ratio)
+    scenarios = [replace(each, model=given.model) for each in ([one] if given.entries else SCENARIOS)]
     print(f"{'':<28}    limit  calls to verdicts  ratio    max  whole process  memory   worker")
     failed = False
-    for scenario in [one] if given.entries else SCENARIOS:
+    for scenario in scenarios:
         result = run_scenario(scenario)
         ratio = result.run_s / scenario.limit_s
         failed |= scenario.most is not None and ratio > scenario.most
