@@ -1,4 +1,4 @@
-"""Live runs against ``fcbench serve``, directly or through litellm: how near they come to what the latency allows.
+"""Live runs against ``fcbench serve``: how near they come to what the latency allows.
 
     python -m tests.performance.dispatch
     python -m tests.performance.dispatch --entries 6000 --concurrency 128 --workers 2 --max-ratio 1.15
