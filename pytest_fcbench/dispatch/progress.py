@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
@@ -66,8 +65,9 @@ class Screen:
     def show(self, line: str) -> None:
         """Write a line, over the one before on a terminal."""
         if self._renews:
-            # One less than the terminal has: a full line would move the cursor to the next one.
-            width = shutil.get_terminal_size().columns - 1
+            # Of this copy, because pytest may have replaced standard output; a terminal may say 0. One column
+            # less than it has, because a full line would move the cursor to the next one.
+            width = (os.get_terminal_size(self._out.fileno()).columns or 80) - 1
             line = f"\r{line[:width]:<{width}}"
         self._out.write(line if self._renews else f"{line}\n")
         self._out.flush()

@@ -76,8 +76,11 @@ class RunReporting:
     def pytest_runtest_logstart(self) -> None:
         """Print no path of a file if progress is shown."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-        if self._shows_progress and reporter is not None:
+        if self._shows_progress and reporter is not None and reporter.showfspath:
             reporter.showfspath = False
+            # pytest begins a new line here, and what was shown before the first entry would stay above it.
+            if self._screen is not None:
+                self._screen.clear()
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Print no letter for an entry if progress is shown."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pty
+import termios
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +66,26 @@ def test_lines_come_through_though_output_is_captured(
     screen.close()
     assert (tmp_path / "out").read_text() == "7 of 9\n8 of 9\n"
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("columns", "width"), [(30, 29), (0, 79)], ids=["narrow", "unknown"])
+def test_a_terminal_shows_as_much_as_fits(
+    columns: int, width: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ours, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (10, columns))
+    kept = os.dup(1)
+    with capfd.disabled():
+        os.dup2(terminal, 1)
+        try:
+            screen = Screen()
+        finally:
+            os.dup2(kept, 1)
+    screen.show("x" * 200)
+    screen.close()
+    assert os.read(ours, 1000).decode() == "\r" + "x" * width
+    for file in (ours, terminal, kept):
+        os.close(file)
 
 
 class Shown:
