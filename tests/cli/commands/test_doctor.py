@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from importlib import metadata
@@ -145,7 +144,6 @@ def test_a_disk_that_is_nearly_full_is_told(
 def _examine_model(
     capsys: pytest.CaptureFixture[str], api_base: str, *words: str
 ) -> tuple[int, Mapping[str, str]]:
-    os.environ.setdefault("HOSTED_VLLM_API_KEY", "none")
     code, found, _ = _run_doctor(capsys, "--model", "hosted_vllm/m", "--api-base", api_base, *words)
     return code, found
 
