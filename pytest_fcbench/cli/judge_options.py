@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +11,7 @@ from typing import TypeVar
 from pytest_fcbench.cli.run_options import collect_run_options
 from pytest_fcbench.config.loading import Settings, build_judge_settings, find_config_file
 from pytest_fcbench.dispatch.progress import show_progress
-from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import Question, interpret_transcript, put_question
 from pytest_fcbench.models.registry import check_judge
@@ -37,24 +37,9 @@ def load_judge_settings(chosen: argparse.Namespace, **instead: object) -> Settin
     """
     options = {**collect_run_options(chosen), **instead}
 
-    def load_checked() -> Settings | None:
-        if judge := build_judge_settings(options, find_config_file(Path(), chosen.config)):
-            check_judge(judge)
-        return judge
-
-    return _rename_model_options(load_checked)
-
-
-def _rename_model_options(do: Callable[[], T]) -> T:
-    """Run ``do``, renaming options of the model to those of the judge in its errors."""
-    try:
-        return do()
-    except UsageError as error:
-        text = str(error).replace("--fcbench-api-", "--judge-api-")
-        text = text.replace("--fcbench-judge", "--judge")
-        # A judge is always asked in words, so a hint about tools would mislead.
-        text = text.replace(", and whether it accepts tools (--fcbench-mode=prompt sends none)", "")
-        raise UsageError(text) from None
+    if judge := build_judge_settings(options, find_config_file(Path(), chosen.config)):
+        check_judge(judge)
+    return judge
 
 
 def ask_judge(
@@ -77,7 +62,7 @@ def ask_judge(
         return answer
 
     try:
-        _rename_model_options(lambda: session.start([question.about for question in questions]))
+        session.start([question.about for question in questions])
         with show_progress(session.progress):
             answers = list(map(read_answer, questions))
         progress = session.progress()

@@ -25,7 +25,7 @@ from pytest_fcbench.config.layers import (
     read_own_suites,
     read_release_date,
 )
-from pytest_fcbench.config.options import FILE, OPTIONS, Settings
+from pytest_fcbench.config.options import FILE, OPTIONS, ModelFlags, Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import BUILTIN
 
@@ -108,6 +108,12 @@ def build_judge_settings(
 _JUDGE_OPTIONS = {"model": "judge", "api_base": "judge_api_base", "api_key_env": "judge_api_key_env"}
 
 
+_FLAGS = {
+    "model": ModelFlags(*(BY_KEY[key].flag for key in _JUDGE_OPTIONS)),
+    "judge": ModelFlags(*(BY_KEY[key].flag for key in _JUDGE_OPTIONS.values())),
+}
+
+
 def _move_judge(layer: Mapping[str, V]) -> dict[str, V]:
     """Return a layer with the judge's options in the place of the model's."""
     rest = {key: value for key, value in layer.items() if key not in _JUDGE_OPTIONS}
@@ -121,7 +127,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
     derived: dict[str, Any] = {
         "model": layers.profile["model"].text() if layers.profile else name,
         "label": name,
-        "model_option": BY_KEY[role].flag,
+        "flags": _FLAGS[role],
         "own": layers.own_suites,
         "judge": judge,
         "api_key": values.read_secret(layers, "api_key_env", key_option),

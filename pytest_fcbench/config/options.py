@@ -103,6 +103,15 @@ option = _declare_with(Option)
 """Declares a field of ``Settings`` as an option; takes what ``Option`` takes."""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelFlags:
+    """The options of the command line that name a model, its address, and the variable of its key."""
+
+    model: str
+    api_base: str
+    api_key_env: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings of a run: options by group, then values derived from them and from the environment.
@@ -293,8 +302,8 @@ class Settings:
     # What follows from the options, the rest of the file and the environment.
     label: str
     """The name of the model in reports: the profile's, or the id."""
-    model_option: str
-    """The option that named the model, for errors about it: the judge of a run is named by another."""
+    flags: ModelFlags
+    """The options that named the model, for errors about it: the judge of a run is named by others."""
     own: Mapping[str, Path]
     """The paths of a team's own suites by name."""
     api_key: str | None = field(repr=False)

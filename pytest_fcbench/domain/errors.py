@@ -68,6 +68,10 @@ class CallError(NotScoredError):
         self.transient = transient
         self.retry_after_s = retry_after_s
 
+    def with_reason(self, reason: str) -> CallError:
+        """Return the same failure with another reason, for example one that names the model."""
+        return CallError(self.cause, reason, transient=self.transient, retry_after_s=self.retry_after_s)
+
 
 class RunStoppedError(NotScoredError):
     """The run was stopped, or the process that asks the model is gone, before the answer came."""

@@ -36,6 +36,17 @@ def shorten_text(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def shorten_middle(text: str, longest: int) -> str:
+    """Cut the middle out of a text of more characters than ``longest``; an ellipsis stands in its place.
+
+    The end of an error says more than its middle: a cause, or what to do.
+    """
+    if len(text) <= longest:
+        return text
+    end = longest // 3
+    return f"{text[: longest - end - 1]}…{text[-end:]}"
+
+
 def cut_counting(text: str, longest: int) -> str:
     """Cut a text after a number of characters and append how many were cut."""
     return text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest:,} more characters)"

@@ -77,7 +77,7 @@ class Provider:
 
 def refuse_model(settings: Settings, rule: str) -> UsageError:
     """Return an error about the model of these settings, which names the option that chose it."""
-    return UsageError(f"{settings.model_option}={settings.model}: {rule}")
+    return UsageError(f"{settings.flags.model}={settings.model}: {rule}")
 
 
 def find_file(path: str, settings: Settings) -> Path:

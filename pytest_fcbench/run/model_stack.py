@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
 
+from pytest_fcbench.config.layers import BY_KEY
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.dispatch.budget import Ledger
@@ -21,23 +22,24 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.recording import Recording
 
-HINTS: Mapping[str, str] = {
-    "authentication": "name the variable that holds a valid API key with --fcbench-api-key-env",
-    "bad_request": "check the model's name, and whether it accepts tools (--fcbench-mode=prompt sends none)",
-    "connection": "check --fcbench-api-base, and whether the server is running",
-    "function_error": "fix the function",
-    "function_result": "let the function return text, a message or a list of tool calls",
-    "not_found": "check the model's name and --fcbench-api-base",
-    "redirect": "use the address that the endpoint names with --fcbench-api-base, if it is yours",
-    "quota": "add credit to the account, or use another API key",
-    "budget": "raise --fcbench-max-usd",
-}
-"""The way out, by the cause of a call that failed."""
 
-
-def find_hint(error: NotScoredError) -> str:
-    """Return the way out for a call that failed."""
-    return HINTS.get(error.cause, "try again later")
+def find_hint(error: NotScoredError, settings: Settings) -> str:
+    """Return what to do about a failed call under these settings."""
+    flags, is_judge = settings.flags, settings.flags.model == BY_KEY["judge"].flag
+    # A judge is always asked in words.
+    tools = "" if is_judge else ", and whether it accepts tools (--fcbench-mode=prompt sends none)"
+    hints = {
+        "authentication": f"name the variable that holds a valid API key with {flags.api_key_env}",
+        "bad_request": f"check the model's name{tools}",
+        "connection": f"check {flags.api_base}, and whether the server is running",
+        "function_error": "fix the function",
+        "function_result": "let the function return text, a message or a list of tool calls",
+        "not_found": f"check the model's name and {flags.api_base}",
+        "redirect": f"use the address that the endpoint names with {flags.api_base}, if it is yours",
+        "quota": "add credit to the account, or use another API key",
+        "budget": "raise --fcbench-max-usd",
+    }
+    return hints.get(error.cause, "try again later")
 
 
 class ModelStack:

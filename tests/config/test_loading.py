@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcbench.config import loading
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.config.options import OPTIONS, ModelFlags
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
@@ -59,7 +59,7 @@ def test_without_options_and_file_the_defaults_hold(
     assert settings == Settings(
         model="lexical",
         label="lexical",
-        model_option="--fcbench-model",
+        flags=ModelFlags("--fcbench-model", "--fcbench-api-base", "--fcbench-api-key-env"),
         suites=("core",),
         own={},
         categories=tuple(category for category in CATEGORIES.values() if category.scored),
@@ -175,7 +175,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
     assert dataclasses.replace(settings, categories=(), gate=(), judge=None) == Settings(
         model="oracle",
         label="oracle",
-        model_option="--fcbench-model",
+        flags=ModelFlags("--fcbench-model", "--fcbench-api-base", "--fcbench-api-key-env"),
         suites=("core", "bfcl"),
         own={},
         categories=(),
@@ -737,7 +737,9 @@ def test_the_judge_stands_where_the_model_stood(
     judge = load_judge(FILE.replace("A_VARIABLE", "NOT_SET_ANYWHERE"))
     assert judge is not None
     assert (judge.model, judge.label) == ("openai/judge", "openai/judge")
-    assert judge.model_option == "--fcbench-judge"
+    assert judge.flags == ModelFlags(
+        "--fcbench-judge", "--fcbench-judge-api-base", "--fcbench-judge-api-key-env"
+    )
     assert (judge.api_base, judge.api_key) == ("http://localhost:9000/v1", "the judge's key")
     assert judge.parameters == {"temperature": 0.001}
     assert (judge.mode, judge.concurrency, judge.rpm, judge.retries) == (None, 8, None, 8)

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.domain.text import cut_counting, cut_text, escape_surrogates, make_printable, shorten_text
+from pytest_fcbench.domain.text import (
+    cut_counting,
+    cut_text,
+    escape_surrogates,
+    make_printable,
+    shorten_middle,
+    shorten_text,
+)
 
 ANY_TEXT = st.text(st.characters())
 """Lone surrogates and control characters too."""
@@ -61,4 +68,5 @@ def test_any_text_can_be_encoded(text: str) -> None:
 def test_a_text_that_is_too_long_tells_so() -> None:
     assert [cut_text("abcd", 4), cut_text("abcde", 4)] == ["abcd", "abcd\u2026"]
     assert [shorten_text("abcd", 4), shorten_text("abcde", 4)] == ["abcd", "abc\u2026"]
+    assert [shorten_middle("abcdef", 6), shorten_middle("abcdefg", 6)] == ["abcdef", "abc\u2026fg"]
     assert [cut_counting("abcd", 4), cut_counting("abcde", 4)] == ["abcd", "abcd\u2026 (1 more characters)"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.config.loading import build_settings
+from pytest_fcbench.config.loading import build_judge_settings, build_settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.run.context import RunContext
@@ -63,8 +63,17 @@ def test_a_model_without_a_network_opens_no_store(tmp_path: Path) -> None:
 
 
 def test_a_cause_has_its_hint() -> None:
-    assert (
-        find_hint(NotScoredError("connection", "x"))
-        == "check --fcbench-api-base, and whether the server is running"
-    )
-    assert find_hint(NotScoredError("other", "x")) == "try again later"
+    settings = build_settings({}, None)
+    found = find_hint(NotScoredError("connection", "x"), settings)
+    assert found == "check --fcbench-api-base, and whether the server is running"
+    assert find_hint(NotScoredError("other", "x"), settings) == "try again later"
+
+
+def test_a_hint_for_a_judge_names_the_options_of_the_judge() -> None:
+    judge = build_judge_settings({"judge": "openai/wise"}, None)
+    assert judge
+    found = find_hint(NotScoredError("not_found", "x"), judge)
+    assert found == "check the model's name and --fcbench-judge-api-base"
+    # A judge is sent no tools.
+    assert find_hint(NotScoredError("bad_request", "x"), judge) == "check the model's name"
+    assert "tools" in find_hint(NotScoredError("bad_request", "x"), build_settings({}, None))

@@ -248,7 +248,7 @@ def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding
             transcript = session.transcript(context.selection.entries(_CATEGORY)[0])
             yield _describe_call(context, transcript, tools=context.manner.prompting.mode is Mode.FC)
         except NotScoredError as error:
-            way_out = drop_option_prefix(find_hint(error))
+            way_out = drop_option_prefix(find_hint(error, once))
             yield Finding("call", State.BAD, f"{error.cause}: {error.reason}", way_out)
         except FcbenchError as error:
             yield Finding(what, State.BAD, drop_option_prefix(str(error)))

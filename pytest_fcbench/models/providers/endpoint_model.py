@@ -10,14 +10,17 @@ from functools import cached_property
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import list_long_secrets, redact_secrets
+from pytest_fcbench.domain.redaction import list_long_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.providers.failures import write_in_one_line
 
 
 class RequestRefusedError(CallError):
     """An endpoint refused a request as malformed; ``message`` is its whole explanation."""
 
-    message: str = ""
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__("bad_request", reason)
+        self.message = message
 
 
 @dataclass
@@ -76,12 +79,12 @@ class EndpointModel(ABC):
         headers = {str(k): str(v) for k, v in given.items()} if isinstance(given, Mapping) else {}
         return {**headers, "X-Fcbench-Entry": entry.item_id} if self.tag else headers
 
-    def describe(self, text: str) -> str:
-        """Write the message of a failure as the reason of an error: one line, no secrets."""
-        return f"{self.id}: {redact_secrets(' '.join(text.split()), self.api_key or '')[:300]}"
+    def build_reason(self, message: str) -> str:
+        """Return the reason of a failed call: the model and the message in one line, without secrets."""
+        return f"{self.id}: {write_in_one_line(message, self.api_key)}"
 
     @cached_property
-    def secrets(self) -> list[str]:
-        """The secrets that no answer may contain."""
+    def answer_secrets(self) -> list[str]:
+        """The secrets that are removed from answers: long ones, which no honest answer contains."""
         given = self.parameters.get("api_key")
         return list_long_secrets(self.api_key or "", given if isinstance(given, str) else "")

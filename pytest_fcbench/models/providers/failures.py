@@ -8,6 +8,9 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
+from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.domain.text import shorten_middle
+
 _CAUSES = {
     400: "bad_request",
     401: "authentication",
@@ -49,6 +52,15 @@ def read_error_message(body: bytes) -> str:
     # Only the code says that an account is empty, or that a prompt is too long, in words that are no prose.
     codes = [str(error[name]) for name in ("code", "type") if isinstance(error.get(name), str)]
     return " ".join([words, *(f"({code})" for code in codes if code not in words)])
+
+
+_LONGEST_REASON = 300
+
+
+def write_in_one_line(message: str, secret: str | None) -> str:
+    """Write the message of an endpoint as at most 300 characters in one line, without secrets."""
+    # Secrets first: half a secret would not be recognised.
+    return shorten_middle(redact_secrets(" ".join(message.split()), secret or ""), _LONGEST_REASON)
 
 
 _OVERFLOW = re.compile(

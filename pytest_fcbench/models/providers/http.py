@@ -17,10 +17,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
-from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after
+from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after, write_in_one_line
 
 if TYPE_CHECKING:
     import aiohttp
@@ -64,7 +65,9 @@ class ConnectionPool:
     _sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = field(
         default_factory=dict, repr=False
     )
-    _keepers: list[AsyncGenerator[None]] = field(default_factory=list, repr=False)
+    _keepers: dict[asyncio.AbstractEventLoop, AsyncGenerator[None]] = field(default_factory=dict, repr=False)
+    _proxies: dict[str, str | None] = field(default_factory=dict, repr=False)
+    """Proxies by origin."""
 
     async def send_request(
         self,
@@ -86,6 +89,10 @@ class ConnectionPool:
         session = await self._open_session()
         named = next((path for name in _CA_VARIABLES if (path := os.environ.get(name))), None)
         certificates = _load_certificates(named) if url.startswith("https:") else True
+        origin = "://".join(urlsplit(url)[:2])
+        if origin not in self._proxies:
+            self._proxies[origin] = find_proxy(url)
+        proxy = self._proxies[origin]
         patience = aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_S)
         try:
             for _ in range(_MOST_REDIRECTS + 1):
@@ -98,6 +105,7 @@ class ConnectionPool:
                     timeout=patience,
                     allow_redirects=False,
                     ssl=certificates,
+                    proxy=proxy,
                 ) as response:
                     location = response.headers.get("Location")
                     if location is None or not 300 <= response.status < 400:
@@ -130,9 +138,8 @@ class ConnectionPool:
         if loop not in self._sessions:
             # A loop that ends in order closes its asynchronous generators first (``shutdown_asyncgens``): so
             # the session is closed on the loop that it belongs to, whoever owns that loop.
-            keeper = self._keep_session(loop)
-            self._keepers.append(keeper)
-            await anext(keeper)
+            self._keepers[loop] = self._keep_session(loop)
+            await anext(self._keepers[loop])
         return self._sessions[loop]
 
     async def _keep_session(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[None]:
@@ -142,12 +149,55 @@ class ConnectionPool:
         # How many requests are out at once is decided by the dispatcher.
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S)
         named = {"User-Agent": "pytest-fcbench"}
-        async with aiohttp.ClientSession(connector=connector, headers=named, trust_env=True) as session:
+        # Not ``trust_env``: aiohttp would look for a proxy and read ~/.netrc again for each request, in other
+        # threads, at twice the cost of the request; and a password of that file is no key of a model.
+        async with aiohttp.ClientSession(connector=connector, headers=named) as session:
             self._sessions[loop] = session
             try:
                 yield
             finally:
-                del self._sessions[loop]
+                del self._sessions[loop], self._keepers[loop]
+
+
+def find_proxy(url: str) -> str | None:
+    """Return the proxy that the environment (or the system) names for an address, or None.
+
+    Raises ``CallError`` for a proxy of an unknown kind.
+    """
+    parts = urlsplit(url)
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or not parts.hostname or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return None
+    # ``localhost:3128`` is what curl takes too.
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if urlsplit(proxy).scheme not in ("http", "https"):
+        reason = (
+            f"the proxy for {parts.scheme} must be an http or https URL, not {urlsplit(proxy).scheme}; "
+            f"correct {parts.scheme}_proxy or all_proxy"
+        )
+        raise CallError("connection", reason)
+    return proxy
+
+
+def check_address(option: str, address: str, key_option: str) -> None:
+    """Check the address of an endpoint that an option gives; ``key_option`` names the variable of a key.
+
+    Raises ``UsageError``.
+    """
+    try:
+        parts = urlsplit(address)
+        is_wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:
+        is_wrong = True
+    if is_wrong:
+        rule = "must be an http or https URL, e.g. http://localhost:8000/v1"
+        raise UsageError(f"{option}={redact_secrets(address)}: {rule}")
+    if parts.username or parts.password:
+        raise UsageError(
+            f"{option}: contains a user name or a password, which reports would repeat; put the key into a "
+            f"variable and name it with {key_option}"
+        )
 
 
 @cache
@@ -218,25 +268,28 @@ async def request_json(
     contain the secret.
     """
 
-    def fail(cause: str, reason: str, *, transient: bool, wait_s: float | None = None) -> CallError:
-        # An endpoint may repeat the key that it was sent.
-        words = redact_secrets(" ".join(reason.split()), secret or "")[:300]
-        hint = f"; {hints[cause]}" if hints and cause in hints else ""
-        return CallError(cause, f"{about}: {words}{hint}", transient=transient, retry_after_s=wait_s)
-
     try:
         reply = await connections.send_request(
             method, url, headers=headers, query=query, body=body, timeout_s=timeout_s
         )
+        return _read_json(reply)
     except CallError as error:
-        raise fail(error.cause, error.reason, transient=error.transient) from None
+        # An endpoint may repeat the key that it was sent.
+        words = write_in_one_line(error.reason, secret)
+        hint = f"; {hints[error.cause]}" if hints and error.cause in hints else ""
+        raise error.with_reason(f"{about}: {words}{hint}") from None
+
+
+def _read_json(reply: HttpReply) -> object:
+    """Read the JSON of a reply with status 200. Raises ``CallError``."""
     if reply.status != 200:
         cause, transient = diagnose_status(reply.status)
         reason = f"HTTP {reply.status}: {reply.body[:1000].decode('utf-8', 'replace')}"
         # A redirect that was not followed leads to the same place each time.
-        raise fail(cause, reason, transient=transient and reply.status >= 400, wait_s=reply.retry_after_s)
+        transient = transient and reply.status >= 400
+        raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
     try:
         value: object = json.loads(reply.body)
     except (ValueError, RecursionError):
-        raise fail("garbled", "the reply is not JSON", transient=True) from None
+        raise CallError("garbled", "the reply is not JSON", transient=True) from None
     return value

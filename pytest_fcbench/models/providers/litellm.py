@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import mask_secrets, redact_secrets
+from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
@@ -21,6 +21,7 @@ from pytest_fcbench.models.providers.failures import (
     diagnose_status,
     is_context_overflow,
     parse_retry_after,
+    write_in_one_line,
 )
 
 if TYPE_CHECKING:
@@ -58,12 +59,10 @@ class LitellmModel(EndpointModel):
                 return Completion(text=told.reason, fault=Fault.OVERFLOW)
             if told.cause != "bad_request":
                 raise told from None
-            refused = RequestRefusedError(told.cause, told.reason, transient=told.transient)
-            refused.message = str(error)
-            raise refused from None
+            raise RequestRefusedError(told.reason, str(error)) from None
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             raise describe_failure(self.id, error, self.api_key) from None
-        return _read_completion(reply, time.perf_counter() - started, self.secrets)
+        return _read_completion(reply, time.perf_counter() - started, self.answer_secrets)
 
     def _build_request(self, entry: Entry, request: AskModel) -> dict[str, object]:
         """Return a request without optional parameters."""
@@ -117,8 +116,7 @@ def describe_failure(model: str, error: Exception, api_key: str | None) -> CallE
 def _shorten(error: Exception, api_key: str | None) -> str:
     # Some messages of litellm end in a traceback, with paths of this machine.
     words = str(error).partition("Traceback (most recent call last)")[0]
-    text = " ".join(words.split()) or type(error).__name__
-    return redact_secrets(text, api_key or "")[:300]
+    return write_in_one_line(words, api_key) or type(error).__name__
 
 
 # litellm passes these on as errors of the server, some with status 500, so they would be tried for minutes.

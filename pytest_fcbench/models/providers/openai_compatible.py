@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
@@ -19,14 +18,14 @@ from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.models.price_table import litellm_models
-from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
+from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
 from pytest_fcbench.models.providers.failures import (
     diagnose_status,
     is_context_overflow,
     read_error_message,
 )
-from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply
+from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,6 @@ _PARAMETERS = _CONTROLS | {
 }
 """Parameters that are known to be the server's. Others may be litellm's own, and then litellm is asked."""
 
-
 _MOST_NAMES = 5
 """The most names of models that an error lists."""
 
@@ -151,7 +149,9 @@ class OpenAICompatibleModel(EndpointModel):
     ) -> Completion:
         """Send one request. Raises ``CallError``."""
         assert self.api_base
-        headers = {"Content-Type": "application/json", **self._authorization, **self.build_headers(entry)}
+        # Names of headers are the same in any case, and one that the user gives replaces ours.
+        given = {name.title(): value for name, value in self.build_headers(entry).items()}
+        headers = {"Content-Type": "application/json", **self._build_key_header(), **given}
         started = time.perf_counter()
         try:
             reply = await self.connections.send_request(
@@ -164,19 +164,13 @@ class OpenAICompatibleModel(EndpointModel):
             latency_s = time.perf_counter() - started
             if reply.status != 200:
                 return await self._read_failure(reply)
-            return read_reply(reply.body, latency_s, self.secrets)
+            return read_reply(reply.body, latency_s, self.answer_secrets)
         except RequestRefusedError:
             raise
         except CallError as error:
-            raise CallError(
-                error.cause,
-                self.describe(error.reason),
-                transient=error.transient,
-                retry_after_s=error.retry_after_s,
-            ) from None
+            raise error.with_reason(self.build_reason(error.reason)) from None
 
-    @property
-    def _authorization(self) -> Mapping[str, str]:
+    def _build_key_header(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
 
     async def list_offered_models(self) -> tuple[str, ...]:
@@ -186,7 +180,7 @@ class OpenAICompatibleModel(EndpointModel):
                 reply = await self.connections.send_request(
                     "GET",
                     f"{(self.api_base or '').rstrip('/')}/models",
-                    headers=self._authorization,
+                    headers=self._build_key_header(),
                     timeout_s=min(self.timeout_s, _LIST_S),
                 )
                 self.offered = tuple(str(each["id"]) for each in json.loads(reply.body)["data"])
@@ -198,13 +192,11 @@ class OpenAICompatibleModel(EndpointModel):
         """Return a completion for a request that was too long. Raises ``CallError`` for other failures."""
         message = read_error_message(reply.body)
         if is_context_overflow(reply.status, message):
-            return Completion(text=self.describe(message), fault=Fault.OVERFLOW)
+            return Completion(text=self.build_reason(message), fault=Fault.OVERFLOW)
         cause, transient = diagnose_status(reply.status)
         reason = f"HTTP {reply.status}: {message}"
         if cause == "bad_request":
-            refused = RequestRefusedError(cause, self.describe(reason))
-            refused.message = message
-            raise refused
+            raise RequestRefusedError(self.build_reason(reason), message)
         if "insufficient_quota" in message:
             # OpenAI's word for an account without money, which comes with the status of a rate limit.
             cause, transient = "quota", False
@@ -300,17 +292,7 @@ def _read_count(value: object) -> int | None:
 def _open_model(argument: str, settings: Settings) -> Chosen:
     endpoint = find_endpoint(settings)
     assert endpoint
-    try:
-        parts = urlsplit(endpoint.api_base)
-        is_wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
-    except ValueError:
-        is_wrong = True
-    if is_wrong:
-        raise refuse_model(
-            settings,
-            f"the address {endpoint.api_base!r} is not an http or https URL; "
-            "give one such as --fcbench-api-base=http://localhost:8000/v1",
-        )
+    check_address(settings.flags.api_base, endpoint.api_base, settings.flags.api_key_env)
     model = OpenAICompatibleModel(
         id=settings.model,
         parameters=dict(settings.parameters),

@@ -12,11 +12,9 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.providers import http
@@ -45,21 +43,7 @@ class PromptModel:
     connections: http.ConnectionPool = field(default_factory=http.ConnectionPool, repr=False)
 
     def __post_init__(self) -> None:
-        try:
-            parts = urlsplit(self.api_base)
-            is_wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
-        except ValueError:
-            is_wrong = True
-        if is_wrong:
-            raise UsageError(
-                f"--api-base={redact_secrets(self.api_base)}: must be an http or https URL, e.g. "
-                f"http://localhost:8000/v1"
-            )
-        if parts.username or parts.password:
-            raise UsageError(
-                "--api-base: contains a user name or a password; put the key into a variable and "
-                "name it with --api-key-env"
-            )
+        http.check_address("--api-base", self.api_base, "--api-key-env")
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -20,6 +21,7 @@ from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers import litellm, openai_compatible
+from pytest_fcbench.models.providers.http import find_proxy
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import (
     OpenAICompatibleModel,
@@ -520,6 +522,63 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
     assert proxy.paths == ["http://model.invalid/v1/chat/completions"]
 
 
+@pytest.mark.parametrize(
+    ("variables", "proxy"),
+    [
+        ({"http_proxy": "http://127.0.0.1:3128"}, "http://127.0.0.1:3128"),
+        ({"all_proxy": "http://127.0.0.1:3128"}, "http://127.0.0.1:3128"),
+        ({"http_proxy": "127.0.0.1:3128"}, "http://127.0.0.1:3128"),
+        ({"https_proxy": "http://127.0.0.1:3128"}, None),
+        ({"http_proxy": "http://127.0.0.1:3128", "no_proxy": "other.invalid, model.invalid"}, None),
+        ({"http_proxy": "http://127.0.0.1:3128", "no_proxy": "*"}, None),
+        ({}, None),
+    ],
+)
+def test_the_environment_names_the_proxy(
+    monkeypatch: pytest.MonkeyPatch, variables: Mapping[str, str], proxy: str | None
+) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert find_proxy("http://model.invalid:8000/v1") == proxy
+
+
+def test_a_proxy_of_another_kind_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "socks5://me:pass-1234@127.0.0.1:1080")
+    monkeypatch.delenv("no_proxy", raising=False)
+    found = catch_failure(make_model("http://model.invalid/v1"))
+    assert (found.cause, found.transient) == ("connection", False)
+    assert "the proxy for http must be an http or https URL, not socks5; correct http_proxy" in found.reason
+    assert "pass-1234" not in found.reason
+
+
+def test_a_login_of_the_netrc_file_is_not_sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login me password pass-1234\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        model = OpenAICompatibleModel("openai/m", {}, endpoint.api_base, None, name="m")
+        asyncio.run(model.complete(make_entry(), QUESTION))
+    assert "authorization" not in endpoint.headers[0]
+
+
+def test_a_header_that_the_user_gives_replaces_ours_in_any_case() -> None:
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        model = make_model(endpoint.api_base, extra_headers={"authorization": "Basic mine"})
+        asyncio.run(model.complete(make_entry(), QUESTION))
+    assert endpoint.headers[0]["authorization"] == "Basic mine"
+
+
+def test_a_long_error_keeps_what_to_do_at_its_end() -> None:
+    told = make_error_reply(404, "no such model " + "x" * 500)
+    with serve_answers(lambda _: told) as endpoint:
+        found = catch_failure(make_model(endpoint.api_base.removesuffix("/v1")))
+    assert found.reason.endswith("does not end in /v1, as most such addresses do")
+    assert len(found.reason) < 350
+
+
 # Who is asked
 
 
@@ -592,5 +651,13 @@ def test_address_and_key_may_stand_in_the_environment(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://h/v1", "http://", "http://[::1"])
 def test_what_is_no_address_is_refused_at_once(address: str) -> None:
-    with pytest.raises(UsageError, match="is not an http or https URL"):
+    with pytest.raises(UsageError) as caught:
         registry.choose_model(read_settings(model="my-model", api_base=address))
+    rule = "must be an http or https URL, e.g. http://localhost:8000/v1"
+    assert str(caught.value) == f"--fcbench-api-base={address}: {rule}"
+
+
+def test_an_address_with_a_password_is_refused_without_repeating_it() -> None:
+    with pytest.raises(UsageError, match="name it with --fcbench-api-key-env") as caught:
+        registry.choose_model(read_settings(model="my-model", api_base="http://me:pass-1234@host/v1"))
+    assert "pass-1234" not in str(caught.value)
