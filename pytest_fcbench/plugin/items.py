@@ -133,7 +133,7 @@ class Benchmark:
         """Remember the item whose body runs."""
         self.item = item
 
-    @pytest.fixture
+    @pytest.fixture(scope="session")
     def ask(self) -> Ask:
         """Put an entry to the model and return the transcript."""
         return self.ask_model
@@ -148,12 +148,12 @@ class Benchmark:
         self.item.stash[TRANSCRIPT] = transcript
         return transcript
 
-    @pytest.fixture
+    @pytest.fixture(scope="session")
     def score(self) -> Score:
         """Record a judgement and return the verdict of the selected profile."""
         return self.record_judgement
 
-    @pytest.fixture
+    @pytest.fixture(scope="session")
     def judge(self) -> Judge:
         """Judge a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
         return self.session.judge

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -132,7 +132,7 @@ def _parse_number(text: str) -> float:
 
 
 class Lookup:
-    """An index of entries by what they ask, filled manner by manner until a request is found."""
+    """An index of entries by what they ask, which grows entry by entry until a request is found."""
 
     def __init__(self, suites: Sequence[Suite], models: Models) -> None:
         """Load all entries. Raises ``SuiteError``."""
@@ -148,7 +148,7 @@ class Lookup:
             for each in (*entry.earlier, entry)
         }
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
-        self._to_index = list(MANNERS)
+        self._indexed = self._index_entries()
 
     def find_request(self, body: Body, name: str | None = None) -> FoundRequest:
         """Find the entry of a request; where several ask the same, the named one, else the first.
@@ -165,10 +165,8 @@ class Lookup:
             found = self._index.get(body.digest, {})
             if asked := found.get(key) if key else next(iter(found.values()), None):
                 return asked
-            if not self._to_index:
+            if next(self._indexed, None) is None:
                 break
-            # Every manner takes a conversation about each entry, and most clients use one.
-            self._index_manner(self._to_index.pop(0))
         if key is not None:
             raise RefusedRequestError(
                 400,
@@ -180,18 +178,25 @@ class Lookup:
             404, "unknown_request", f"no entry of these suites has these messages: {self._suites}"
         )
 
-    def _index_manner(self, prompting: Prompting) -> None:
-        memories: Memories = {}
-        for key, (entry, suite) in self._entries.items():
-            for request in list_requests(entry, suite, prompting, self._models, memories, self._web):
-                asked_for = {"messages": request.messages, "tools": request.tools}
-                text = json.dumps(asked_for, ensure_ascii=False)
-                # Only an answer about a memory or the web depends on what was found out before.
-                said = request.messages if isinstance(entry.expectation, Answers) else ()
-                asked = FoundRequest(
-                    entry, prompting, request.turn, request.step, estimate_tokens(text), said
-                )
-                self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
+    def _index_entries(self) -> Iterator[str]:
+        """Index the requests of one entry after the other, in each manner, and yield its key.
+
+        Each takes a whole conversation, so what no request needs is not indexed: the first request would wait
+        for all of them, and most clients use one manner.
+        """
+        for prompting in MANNERS:
+            memories: Memories = {}
+            for key, (entry, suite) in self._entries.items():
+                for request in list_requests(entry, suite, prompting, self._models, memories, self._web):
+                    asked_for = {"messages": request.messages, "tools": request.tools}
+                    text = json.dumps(asked_for, ensure_ascii=False)
+                    # Only an answer about a memory or the web depends on what was found out before.
+                    said = request.messages if isinstance(entry.expectation, Answers) else ()
+                    asked = FoundRequest(
+                        entry, prompting, request.turn, request.step, estimate_tokens(text), said
+                    )
+                    self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
+                yield key
 
 
 def estimate_tokens(text: str) -> int:
