@@ -97,7 +97,15 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "pytest": {
         f"plugin/{name}.py"
         for name in (
-            *("__init__", "entry_files", "former_benchmarks", "items", "registration", "reporting"),
+            *(
+                "__init__",
+                "entry_files",
+                "fixtures",
+                "former_benchmarks",
+                "items",
+                "registration",
+                "reporting",
+            ),
             "xdist_workers",
         )
     },

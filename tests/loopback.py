@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ssl import SSLContext
 from typing import TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
@@ -68,8 +69,8 @@ def make_error_reply(status: int, text: str, code: str = "error") -> Reply:
 
 
 @contextmanager
-def serve_answers(answer: Answer) -> Iterator[Endpoint]:
-    """Serve ``answer`` on a free port of 127.0.0.1 until the block ends."""
+def serve_answers(answer: Answer, tls: SSLContext | None = None) -> Iterator[Endpoint]:
+    """Serve ``answer`` on a free port of 127.0.0.1 until the block ends, over TLS if a context is given."""
     endpoint = Endpoint("", [], [])
     requests, keys = endpoint.requests, endpoint.keys
     in_flight = 0
@@ -109,16 +110,19 @@ def serve_answers(answer: Answer) -> Iterator[Endpoint]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
             """Say nothing."""
 
-    with listen_on_loopback(Handler) as port:
-        endpoint.api_base = f"http://127.0.0.1:{port}/v1"
+    with listen_on_loopback(Handler, tls) as port:
+        endpoint.api_base = f"http{'s' if tls else ''}://127.0.0.1:{port}/v1"
         yield endpoint
 
 
 @contextmanager
-def listen_on_loopback(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
+def listen_on_loopback(handler: type[BaseHTTPRequestHandler], tls: SSLContext | None = None) -> Iterator[int]:
     """Handle requests to a free port of 127.0.0.1 until the block ends."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    if tls:
+        # The handshake happens in the thread of the request, so that a bad one stops no other.
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -16,7 +16,6 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppe
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.remote_hosts import share_of_local
-from pytest_fcbench.run import Ask, Judge, Score
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
@@ -126,17 +125,12 @@ class Benchmark:
         with raise_usage_errors():
             self.session.start(entries)
 
-    # Fixtures of the test bodies; without pytest's ``request``, which costs more than the body
+    # What the fixtures of the test bodies return
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Remember the item whose body runs."""
         self.item = item
-
-    @pytest.fixture(scope="session")
-    def ask(self) -> Ask:
-        """Put an entry to the model and return the transcript."""
-        return self.ask_model
 
     def ask_model(self, entry: Entry) -> Transcript:
         """Put an entry to the model, for the item that runs. Raises ``NotScoredError``."""
@@ -147,16 +141,6 @@ class Benchmark:
             raise
         self.item.stash[TRANSCRIPT] = transcript
         return transcript
-
-    @pytest.fixture(scope="session")
-    def score(self) -> Score:
-        """Record a judgement and return the verdict of the selected profile."""
-        return self.record_judgement
-
-    @pytest.fixture(scope="session")
-    def judge(self) -> Judge:
-        """Judge a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
-        return self.session.judge
 
     def record_judgement(self, judgement: Judgement) -> Passed | Failed:
         """Record a judgement of the item that runs. Raises ``NotScoredError``; skips an entry set aside."""

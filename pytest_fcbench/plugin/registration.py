@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_fcbench.config.loading import build_settings, find_config_file, find_own_suites
+from pytest_fcbench.plugin import fixtures
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites
 from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
 from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
@@ -23,6 +24,7 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object]) -> No
     benchmark = config.stash[BENCHMARK] = Benchmark(config, settings, suites)
     plugins = {
         "benchmark": benchmark,
+        "fixtures": fixtures,
         "entry-files": EntryFileCollector(files),
         "former-benchmarks": FormerBenchmarks(benchmark.session),
         "workers": Workers(benchmark),

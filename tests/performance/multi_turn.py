@@ -9,9 +9,9 @@ from the same call texts, each in a process of its own, best of five.
 The second puts the official 800 entries to the oracle, from the first call to the last answer. Its limit is
 the critical path: the calls of an entry one after the other, entries in their order, so many at once, each
 call as long as the latency. Run twice: with a call that takes the latency and nothing else, which is what our
-part adds (exits with 1 above ``--max-ratio``), and through litellm and ``fcbench serve``. Beside that stands
-what litellm alone needs for the same requests in one process when the endpoint takes no time at all: the run
-through it cannot be faster.
+part adds (exits with 1 above ``--max-ratio``), and over HTTP against ``fcbench serve``, which has the same
+processor. Beside that stands what litellm alone needs for the same requests in one process when the endpoint
+takes no time at all: a run through it cannot be faster.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def measure_live(latency_s: float, concurrency: int) -> float:
     print(f"{made} calls, {concurrency} at once, {latency_s:g} s each")
     print(f"critical path                      {path:6.1f} s")
     print(f"run                                {ours_s:6.1f} s {ours_s / path:6.2f}")
-    print(f"run through litellm and serve      {through:6.1f} s {through / path:6.2f}")
+    print(f"run over HTTP                      {through:6.1f} s {through / path:6.2f}")
     print(f"litellm alone, no latency          {alone:6.1f} s {alone / path:6.2f}")
     return float(ours_s / path)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
@@ -243,8 +244,8 @@ def _explain_tls(error: aiohttp.ClientSSLError) -> str:
 
 def _explain_broken_reply(error: Exception) -> str:
     told = f"{type(error).__name__}: {error}"
-    # The first bytes of a TLS alert: what a TLS server answers to plain HTTP.
-    if r"\x15\x03" in told:
+    # The first bytes of a TLS alert, which a TLS server answers to plain HTTP; as aiohttp quotes them.
+    if re.search(r"\\+x15\\+x03", told):
         return f"{told}; the server seems to want TLS: begin the address with https://"
     return told
 

@@ -149,9 +149,11 @@ class OpenAICompatibleModel(EndpointModel):
     ) -> Completion:
         """Send one request. Raises ``CallError``."""
         assert self.api_base
-        # Names of headers are the same in any case, and one that the user gives replaces ours.
-        given = {name.title(): value for name, value in self.build_headers(entry).items()}
-        headers = {"Content-Type": "application/json", **self._build_key_header(), **given}
+        headers = {
+            "Content-Type": "application/json",
+            **self._build_key_header(),
+            **self.build_headers(entry),
+        }
         started = time.perf_counter()
         try:
             reply = await self.connections.send_request(
@@ -195,9 +197,12 @@ class OpenAICompatibleModel(EndpointModel):
             return Completion(text=self.build_reason(message), fault=Fault.OVERFLOW)
         cause, transient = diagnose_status(reply.status)
         reason = f"HTTP {reply.status}: {message}"
-        if cause == "bad_request":
+        if "HTTP request was sent to HTTPS port" in message:
+            # Nginx; status 400.
+            cause, transient, reason = "connection", False, f"{reason}; begin the address with https://"
+        elif cause == "bad_request":
             raise RequestRefusedError(self.build_reason(reason), message)
-        if "insufficient_quota" in message:
+        elif "insufficient_quota" in message:
             # OpenAI's word for an account without money, which comes with the status of a rate limit.
             cause, transient = "quota", False
         elif cause == "not_found" and (offered := await self.list_offered_models()):
@@ -205,8 +210,6 @@ class OpenAICompatibleModel(EndpointModel):
             reason += f"; the server offers {named}"
         elif cause == "not_found" and not (self.api_base or "").rstrip("/").endswith("/v1"):
             reason += f"; {self.api_base} does not end in /v1, as most such addresses do"
-        elif "HTTP request was sent to HTTPS port" in message:
-            cause, transient, reason = "connection", False, f"{reason}; begin the address with https://"
         raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
 
 

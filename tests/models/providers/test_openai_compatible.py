@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import socket
+import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,13 +15,14 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import trustme
 
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
 from pytest_fcbench.models import registry
-from pytest_fcbench.models.providers import litellm, openai_compatible
+from pytest_fcbench.models.providers import http, litellm, openai_compatible
 from pytest_fcbench.models.providers.http import find_proxy
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import (
@@ -514,6 +516,84 @@ def test_tls_and_plain_http_are_told_apart() -> None:
     assert "begin the address with http://" in found.reason
 
 
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    """Return a certificate authority that nobody knows."""
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def server_tls(authority: trustme.CA) -> ssl.SSLContext:
+    """Return the TLS of a server whose certificate that authority signed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+def test_an_unknown_authority_is_refused_with_the_way_out(server_tls: ssl.SSLContext) -> None:
+    with serve_answers(lambda _: make_message_reply("ok"), server_tls) as endpoint:
+        found = catch_failure(make_model(endpoint.api_base))
+    assert (found.cause, found.transient) == ("connection", False)
+    assert "certificate verify failed" in found.reason
+    assert found.reason.endswith("; name your certificate authority with SSL_CERT_FILE")
+    assert endpoint.requests == []
+
+
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"])
+def test_an_authority_of_the_environment_is_trusted(
+    authority: trustme.CA,
+    server_tls: ssl.SSLContext,
+    variable: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    for each in (*http._CA_VARIABLES, "SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "ca.pem"))
+    http._load_certificates.cache_clear()
+    with serve_answers(lambda _: make_message_reply("ok"), server_tls) as endpoint:
+        answer = asyncio.run(make_model(endpoint.api_base).complete(make_entry(), QUESTION))
+    http._load_certificates.cache_clear()
+    assert answer.text == "ok"
+
+
+def test_authorities_that_cannot_be_read_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
+    found = catch_failure(make_model("https://127.0.0.1:1/v1"))
+    assert (found.cause, found.transient) == ("connection", False)
+    assert "the certificate authorities cannot be read: /nowhere/ca.pem" in found.reason
+
+
+def test_plain_http_to_a_port_of_tls_is_told() -> None:
+    """OpenSSL answers what is no handshake with an alert."""
+
+    async def send_alert(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"\x15\x03\x01\x00\x02\x02\x46")
+        await writer.drain()
+        writer.close()
+
+    async def ask_server() -> str:
+        async with await asyncio.start_server(send_alert, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            with pytest.raises(CallError) as caught:
+                await make_model(f"http://127.0.0.1:{port}/v1").complete(make_entry(), QUESTION)
+            return caught.value.reason
+
+    reason = asyncio.run(ask_server())
+    assert reason.endswith("; the server seems to want TLS: begin the address with https://")
+
+
+def test_a_web_server_that_wants_tls_is_told_too() -> None:
+    """Nginx answers so."""
+    page = b"<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>"
+    with serve_bytes(400, {}, page) as server:
+        found = catch_failure(make_model(server.api_base))
+    assert (found.cause, found.transient) == ("connection", False)
+    assert found.reason.endswith("; begin the address with https://")
+
+
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve_answers(lambda _: make_message_reply("ok")) as proxy:
         monkeypatch.setenv("http_proxy", proxy.api_base.removesuffix("/v1"))
@@ -568,7 +648,8 @@ def test_a_header_that_the_user_gives_replaces_ours_in_any_case() -> None:
     with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
         model = make_model(endpoint.api_base, extra_headers={"authorization": "Basic mine"})
         asyncio.run(model.complete(make_entry(), QUESTION))
-    assert endpoint.headers[0]["authorization"] == "Basic mine"
+    # The first one that was sent.
+    assert endpoint.keys == ["Basic mine"]
 
 
 def test_a_long_error_keeps_what_to_do_at_its_end() -> None:
@@ -647,6 +728,16 @@ def test_address_and_key_may_stand_in_the_environment(monkeypatch: pytest.Monkey
     assert found
     assert (found.api_base, found.api_key) == ("http://127.0.0.1:2/v1", "k1")
     assert "k1" not in repr(found)
+
+
+def test_a_named_variable_of_the_key_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "named")
+    monkeypatch.setenv("OPENAI_API_KEY", "general")
+    found = find_endpoint(
+        read_settings(model="my-model", api_base="http://127.0.0.1:1/v1", api_key_env="MY_KEY")
+    )
+    assert found
+    assert (found.api_key, found.key_variable) == ("named", "MY_KEY")
 
 
 @pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://h/v1", "http://", "http://[::1"])
