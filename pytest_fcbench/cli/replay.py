@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from pytest_fcbench.cli.run_options import describe_unknown_suite, find_openers, load_settings
@@ -17,7 +18,8 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites.suite import Suite
 
 
-def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Session:
+@contextmanager
+def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[Record]) -> Iterator[Session]:
     """Open a run over the suites of these Records that replays the answers of the scorecard.
 
     Raises ``UsageError`` if a suite is unknown or the scorecard holds no answers.
@@ -33,9 +35,9 @@ def open_replay(chosen: argparse.Namespace, card: Scorecard, records: Sequence[R
     settings = load_settings(chosen, suites[0], f"replay:{card.path}")
     trials = count_trials(card.records)
     # The scorecard knows its own mode, names and syntax; today's options could contradict them.
-    return Session(
-        RunContext(replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials))
-    )
+    replayed = replace(settings, mode=None, names=None, syntax=None, suites=tuple(suites), trials=trials)
+    with closing(Session(RunContext(replayed))) as session:
+        yield session
 
 
 def find_suites(card: Scorecard, records: Sequence[Record], known: Collection[str]) -> Sequence[str]:

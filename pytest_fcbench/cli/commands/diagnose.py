@@ -82,18 +82,18 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     failed = failed[: chosen.limit]
     if not failed:
         return
-    # Divergences show in the environments, so the recorded calls are executed again.
-    session = open_replay(chosen, card, failed)
-    talks = list(_hold_again(card, session, failed))
-    found = [_classify(session, *pair, profile) for pair in zip(failed, talks, strict=True)]
     notes: Sequence[str] = ()
-    if judge:
-        questions = [
-            build_question(entry, transcript, finding.verdict, session.environments(entry))
-            for (entry, transcript), finding in zip(talks, found, strict=True)
-        ]
-        diagnoses, notes = ask_judge(judge, questions)
-        found = [replace(f, diagnosis=diagnosis) for f, diagnosis in zip(found, diagnoses, strict=True)]
+    # Divergences show in the environments, so the recorded calls are executed again.
+    with open_replay(chosen, card, failed) as session:
+        talks = list(_hold_again(card, session, failed))
+        found = [_classify(session, *pair, profile) for pair in zip(failed, talks, strict=True)]
+        if judge:
+            questions = [
+                build_question(entry, transcript, finding.verdict, session.environments(entry))
+                for (entry, transcript), finding in zip(talks, found, strict=True)
+            ]
+            diagnoses, notes = ask_judge(judge, questions)
+            found = [replace(f, diagnosis=diagnosis) for f, diagnosis in zip(found, diagnoses, strict=True)]
     yield from _render_findings(found, settings.failures, with_causes=judge is not None)
     yield from notes
     if chosen.to is not None:

@@ -6,6 +6,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
@@ -238,9 +239,10 @@ def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Exp
         raise UsageError(f"{path}: {name!r} cannot name a folder; give the model's official id with --as")
     records, left_out = _select_records(card)
     pricing = pricing or _make_pricing(facts.price, facts.concurrency or 1)
-    export = _Export(name, _open_session(card), pricing, left_out)
-    for category, part in group_by_category(records).items():
-        export.add(CATEGORIES[category], part)
+    with closing(_open_session(card)) as session:
+        export = _Export(name, session, pricing, left_out)
+        for category, part in group_by_category(records).items():
+            export.add(CATEGORIES[category], part)
     if not export.texts:
         raise UsageError(f"{path}: nothing to export ({export}); give the scorecard of a run that was scored")
     return export

@@ -48,8 +48,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     try:
         old = scorecard_files.load_scorecard(chosen.scorecard)
-        session = open_replay(chosen, old, old.records)
-        new = {record.item_id: record for record in _judge_again(session, old.records)}
+        with open_replay(chosen, old, old.records) as session:
+            new = {record.item_id: record for record in _judge_again(session, old.records)}
         found = list(list_changes(old.records, new))
         renewed = [
             f"suite {name}: {what} {str(told.get(key))[:12]} → {str(suite[key])[:12]}"
@@ -60,7 +60,6 @@ def run_command(chosen: argparse.Namespace) -> int:
         print_lines(_describe_changes(old, new, renewed, found))
         if chosen.to is not None:
             write_and_report(chosen.to, json.dumps(_rewrite_report(old, new, session.context)))
-        session.close()
     except FcbenchError as error:
         # An exit code of 1 would mean that something changed.
         raise UsageError(str(error)) from None

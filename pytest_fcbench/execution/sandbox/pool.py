@@ -45,6 +45,7 @@ class Pool:
         self._idle: list[_Child] = []
         self._free = threading.BoundedSemaphore(size)
         self._own: set[str] = set()
+        self._closed = False
 
     def __call__(
         self, calls: Sequence[str], recorded: Sequence[PathCall] = (), own: Sequence[str] = ()
@@ -67,12 +68,15 @@ class Pool:
                 except BaseException:
                     child.end()
                     raise
-                if not child.ended:
+                if self._closed:
+                    child.end()
+                elif not child.ended:
                     self._idle.append(child)
         return tuple(outcomes)
 
     def close(self) -> None:
-        """End the children."""
+        """End the children; one that is busy ends after its call."""
+        self._closed = True
         while self._idle:
             self._idle.pop().end()
 

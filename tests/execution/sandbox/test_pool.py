@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -209,6 +210,18 @@ def test_children_are_used_again() -> None:
         before = {p.pid for p in list_children()}
         pool(["math_gcd(a=4, b=6)"] * 50)
         assert len({p.pid for p in list_children()} - before) == 1
+
+
+def test_a_child_that_is_busy_while_the_pool_is_closed_ends_after_its_call() -> None:
+    pool = Pool(1, Limits(cpu_s=61, wall_s=2))
+    thread = threading.Thread(target=pool, args=(["math_factorial(n=10**9)", "math_gcd(a=4, b=6)"],))
+    thread.start()
+    while not (busy := [p for p in list_children() if p.cmdline()[-2] == "61"]):
+        time.sleep(0.01)
+    pool.close()
+    thread.join()
+    left = [p for p in list_children() if p.cmdline()[-2] == "61"]
+    assert left == [], f"of {busy}"
 
 
 def test_children_end_when_the_parent_is_killed() -> None:
