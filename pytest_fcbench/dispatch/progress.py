@@ -41,7 +41,9 @@ class Progress:
             parts.append(f"{self.reused} reused")
         if self.not_scored:
             parts.append(f"{self.not_scored} not scored")
-        parts.append(f"{self.calls / max(self.elapsed_s, 0.001):.1f} calls/s")
+        # A rate says nothing of less: one call in the first millisecond would be a thousand a second.
+        if self.elapsed_s >= 1:
+            parts.append(f"{self.calls / self.elapsed_s:.1f} calls/s")
         if self.usd is not None:
             parts.append(f"${self.usd:.4f}")
         if 0 < done < self.total:

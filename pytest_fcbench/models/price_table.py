@@ -20,6 +20,8 @@ def known_price(model: str) -> Price | None:
     another prefix is another's, such as a server of one's own.
     """
     models = litellm_models()
+    # ``litellm:ID`` says how the model is asked, not what it is.
+    model = model.removeprefix("litellm:")
     provider, _, name = model.partition("/")
     # ``openai/gpt-4o`` is in the table without its prefix, ``hosted_vllm/gpt-4o`` must not find it there.
     found = models.get(model, models.get(name))

@@ -39,8 +39,9 @@ def test_no_time_is_guessed_from_nothing_or_for_nothing(answered: int) -> None:
     assert "left" not in replace(HALF, answered=answered, not_scored=2 if answered else 0).line()
 
 
-def test_before_any_time_has_passed_the_rate_is_zero() -> None:
-    assert "0.0 calls/s" in replace(HALF, calls=0, elapsed_s=0.0).line()
+def test_no_rate_is_told_of_the_first_second() -> None:
+    assert "calls/s" not in replace(HALF, calls=2, elapsed_s=0.001).line()
+    assert "2.0 calls/s" in replace(HALF, calls=2, elapsed_s=1.0).line()
 
 
 def _open_screen(path: Path) -> Screen:

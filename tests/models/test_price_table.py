@@ -10,6 +10,7 @@ def test_litellm_knows_prices_with_and_without_the_provider() -> None:
     assert price is not None
     assert 0.1 < (price.input or 0) < (price.output or 0)
     assert known_price("openai/gpt-4o") == price
+    assert known_price("litellm:gpt-4o") == price
 
 
 def test_no_price_is_invented() -> None:
