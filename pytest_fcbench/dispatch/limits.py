@@ -20,6 +20,13 @@ from pytest_fcbench.models.protocol import Model
 _PROBES = 3
 """Entries that may be refused as malformed before the endpoint itself counts as wrong."""
 
+_INCURABLE = frozenset({"authentication", "quota"})
+"""Causes of failures that no other request of the run will escape."""
+
+_INCURABLE_IN_A_ROW = 3
+"""Such failures without an answer in between after which nothing is asked any more. One may be about its
+entry: some services answer 403 to a prompt that their moderation refuses."""
+
 # Seconds between two starts, about what litellm takes to make a call. Calls that start together come back
 # together and then wait for each other again: at 128 in flight a fifth of the speed.
 _APART_S = 0.005
@@ -85,6 +92,9 @@ class LimitedModel:
         self._door = asyncio.Lock()
         self._line = asyncio.Lock()
         self._probes = 0
+        self._incurable: list[CallError] = []
+        """Incurable failures since the last answer."""
+        self._spared = 0
         self._pauses: dict[object, Pause] = {}
         self._signs_of_life = 0
         self._down = False
@@ -97,7 +107,7 @@ class LimitedModel:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The model's notes, how many calls were tried again, and where the money ended."""
+        """The model's notes, how many calls were tried again, and where the money or the permission ended."""
         notes = list(self.model.notes)
         if self.retried:
             notes.append(f"{self.retried} of {self.calls} calls were retries")
@@ -105,6 +115,12 @@ class LimitedModel:
             notes.append(
                 f"stopped sending requests at ${self.ledger.stopped_at:.4f}: another call could have "
                 "exceeded the limit"
+            )
+        if self._spared:
+            last = self._incurable[-1]
+            notes.append(
+                f"stopped sending requests after {_INCURABLE_IN_A_ROW} failures in a row "
+                f"({last.cause}: {last.reason}); {self._spared} entries were not asked"
             )
         return tuple(notes)
 
@@ -133,7 +149,18 @@ class LimitedModel:
                     return await self._probe(entry, request)
         if self.refusal is not None:
             raise NotScoredError(self.refusal.cause, self.refusal.reason)
-        return await self._call_with_retries(entry, request)
+        if len(self._incurable) >= _INCURABLE_IN_A_ROW:
+            # A conversation ends with its first failure, so these are entries.
+            self._spared += 1
+            raise NotScoredError(self._incurable[-1].cause, self._incurable[-1].reason)
+        try:
+            completion = await self._call_with_retries(entry, request)
+        except CallError as error:
+            if error.cause in _INCURABLE:
+                self._incurable.append(error)
+            raise
+        self._incurable.clear()
+        return completion
 
     async def _probe(self, entry: Entry, request: AskModel) -> Completion:
         """Make the first call. One entry may be refused as malformed; several in a row decide."""

@@ -123,8 +123,9 @@ class Session:
         if refusal := limited.refusal:
             raise UsageError(
                 f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}\n"
-                f"{find_hint(refusal, self.context.settings)}; use --fcbench-no-preflight to continue "
-                f"anyway; those entries will not be scored"
+                f"{find_hint(refusal, self.context.settings)}; entries that were not asked: "
+                f"{len(entries):,}; use --fcbench-no-preflight to continue anyway; those that fail will not "
+                f"be scored"
             )
         self._collector.calm()
         self._asking.callback(self._collector.restore)

@@ -711,6 +711,44 @@ def test_a_first_call_that_breaks_lets_in_the_next_and_only_that() -> None:
     assert fake.starts == [0, 1, 2, 3, 3]
 
 
+# Failures that no request will escape
+
+
+@pytest.mark.parametrize("cause", ["authentication", "quota"])
+def test_after_three_incurable_failures_in_a_row_nothing_is_asked(cause: str) -> None:
+    async def main() -> list[str | None]:
+        return list_causes([outcome for number in range(8) for outcome in await ask_many_from(model, number)])
+
+    fake = FakeModel([ANSWER, *(make_lasting_failure(cause) for _ in range(3))])
+    model = LimitedModel(fake)
+    assert running(main) == [None, *[cause] * 7]
+    assert model.calls == 4
+    told = f"stopped sending requests after 3 failures in a row ({cause}: it said {cause})"
+    assert model.notes == ("a note", f"{told}; 4 entries were not asked")
+
+
+def test_an_answer_in_between_shows_that_it_was_about_the_entry() -> None:
+    """Some services answer 403 to a prompt that their moderation refuses."""
+
+    async def main() -> list[str | None]:
+        return list_causes([outcome for number in range(8) for outcome in await ask_many_from(model, number)])
+
+    refused = [make_lasting_failure("authentication") for _ in range(6)]
+    fake = FakeModel([*refused[:2], ANSWER, *refused[2:4], ANSWER, *refused[4:]])
+    model = LimitedModel(fake)
+    assert running(main).count(None) == 2
+    assert model.calls == 8
+
+
+def test_other_lasting_failures_end_no_run() -> None:
+    async def main() -> list[str | None]:
+        return list_causes([outcome for number in range(5) for outcome in await ask_many_from(model, number)])
+
+    fake = FakeModel([make_lasting_failure("bad_request") for _ in range(4)])
+    model = LimitedModel(fake)
+    assert running(main) == [*["bad_request"] * 4, None]
+
+
 # Money
 
 

@@ -51,7 +51,7 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(
     result.stderr.fnmatch_lines(
         [
             f"ERROR: the first call failed, so no other call was made: {cause}: *not for you*",
-            "*; use --fcbench-no-preflight*",
+            "*; entries that were not asked: 6; use --fcbench-no-preflight*",
         ]
     )
     assert not (project.path / "scorecard.json").exists()

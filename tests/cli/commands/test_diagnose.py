@@ -516,7 +516,8 @@ def test_a_refused_question_speaks_of_the_judge(
     said = run_refused(
         "diagnose", *list_judge_options(start_endpoint(lambda _: make_error_reply(status, "what is this?")))
     )
-    assert f"{way_out}use --no-preflight to continue anyway" in said
+    assert f"{way_out}entries that were not asked: " in said
+    assert "; use --no-preflight to continue anyway" in said
 
 
 # Two judges
