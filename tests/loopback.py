@@ -69,8 +69,11 @@ def make_error_reply(status: int, text: str, code: str = "error") -> Reply:
 
 
 @contextmanager
-def serve_answers(answer: Answer, tls: SSLContext | None = None) -> Iterator[Endpoint]:
-    """Serve ``answer`` on a free port of 127.0.0.1 until the block ends, over TLS if a context is given."""
+def serve_answers(answer: Answer, tls: SSLContext | None = None, port: int = 0) -> Iterator[Endpoint]:
+    """Serve ``answer`` on a port of 127.0.0.1 until the block ends, over TLS if a context is given.
+
+    Port 0 is any free one.
+    """
     endpoint = Endpoint("", [], [])
     requests, keys = endpoint.requests, endpoint.keys
     in_flight = 0
@@ -110,15 +113,17 @@ def serve_answers(answer: Answer, tls: SSLContext | None = None) -> Iterator[End
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
             """Say nothing."""
 
-    with listen_on_loopback(Handler, tls) as port:
-        endpoint.api_base = f"http{'s' if tls else ''}://127.0.0.1:{port}/v1"
+    with listen_on_loopback(Handler, tls, port) as bound:
+        endpoint.api_base = f"http{'s' if tls else ''}://127.0.0.1:{bound}/v1"
         yield endpoint
 
 
 @contextmanager
-def listen_on_loopback(handler: type[BaseHTTPRequestHandler], tls: SSLContext | None = None) -> Iterator[int]:
-    """Handle requests to a free port of 127.0.0.1 until the block ends."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+def listen_on_loopback(
+    handler: type[BaseHTTPRequestHandler], tls: SSLContext | None = None, port: int = 0
+) -> Iterator[int]:
+    """Handle requests to a port of 127.0.0.1, any free one for 0, until the block ends."""
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     server.daemon_threads = True
     if tls:
         # The handshake happens in the thread of the request, so that a bad one stops no other.

@@ -24,7 +24,18 @@ T = TypeVar("T")
 JUDGE_ENDPOINT = ("judge_api_base", "judge_api_key_env")
 JUDGE_OPTIONS = (
     *JUDGE_ENDPOINT,
-    *("concurrency", "rpm", "tpm", "retries", "timeout", "max_usd", "no_preflight", "store", "offline"),
+    *(
+        "concurrency",
+        "rpm",
+        "tpm",
+        "retries",
+        "timeout",
+        "max_usd",
+        "no_preflight",
+        "wait",
+        "store",
+        "offline",
+    ),
     "refresh",
 )
 """Options of a run that set the endpoint of a judge and the limits of its calls."""

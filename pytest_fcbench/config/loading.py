@@ -146,6 +146,11 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         raise UsageError(
             "--fcbench-offline judges stored answers, so it needs a store and excludes --fcbench-refresh"
         )
+    if settings.wait_s and settings.no_preflight:
+        raise UsageError(
+            f"--fcbench-wait={settings.wait_s:g}: the first call finds out whether the server runs; leave "
+            "--fcbench-no-preflight out"
+        )
     return settings
 
 

@@ -281,6 +281,14 @@ class Settings:
         positive=True,
     )
     no_preflight: bool = option("", "do not wait for the first call to succeed before making others")
+    wait_s: float | None = option(
+        "SECONDS",
+        "how long to wait for a server that is still starting",
+        key="wait",
+        otherwise="no time",
+        positive=True,
+        of_judge=True,
+    )
 
     store: Path | None = option(
         "FILE",

@@ -17,6 +17,9 @@ from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.protocol import Model
 
+_BETWEEN_KNOCKS_S = 1.0
+"""Seconds between two tries to reach an endpoint that is starting."""
+
 _PROBES = 3
 """Entries that may be refused as malformed before the endpoint itself counts as wrong."""
 
@@ -49,6 +52,8 @@ class Limits:
     """The number of times that a failed call is repeated."""
     timeout_s: float = 600.0
     """The longest wait for one answer."""
+    wait_s: float = 0.0
+    """The longest wait for an endpoint that cannot be reached before the first answer."""
     concurrency: int | None = None
     """The number of calls meant to be in flight: their starts are spread so that they do not move in step."""
 
@@ -89,6 +94,8 @@ class LimitedModel:
         self.refusal: NotScoredError | None = None
         if not self.preflight:
             self.decided.set()
+        self._waits_until: float | None = None
+        """The end of the wait for an endpoint that is starting, in seconds of ``time.monotonic``."""
         self._door = asyncio.Lock()
         self._line = asyncio.Lock()
         self._probes = 0
@@ -127,6 +134,9 @@ class LimitedModel:
     @property
     def trouble(self) -> str | None:
         """What keeps calls from being answered, in words; None where nothing does. Any thread may ask."""
+        if (until := self._waits_until) is not None:
+            left_s = max(0.0, until - time.monotonic())
+            return f"waiting for the endpoint to start, {left_s:.0f} s left"
         pauses = sorted(self._pauses.values(), key=lambda pause: pause.until)
         if not pauses:
             return "the endpoint does not answer" if self._down else None
@@ -165,7 +175,7 @@ class LimitedModel:
     async def _probe(self, entry: Entry, request: AskModel) -> Completion:
         """Make the first call. One entry may be refused as malformed; several in a row decide."""
         try:
-            completion = await self._call_with_retries(entry, request)
+            completion = await self._call_until_reached(entry, request)
         except asyncio.CancelledError:
             self.refusal = NotScoredError("timeout", "the first call did not return before its time limit")
             self.decided.set()
@@ -178,6 +188,21 @@ class LimitedModel:
             raise
         self.decided.set()
         return completion
+
+    async def _call_until_reached(self, entry: Entry, request: AskModel) -> Completion:
+        """Call again while the endpoint cannot be reached, as long as a starting one is waited for."""
+        until = _now() + self.limits.wait_s
+        try:
+            while True:
+                try:
+                    return await self._call_with_retries(entry, request)
+                except CallError as error:
+                    if error.cause != "connection" or not error.transient or _now() >= until:
+                        raise
+                self._waits_until = time.monotonic() + until - _now()
+                await asyncio.sleep(min(_BETWEEN_KNOCKS_S, until - _now()))
+        finally:
+            self._waits_until = None
 
     async def _call_with_retries(self, entry: Entry, request: AskModel) -> Completion:
         """Call until a try works.

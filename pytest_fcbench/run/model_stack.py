@@ -112,7 +112,8 @@ class ModelStack:
         most_output = next((value for value in given if isinstance(value, int)), None)
         ledger = Ledger(price, settings.concurrency, max_usd, most_output)
         preflight = settings.preflight and not settings.offline
-        return LimitedModel(self._context.model, self._limits_of(settings), ledger, preflight=preflight)
+        limits = replace(self._limits_of(settings), wait_s=settings.wait_s or 0.0)
+        return LimitedModel(self._context.model, limits, ledger, preflight=preflight)
 
     def _store_answers(self, model: LimitedModel, identity: registry.Identity) -> LimitedModel | StoredModel:
         """Return the model with its answers stored, unless the run stores none."""

@@ -121,11 +121,13 @@ class Session:
         if not limited.decided.is_set():
             self.dispatcher.run_ahead_until(limited.decided)
         if refusal := limited.refusal:
+            hint = find_hint(refusal, self.context.settings)
+            if refusal.cause == "connection":
+                hint += "; --fcbench-wait=SECONDS waits for a server that is starting"
             raise UsageError(
                 f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}\n"
-                f"{find_hint(refusal, self.context.settings)}; entries that were not asked: "
-                f"{len(entries):,}; use --fcbench-no-preflight to continue anyway; those that fail will not "
-                f"be scored"
+                f"{hint}; entries that were not asked: {len(entries):,}; use --fcbench-no-preflight to "
+                f"continue anyway; those that fail will not be scored"
             )
         self._collector.calm()
         self._asking.callback(self._collector.restore)

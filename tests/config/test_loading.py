@@ -100,6 +100,7 @@ def test_without_options_and_file_the_defaults_hold(
         max_usd=None,
         plan=False,
         no_preflight=False,
+        wait_s=None,
         tag=False,
         store=Path(".fcbench/answers.sqlite"),
         offline=False,
@@ -216,6 +217,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         max_usd=1.5,
         plan=False,
         no_preflight=True,
+        wait_s=None,
         tag=True,
         store=Path("kept.sqlite"),
         offline=True,
@@ -240,10 +242,22 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
 
 
 def test_the_file_of_this_test_names_every_option() -> None:
+    # ``wait`` does not go with ``no_preflight``.
     assert {line.partition(":")[0] for line in FILE.splitlines()} == {o.key for o in OPTIONS} - {
         "config",
         "plan",
+        "wait",
     } | {"prices"}
+
+
+def test_a_wait_needs_the_first_call(load: Load) -> None:
+    assert load("wait: 2.5\n").wait_s == 2.5
+    with pytest.raises(UsageError) as caught:
+        load("wait: 2.5\nno_preflight: true\n")
+    assert str(caught.value) == (
+        "--fcbench-wait=2.5: the first call finds out whether the server runs; leave "
+        "--fcbench-no-preflight out"
+    )
 
 
 @pytest.mark.parametrize(

@@ -711,6 +711,56 @@ def test_a_first_call_that_breaks_lets_in_the_next_and_only_that() -> None:
     assert fake.starts == [0, 1, 2, 3, 3]
 
 
+# An endpoint that is starting
+
+
+def make_waiting_model(unreachable: int, wait_s: float) -> tuple[FakeModel, LimitedModel]:
+    """Make a model whose endpoint is reached after so many tries, each of which fails at once."""
+    fake = FakeModel([make_failure("connection") for _ in range(unreachable)])
+    return fake, LimitedModel(fake, Limits(wait_s=wait_s), preflight=True)
+
+
+def test_an_endpoint_that_is_starting_is_tried_every_second() -> None:
+    fake, model = make_waiting_model(3, wait_s=10)
+    assert clock.run_coroutine(ask_many(model, 2)) == [ANSWER, ANSWER]
+    assert fake.starts == [0, 1, 2, 3, 3]
+    assert model.trouble is None
+
+
+def test_the_wait_for_it_ends_with_its_last_failure() -> None:
+    fake, model = make_waiting_model(9, wait_s=2.5)
+    assert list_causes(clock.run_coroutine(ask_many(model, 2))) == ["connection"] * 2
+    assert fake.starts == [0, 1, 2, 2.5]
+    assert model.refusal is not None
+
+
+def test_without_a_wait_it_is_tried_once() -> None:
+    fake, model = make_waiting_model(1, wait_s=0)
+    assert list_causes(clock.run_coroutine(ask_many(model, 2))) == ["connection"] * 2
+    assert fake.starts == [0]
+
+
+def test_a_wrong_certificate_is_not_waited_for() -> None:
+    fake = FakeModel([make_lasting_failure("connection")])
+    model = LimitedModel(fake, Limits(wait_s=10), preflight=True)
+    assert list_causes(clock.run_coroutine(ask_many(model, 1))) == ["connection"]
+    assert fake.starts == [0]
+
+
+def test_the_progress_tells_the_wait() -> None:
+    async def main() -> str | None:
+        asking = asyncio.create_task(ask_model(model))
+        await asyncio.sleep(0.5)
+        told = model.trouble
+        await asking
+        return told
+
+    _, model = make_waiting_model(1, wait_s=30)
+    told = running(main)
+    assert told is not None
+    assert re.fullmatch(r"waiting for the endpoint to start, (29|30) s left", told)
+
+
 # Failures that no request will escape
 
 

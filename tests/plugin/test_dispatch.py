@@ -9,7 +9,10 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -63,6 +66,21 @@ def test_an_endpoint_that_is_not_there_stops_the_run_at_once(project: Project) -
     result = project.run(*live(endpoint))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: the first call failed, so no other call was made: connection: *"])
+
+
+@PLAIN_AND_XDIST
+def test_a_server_that_is_starting_is_waited_for(project: Project, workers: tuple[str, ...]) -> None:
+    with serve_answers(first_function) as endpoint:
+        pass
+    port = urlsplit(endpoint.api_base).port
+    assert port
+    with ExitStack() as opened:
+        start = partial(opened.enter_context, serve_answers(first_function, port=port))
+        timer = threading.Timer(3, start)
+        timer.start()
+        result = project.run(*live(endpoint, "--fcbench-wait=60"), *workers)
+        timer.join()
+    result.assert_outcomes(passed=6)
 
 
 @PLAIN_AND_XDIST

@@ -393,7 +393,7 @@ def test_an_endpoint_that_is_down_ends_it(run_refused: Refusal) -> None:
     endpoint = Endpoint("http://127.0.0.1:9/v1", [], [])
     said = run_refused("diagnose", *list_judge_options(endpoint))
     assert said.startswith("the first call failed, so no other call was made: connection: openai/judge: ")
-    assert "check --judge-api-base, and whether the server is running" in said
+    assert "check --judge-api-base, and whether the server is running; --wait=SECONDS waits for" in said
     assert not Path("d.json").exists()
 
 
