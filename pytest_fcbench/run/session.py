@@ -30,10 +30,14 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.scorecard import record as records
+from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+
+_FIRST = 200
+"""Records among which the progress looks for answers that nothing can be done with."""
 
 
 class Session:
@@ -141,6 +145,9 @@ class Session:
         """Return the progress of the run."""
         answered, not_scored = self.dispatcher.finished()
         models = self.open_models()
+        # A few tell it as well as all, and this is asked twice a second while another thread adds to them.
+        first = list(self.records.values())[:_FIRST]
+        trouble = (models.limited and models.limited.trouble) or describe_unusable_answers(first)
         return Progress(
             total=self.expected,
             answered=answered,
@@ -150,7 +157,7 @@ class Session:
             calls=models.limited.calls if models.limited else 0,
             elapsed_s=time.monotonic() - self._started_at,
             usd=models.spent_usd,
-            trouble=models.limited.trouble if models.limited else None,
+            trouble=trouble,
         )
 
     def stop(self) -> None:
@@ -243,6 +250,8 @@ class Session:
         if any(r.category == "memory_vector" for r in found):
             by = self.context.sentence_model or "shared words and parts of words, without a model"
             notes.append(f"memory_vector finds texts by {by}")
+        if told := describe_unusable_answers(found):
+            notes.append(told)
         return tuple(notes)
 
     @property

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from tests.loopback import Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import Project, size
 
 KEY = "sk-loopback-0123456789"
 PROFILE = """
@@ -53,6 +53,20 @@ def test_each_mode_sends_tools_or_none_and_records_what_the_answer_cost(
         assert (record["model"], record["mode"]) == ("mine", mode)
         assert (record["input_tokens"], record["output_tokens"]) == (11, 7)
         assert isinstance(record["latency_s"], float)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_a_server_that_reads_no_tool_calls_is_told(
+    project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("LOOPBACK_API_KEY", KEY)
+    with serve_answers(lambda _: make_message_reply('<tool_call>{"name": "f"}</tool_call>')) as endpoint:
+        project.write("fcbench.yaml", PROFILE.format(api_base=endpoint.api_base, mode="fc"))
+        result = project.run("--fcbench-category=parallel", *workers)
+    entries = size("parallel")
+    result.assert_outcomes(failed=entries)
+    found = f"note: no answer of {entries} entries that expect calls contains a tool call; let the server *"
+    result.stdout.fnmatch_lines([found])
 
 
 @pytest.mark.parametrize("status", [200, 401], ids=["answered", "refused"])

@@ -38,6 +38,7 @@ from pytest_fcbench.models.providers import litellm, openai_compatible
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import find_hint
 from pytest_fcbench.run.session import Session
+from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
 from pytest_fcbench.suites import core
 
 HELP = "check whether benchmarks can run here, and print the next command"
@@ -266,9 +267,6 @@ def _describe_call(context: RunContext, transcript: Transcript, *, tools: bool) 
     if not tools:
         return Finding("call", State.GOOD, text)
     if not said.tool_calls:
-        way_out = (
-            "make the server pass tools on (vLLM: --enable-auto-tool-choice and "
-            "--tool-call-parser), or use --mode=prompt"
-        )
+        way_out = f"let the server read tool calls ({TOOL_SWITCHES}), or use --mode=prompt"
         return Finding("tools", State.DOUBTFUL, f"{text}, with text but without a tool call", way_out)
     return Finding("tools", State.GOOD, f"{text}, with a tool call")

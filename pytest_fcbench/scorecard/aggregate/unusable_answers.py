@@ -1,0 +1,57 @@
+"""Signs that not the model but the way it is asked is wrong: no answer of many can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.scorecard.record import Record
+
+_ENOUGH = 20
+"""Answers below which a model may have given none that can be used by chance."""
+
+TOOL_SWITCHES = (
+    "vLLM: --enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja; llama-cpp-python: "
+    "--chat_format chatml-function-calling"
+)
+"""What makes servers read tool calls out of what a model writes."""
+
+
+def describe_unusable_answers(records: Iterable[Record]) -> str | None:
+    """Describe what all answers lack that should hold calls, and what to do; None where one has it.
+
+    Only entries that expect calls count, and at least twenty of them.
+    """
+    asked = [record for record in records if record.turns and CATEGORIES[record.category].expects_calls]
+    if len(asked) < _ENOUGH:
+        return None
+    answers = [answer for record in asked for turn in record.turns for answer in turn]
+    all_of_them = f"of {len(asked):,} entries that expect calls"
+    if all(map(_is_empty, answers)):
+        return (
+            f"every answer {all_of_them} is empty; raise --fcbench-max-tokens if the model reasons first, "
+            f"or look at what the server logs"
+        )
+    by_tools = all(record.mode == Mode.FC and record.syntax == "tool_calls" for record in asked)
+    if by_tools and not any(answer["tool_calls"] for answer in answers):
+        return (
+            f"no answer {all_of_them} contains a tool call; let the server read them ({TOOL_SWITCHES}), or "
+            f"ask in words with --fcbench-mode=prompt"
+        )
+    if all(_is_unreadable(record) for record in asked):
+        return (
+            f"no answer {all_of_them} can be read as calls; choose the syntax in which the model writes them "
+            f"with --fcbench-syntax, or another --fcbench-mode"
+        )
+    return None
+
+
+def _is_empty(answer: Mapping[str, object]) -> bool:
+    return not answer["tool_calls"] and not str(answer["text"] or "").strip()
+
+
+def _is_unreadable(record: Record) -> bool:
+    verdict = record.verdicts.official
+    return isinstance(verdict, Failed) and verdict.code.endswith(("decoder_failed", "unreadable_call"))
