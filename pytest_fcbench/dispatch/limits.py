@@ -99,8 +99,10 @@ class LimitedModel:
         self._door = asyncio.Lock()
         self._line = asyncio.Lock()
         self._probes = 0
-        self._incurable: list[CallError] = []
-        """Incurable failures since the last answer."""
+        self._incurable = 0
+        """The number of incurable failures since the last answer."""
+        self._stopped_by: CallError | None = None
+        """The failure after which nothing is asked any more, even if an answer in flight still comes."""
         self._spared = 0
         self._pauses: dict[object, Pause] = {}
         self._signs_of_life = 0
@@ -123,8 +125,7 @@ class LimitedModel:
                 f"stopped sending requests at ${self.ledger.stopped_at:.4f}: another call could have "
                 "exceeded the limit"
             )
-        if self._spared:
-            last = self._incurable[-1]
+        if (last := self._stopped_by) is not None:
             notes.append(
                 f"stopped sending requests after {_INCURABLE_IN_A_ROW} failures in a row "
                 f"({last.cause}: {last.reason}); {self._spared} entries were not asked"
@@ -159,17 +160,18 @@ class LimitedModel:
                     return await self._probe(entry, request)
         if self.refusal is not None:
             raise NotScoredError(self.refusal.cause, self.refusal.reason)
-        if len(self._incurable) >= _INCURABLE_IN_A_ROW:
+        if self._stopped_by is not None:
             # A conversation ends with its first failure, so these are entries.
             self._spared += 1
-            raise NotScoredError(self._incurable[-1].cause, self._incurable[-1].reason)
+            raise NotScoredError(self._stopped_by.cause, self._stopped_by.reason)
         try:
             completion = await self._call_with_retries(entry, request)
         except CallError as error:
-            if error.cause in _INCURABLE:
-                self._incurable.append(error)
+            self._incurable += error.cause in _INCURABLE
+            if self._incurable >= _INCURABLE_IN_A_ROW:
+                self._stopped_by = error
             raise
-        self._incurable.clear()
+        self._incurable = 0
         return completion
 
     async def _probe(self, entry: Entry, request: AskModel) -> Completion:

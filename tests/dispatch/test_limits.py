@@ -790,6 +790,21 @@ def test_an_answer_in_between_shows_that_it_was_about_the_entry() -> None:
     assert model.calls == 8
 
 
+def test_an_answer_that_was_in_flight_starts_nothing_again() -> None:
+    async def main() -> list[str | None]:
+        slow = asyncio.create_task(ask_model(model))
+        await asyncio.sleep(1)
+        refused = [each for number in range(1, 6) for each in await ask_many_from(model, number)]
+        assert await slow == ANSWER
+        return list_causes([*refused, *await ask_many_from(model, 6)])
+
+    fake = FakeModel([ANSWER, *(make_lasting_failure("quota") for _ in range(3))], takes=[10, 0, 0, 0])
+    model = LimitedModel(fake)
+    assert running(main) == ["quota"] * 6
+    assert model.calls == 4
+    assert model.notes[-1].endswith("; 3 entries were not asked")
+
+
 def test_other_lasting_failures_end_no_run() -> None:
     async def main() -> list[str | None]:
         return list_causes([outcome for number in range(5) for outcome in await ask_many_from(model, number)])
