@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -335,4 +336,45 @@ def test_of_answers_that_come_together_each_has_its_own_outcome(tmp_path: Path) 
     outcomes = asyncio.run(keep_many())
     assert [type(outcome) for outcome in outcomes] == [type(None), sqlite3.IntegrityError, type(None)]
     assert [store.get(key) is not None for key in ("good", "bad", "also good")] == [True, False, True]
+    store.close()
+
+
+def test_an_answer_is_kept_though_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    """It is paid for: neither a conversation that was cancelled nor a loop that has ended loses it."""
+    store = AnswerStore(tmp_path / "answers.sqlite")
+    complaints: list[object] = []
+
+    async def keep_and_give_up() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: complaints.append(told))
+        for key in ("cancelled", "another"):
+            kept = asyncio.create_task(store.keep(key, "core:a", "m", Completion(text=key)))
+            await asyncio.sleep(0)
+            if key == "cancelled":
+                kept.cancel()
+        await kept
+        # Left behind: the writer has not begun with it when the loop ends.
+        with store._writing:
+            asyncio.get_running_loop().create_task(store.keep("late", "core:a", "m", Completion(text="late")))
+            await asyncio.sleep(0)
+
+    # Unlike ``asyncio.run`` this leaves what is in progress alone, as a loop that was stopped does.
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(keep_and_give_up())
+    loop.close()
+    store.close()
+    again = AnswerStore(tmp_path / "answers.sqlite", new=False)
+    assert [again.get(key) is not None for key in ("cancelled", "another", "late")] == [True] * 3
+    again.close()
+    assert complaints == []
+
+
+def test_threads_that_store_at_once_do_not_meet_in_one_transaction(tmp_path: Path) -> None:
+    """SQLite refuses a transaction within a transaction."""
+    store = AnswerStore(tmp_path / "answers.sqlite")
+    with ThreadPoolExecutor(8) as threads:
+        stored = [
+            threads.submit(store.put, f"key {n}", "core:a", "m", Completion(text=str(n))) for n in range(400)
+        ]
+    assert [each.exception() for each in stored] == [None] * 400
+    assert len(list(store.kept())) == 400
     store.close()

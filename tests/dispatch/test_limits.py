@@ -203,6 +203,28 @@ def test_calls_that_wait_to_be_repeated_are_told_of() -> None:
     )
 
 
+def test_one_call_that_waits_is_told_of_with_the_tries_of_the_most_unlucky() -> None:
+    fake = FakeModel([make_failure(), make_failure(), make_failure()])
+    model = LimitedModel(fake, Limits(retries=4))
+
+    async def main() -> tuple[str | None, str | None]:
+        unlucky = asyncio.create_task(ask_model(model))
+        # Its first wait is half a second at most, its second one half a second at least.
+        await asyncio.sleep(0.501)
+        alone = model.trouble
+        other = asyncio.create_task(ask_model(model, 1))
+        await asyncio.sleep(0.01)
+        both = model.trouble
+        await asyncio.gather(unlucky, other)
+        return alone, both
+
+    alone, both = clock.run_coroutine(main())
+    assert alone is not None
+    assert alone.startswith("1 call waits to be repeated (endpoint, 2 of 5 tries, next in ")
+    assert both is not None
+    assert both.startswith("2 calls wait to be repeated (endpoint, 2 of 5 tries, next in ")
+
+
 def test_an_endpoint_that_is_down_is_told_of_until_it_works() -> None:
     model = LimitedModel(FakeModel([make_failure(), make_failure()]), Limits(retries=1))
 
