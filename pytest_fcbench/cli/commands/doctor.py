@@ -7,6 +7,7 @@ of the suite core: two short calls, which ``--no-calls`` leaves out.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import platform
 import shlex
 import shutil
@@ -219,7 +220,8 @@ def _check_model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
 def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
     """Put one entry to a model as a run would."""
     provider, _ = registry.find_provider(settings)
-    if provider is openai_compatible.PROVIDER and (endpoint := openai_compatible.find_endpoint(settings)):
+    endpoint = openai_compatible.find_endpoint(settings) if provider is openai_compatible.PROVIDER else None
+    if endpoint:
         has_key = "" if endpoint.api_key else "no "
         place = f" at {endpoint.api_base}, {has_key}key in {endpoint.key_variable}"
     elif provider is litellm.PROVIDER:
@@ -231,6 +233,13 @@ def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding
     yield Finding(what, State.GOOD, f"{settings.label}{place}")
     if not calls:
         return
+    try:
+        offered = _compare_offered_models(settings, endpoint) if endpoint else None
+    except FcbenchError as error:
+        yield Finding(what, State.BAD, drop_option_prefix(str(error)))
+        return
+    if offered:
+        yield offered
     # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
     once = replace(
         settings,
@@ -253,6 +262,22 @@ def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding
             yield Finding("call", State.BAD, f"{error.cause}: {error.reason}", way_out)
         except FcbenchError as error:
             yield Finding(what, State.BAD, drop_option_prefix(str(error)))
+
+
+def _compare_offered_models(settings: Settings, endpoint: openai_compatible.Endpoint) -> Finding | None:
+    """Compare the name of the model with those that its server lists; None where it lists none."""
+    model = openai_compatible.make_model(settings, endpoint)
+    offered = asyncio.run(model.list_offered_models())
+    if not offered:
+        return None
+    names = openai_compatible.list_names(offered)
+    if endpoint.model in offered:
+        return Finding("offer", State.GOOD, f"the server offers {names}")
+    # Some servers have one model and answer for it under any name.
+    text = f"the server offers {names}, but not {endpoint.model}"
+    return Finding(
+        "offer", State.DOUBTFUL, text, f"name one of them with {drop_option_prefix(settings.flags.model)}"
+    )
 
 
 def _describe_call(context: RunContext, transcript: Transcript, *, tools: bool) -> Finding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fcbench.config.options import Settings
@@ -91,7 +91,7 @@ _PARAMETERS = _CONTROLS | {
 """Parameters that are known to be the server's. Others may be litellm's own, and then litellm is asked."""
 
 _MOST_NAMES = 5
-"""The most names of models that an error lists."""
+"""The most names of models that a message lists."""
 
 _LIST_S = 10.0
 """The longest wait for the list of models, which only makes an error clearer."""
@@ -206,11 +206,15 @@ class OpenAICompatibleModel(EndpointModel):
             # OpenAI's word for an account without money, which comes with the status of a rate limit.
             cause, transient = "quota", False
         elif cause == "not_found" and (offered := await self.list_offered_models()):
-            named = ", ".join(offered[:_MOST_NAMES]) + (" ..." if len(offered) > _MOST_NAMES else "")
-            reason += f"; the server offers {named}"
+            reason += f"; the server offers {list_names(offered)}"
         elif cause == "not_found" and not (self.api_base or "").rstrip("/").endswith("/v1"):
             reason += f"; {self.api_base} does not end in /v1, as most such addresses do"
         raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
+
+
+def list_names(names: Sequence[str]) -> str:
+    """List the first names of models."""
+    return ", ".join(names[:_MOST_NAMES]) + (" ..." if len(names) > _MOST_NAMES else "")
 
 
 def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) -> str:
@@ -292,11 +296,10 @@ def _read_count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _open_model(argument: str, settings: Settings) -> Chosen:
-    endpoint = find_endpoint(settings)
-    assert endpoint
+def make_model(settings: Settings, endpoint: Endpoint) -> OpenAICompatibleModel:
+    """Make the model behind an endpoint. Raises ``UsageError`` for a wrong address."""
     check_address(settings.flags.api_base, endpoint.api_base, settings.flags.api_key_env)
-    model = OpenAICompatibleModel(
+    return OpenAICompatibleModel(
         id=settings.model,
         parameters=dict(settings.parameters),
         api_base=endpoint.api_base,
@@ -305,7 +308,12 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
         tag=settings.tag,
         name=endpoint.model,
     )
-    return Chosen(model, choose_manner(settings))
+
+
+def _open_model(argument: str, settings: Settings) -> Chosen:
+    endpoint = find_endpoint(settings)
+    assert endpoint
+    return Chosen(make_model(settings, endpoint), choose_manner(settings))
 
 
 PROVIDER = Provider(_open_model, about="a server with OpenAI's chat interface, at --fcbench-api-base")

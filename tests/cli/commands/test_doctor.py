@@ -12,6 +12,7 @@ import pytest
 
 from pytest_fcbench.cli.commands import doctor
 from pytest_fcbench.cli.main import main
+from tests.loopback import Reply, make_message_reply, serve_answers
 from tests.served import served
 
 
@@ -166,6 +167,32 @@ def test_a_model_is_asked_once_and_its_tools_are_seen(
         assert found["judge"].startswith(f"ok: hosted_vllm/j at {api_base}")
         assert "tools" not in _examine_model(capsys, api_base, "--no-calls")[1]
     assert not Path(".fcbench").exists()
+
+
+def test_the_model_is_looked_for_among_those_that_the_server_offers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with served("--model", "oracle") as api_base:
+        _, found = _examine_model(capsys, api_base)
+        assert found["offer"] == "look: the server offers oracle, but not m; name one of them with --model"
+        _, found, _ = _run_doctor(capsys, "--model", "hosted_vllm/oracle", "--api-base", api_base)
+        assert found["offer"] == "ok: the server offers oracle"
+        assert "offer" not in _examine_model(capsys, api_base, "--no-calls")[1]
+
+
+def test_a_judge_at_a_wrong_address_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--judge", "hosted_vllm/j", "--judge-api-base", "ftp://x")
+    code, found, _ = _run_doctor(capsys, "--model", "oracle", *words)
+    assert code == 1
+    rule = "must be an http or https URL, e.g. http://localhost:8000/v1"
+    assert found["judge"] == f"wrong: --judge-api-base=ftp://x: {rule}"
+
+
+def test_a_server_that_lists_no_models_is_not_doubted(capsys: pytest.CaptureFixture[str]) -> None:
+    with serve_answers(lambda asked: make_message_reply("ok") if asked else Reply("", 404)) as endpoint:
+        code, found = _examine_model(capsys, endpoint.api_base)
+    assert code == 0
+    assert "offer" not in found
 
 
 def test_a_model_that_answers_in_words_may_lack_a_parser(
