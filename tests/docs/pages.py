@@ -6,7 +6,7 @@
 - ``<!-- project -->``: all begins in a folder that ``fcbench init`` has filled; ``<!-- checkout -->``:
   in one with the files of this repository that a plain ``pytest`` needs.
 - ``<!-- needs bfcl -->`` above a block: it is run where the official pack is, in a folder of its own.
-- ``localhost:8000`` is where ``fcbench serve --model oracle`` listens while the page is run.
+- ``localhost:8000`` is where ``fcbench serve --model oracle --name my-ft`` listens while the page is run.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def walk(page: Page, folder: Path, cache: Path, *, official: bool = False) -> It
         for command in commands:
             yield command, run(command.text, folder, cache)
         return
-    with served("--model", "oracle") as api_base:
+    with served("--model", "oracle", "--name", "my-ft") as api_base:
         there = urlsplit(api_base).netloc
         for path in (path for path in folder.rglob("*") if path.suffix in (".yaml", ".yml", ".py")):
             path.write_text(path.read_text(encoding="utf-8").replace(ENDPOINT, there), encoding="utf-8")

@@ -102,6 +102,13 @@ def test_another_model_gives_other_answers() -> None:
     assert (entry.id, answer.message["content"]) == ("simple_python_1", text)
 
 
+def test_the_model_can_have_another_name() -> None:
+    with served("--model", "lexical", "--name", "org/mine") as api_base:
+        assert _send_request(api_base, "GET", "/v1/models").body["data"][0]["id"] == "org/mine"
+        answer = _ask_model(api_base, make_body(CALLING, Mode.PROMPT, Names.DOTTED))
+    assert answer.status == 200
+
+
 @pytest.mark.parametrize("mode", Mode)
 def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
     model = OracleModel(Prompting.make_default(mode, Names.UNDERSCORED))

@@ -32,6 +32,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=f"suite whose entries the model answers: {', '.join(OURS)} (repeatable)",
     )
+    add("--name", help="name of the model at this server (default: that of --model)")
     add("--port", type=int, default=8000, help=f"port of {_HOST}; 0 picks a free one (default: 8000)")
     add(
         "--latency",
@@ -82,7 +83,7 @@ def run_command(chosen: argparse.Namespace) -> int:
             f"--port={chosen.port}: {error}; give another port, or 0 for any free one"
         ) from None
     with listening:
-        model = chosen.model.partition(":")[0]
+        model = chosen.name or chosen.model.partition(":")[0]
         api_base = f"http://{_HOST}:{listening.getsockname()[1]}/v1"
         ready = (
             f"serving {model} ({', '.join(names)}) on {api_base}\n"
