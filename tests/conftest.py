@@ -53,6 +53,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", rule)
 
 
+_SLOW = ("plugin/test_served.py", "docs/test_pages.py")
+"""Files with tests of half a minute and more."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the slowest tests first: begun last, one of them would keep a worker busy while others idle."""
+    items.sort(key=lambda item: not item.path.as_posix().endswith(_SLOW))
+
+
 def pytest_report_header() -> str:
     """Say which package is tested: that of the checkout, or an installed wheel."""
     return f"tested package: {Path(pytest_fcbench.__file__).parent}"
