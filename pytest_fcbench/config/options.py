@@ -318,6 +318,8 @@ class Settings:
     similarity_api_key: str | None = field(repr=False)
     price: Price | None
     """The price of the model in fcbench.yaml, or None."""
+    similarity_price: Price | None
+    """The price of the embedding model in fcbench.yaml, or None."""
     annotate: bool
     """True where the run is a step of GitHub Actions, which shows annotations."""
     step_summary: Path | None

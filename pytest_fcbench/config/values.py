@@ -169,8 +169,8 @@ def _read_search(layers: Layers, option: Option) -> str:
     return given.text
 
 
-def read_price(layers: Layers, model: str) -> Price | None:
-    """Return the price that the file gives a model, by the name of its profile or by its id."""
+def read_price(layers: Layers, *names: str) -> Price | None:
+    """Return the price that the file gives the first of these names: a profile or the id of a model."""
     if "prices" not in layers.top:
         return None
     with raise_usage_errors():
@@ -194,8 +194,7 @@ def read_price(layers: Layers, model: str) -> Price | None:
                     raise member.error("must be a number of dollars, 0 or more")
                 dollars[key] = float(value)
             table[name] = Price(**dollars)
-        id_of_profile = layers.profile["model"].text() if layers.profile else model
-    return table.get(model) or table.get(id_of_profile)
+    return next((table[name] for name in names if name in table), None)
 
 
 def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:

@@ -26,8 +26,25 @@ def estimated_tokens(request: AskModel, bytes_per_token: int) -> int:
     return len(text.encode("utf-8", "backslashreplace")) // bytes_per_token + 1
 
 
+class Budget:
+    """The dollars that all models of a run may cost together, the judge and others included."""
+
+    def __init__(self, max_usd: float | None = None) -> None:
+        self.max_usd = max_usd
+        """The limit; None where there is none."""
+        self.spent = 0.0
+        """Dollars, as far as prices are known."""
+        self.promised = 0.0
+        """The highest likely cost of the calls in flight."""
+        self.in_flight = 0
+        self.settled = asyncio.Condition()
+        """Held while the figures change; tells those that wait of each call that has ended."""
+        self.stopped_at: float | None = None
+        """What was spent when the limit was reached; None while it is not."""
+
+
 class Ledger:
-    """The dollars that the calls of this run cost, under a limit.
+    """The dollars that the calls of one model cost, within the budget of the run.
 
     Before a call its highest likely cost is promised; afterwards its real cost is booked. A call that could
     pass the limit waits for those in flight, and is refused if that does not help.
@@ -37,21 +54,14 @@ class Ledger:
         self,
         price: Price | None = None,
         concurrency: int = 1,
-        max_usd: float | None = None,
+        budget: Budget | None = None,
         max_tokens: int | None = None,
     ) -> None:
+        self.budget = budget or Budget()
         self._price = price
         self._concurrency = concurrency
-        self._max_usd = max_usd
         self._most_output = max_tokens or _OUTPUT_TOKENS
         self._slowest_s = _LATENCY_S
-        self._promised = 0.0
-        self._in_flight = 0
-        self._settled = asyncio.Condition()
-        self.spent = 0.0
-        """Dollars, as far as prices are known."""
-        self.stopped_at: float | None = None
-        """What was spent when the limit was reached; None while it is not."""
 
     def cost(self, completion: Completion) -> float | None:
         """Return the dollars for a completion, None where they are unknown."""
@@ -60,39 +70,44 @@ class Ledger:
 
     async def promise(self, request: AskModel) -> float:
         """Reserve the highest likely cost of a call. Raises ``NotScoredError`` if it could pass the limit."""
-        if self._max_usd is None or self._price is None:
+        budget = self.budget
+        if budget.max_usd is None or self._price is None:
             return 0.0
         tokens = estimated_tokens(request, SAFE)
-        async with self._settled:
+        async with budget.settled:
             while True:
                 cost = (
                     self._price.compute_cost(tokens, self._most_output, self._slowest_s, self._concurrency)
                     or 0.0
                 )
-                if self.stopped_at is None and self.spent + self._promised + cost <= self._max_usd:
-                    self._promised += cost
-                    self._in_flight += 1
+                if budget.stopped_at is None and budget.spent + budget.promised + cost <= budget.max_usd:
+                    budget.promised += cost
+                    budget.in_flight += 1
                     return cost
                 # With nothing in flight no promise can become cheaper, so waiting would never end.
-                if self.stopped_at is not None or not self._in_flight:
+                if budget.stopped_at is not None or not budget.in_flight:
                     break
-                await self._settled.wait()
-            if self.stopped_at is None:
-                self.stopped_at = self.spent
+                await budget.settled.wait()
+            if budget.stopped_at is None:
+                budget.stopped_at = budget.spent
         raise NotScoredError(
             "budget",
-            f"${self.spent:.4f} are spent, and another call could exceed the limit of ${self._max_usd:g}",
+            f"${budget.spent:.4f} are spent, and another call could exceed the limit of ${budget.max_usd:g}",
         )
 
     async def settle(self, promised: float, completion: Completion | None) -> None:
         """Book the cost of a call: nothing without an answer, the promise for an answer without usage."""
-        async with self._settled:
-            self._in_flight = max(0, self._in_flight - 1)
+        budget = self.budget
+        # A model without a price has promised nothing, and is none of those in flight.
+        if self._price is None:
+            return
+        async with budget.settled:
+            budget.in_flight = max(0, budget.in_flight - 1)
             # Sums of dollars have rounding errors; with nothing in flight nothing is promised.
-            self._promised = max(0.0, self._promised - promised) if self._in_flight else 0.0
+            budget.promised = max(0.0, budget.promised - promised) if budget.in_flight else 0.0
             if completion is not None:
                 cost = self.cost(completion)
-                self.spent += promised if cost is None else cost
+                budget.spent += promised if cost is None else cost
                 self._most_output = max(self._most_output, completion.output_tokens or 0)
                 self._slowest_s = max(self._slowest_s, completion.latency_s or 0.0)
-            self._settled.notify_all()
+            budget.settled.notify_all()

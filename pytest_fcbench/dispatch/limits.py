@@ -120,10 +120,9 @@ class LimitedModel:
         notes = list(self.model.notes)
         if self.retried:
             notes.append(f"{self.retried} of {self.calls} calls were retries")
-        if self.ledger.stopped_at is not None:
+        if (stopped_at := self.ledger.budget.stopped_at) is not None:
             notes.append(
-                f"stopped sending requests at ${self.ledger.stopped_at:.4f}: another call could have "
-                "exceeded the limit"
+                f"stopped sending requests at ${stopped_at:.4f}: another call could have exceeded the limit"
             )
         if (last := self._stopped_by) is not None:
             notes.append(

@@ -6,9 +6,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol
 
@@ -29,6 +29,8 @@ class Progress:
     """Dollars that this run has spent, None where no price is known."""
     trouble: str | None = None
     """The reason why calls are not answered, in words; None where they are."""
+    calls_of_others: Mapping[str, int] = field(default_factory=dict)
+    """Calls of the judge and of other auxiliary models, by party."""
 
     def line(self) -> str:
         """Write the counts as a line for a terminal or a log."""
@@ -44,6 +46,7 @@ class Progress:
         # A rate says nothing of less: one call in the first millisecond would be a thousand a second.
         if self.elapsed_s >= 1:
             parts.append(f"{self.calls / self.elapsed_s:.1f} calls/s")
+        parts += [f"{party}: {calls} calls" for party, calls in self.calls_of_others.items()]
         if self.usd is not None:
             parts.append(f"${self.usd:.4f}")
         if 0 < done < self.total:

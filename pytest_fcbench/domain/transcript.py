@@ -117,6 +117,8 @@ class Aside:
     party: Party
     digest: str
     completion: Completion
+    usd: float | None = None
+    """The dollars that it cost; None where no price is known."""
 
 
 NOT_ASKED = Completion(text="nobody was asked this", fault=Fault.INFERENCE_ERROR)

@@ -15,6 +15,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
+from pytest_fcbench.matchers.golden_path.assignment import MEASURES
 from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.protocol import Model
@@ -108,12 +109,24 @@ class RunContext:
         known = None if self.model.immediate else known_price(self.settings.model)
         return self.settings.price or known
 
-    def usd(self, completion: Completion) -> float | None:
-        """Return what a completion cost in dollars, or None if that is unknown."""
-        if self.price is None:
+    @cached_property
+    def prices(self) -> Mapping[Party, Price]:
+        """The prices of the parties that are paid by tokens or time, as far as they are known."""
+        found: dict[Party, Price | None] = {Party.MODEL: self.price}
+        if judge := self.settings.judge:
+            found[Party.JUDGE] = judge.price or known_price(judge.model)
+        if self.settings.similarity not in MEASURES:
+            similarity = self.settings.similarity
+            found[Party.SIMILARITY] = self.settings.similarity_price or known_price(similarity)
+        return {party: price for party, price in found.items() if price}
+
+    def usd(self, completion: Completion, party: Party = Party.MODEL) -> float | None:
+        """Return what a completion of that party cost in dollars, or None if that is unknown."""
+        if party not in self.prices:
             return None
+        settings = self.settings.judge if party is Party.JUDGE and self.settings.judge else self.settings
         used = completion.input_tokens, completion.output_tokens, completion.latency_s
-        return self.price.compute_cost(*used, self.settings.concurrency)
+        return self.prices[party].compute_cost(*used, settings.concurrency)
 
     @cached_property
     def parties(self) -> frozenset[Party]:

@@ -10,10 +10,11 @@ from functools import cached_property
 from pytest_fcbench.config.layers import BY_KEY
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
-from pytest_fcbench.dispatch.budget import Ledger
+from pytest_fcbench.dispatch.budget import Budget, Ledger
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.transcript import Party
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.routing import Parties
@@ -52,6 +53,11 @@ class ModelStack:
     def __init__(self, context: RunContext, share: float = 1.0) -> None:
         self._context = context
         self._share = share
+        settings = context.settings
+        # Processes that share a budget know nothing of what the others spend, so each has its part.
+        self._budget = Budget(settings.max_usd and settings.max_usd * share)
+        self._others: dict[Party, LimitedModel] = {}
+        self._stored: dict[Party, LimitedModel | StoredModel] = {}
         with ExitStack() as opened:
             self._opened = opened
             self.limited = None if context.model.immediate else self._limit_model()
@@ -60,6 +66,8 @@ class ModelStack:
                 self.limited, registry.describe_identity(context.settings)
             )
             """The limited model with its answers stored; without a store the same as ``limited``."""
+            if self.stored:
+                self._stored[Party.MODEL] = self.stored
             model, others = self.stored or context.model, self._open_auxiliary_models()
             self.everyone: Model = Parties(model, others) if others else model
             """The model that passes each request to the party that it is for."""
@@ -69,6 +77,10 @@ class ModelStack:
     def close(self) -> None:
         """Close the store and everything else that was opened."""
         self._opened.close()
+
+    def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
+        """Return the stored answer to a request of any party, None where there is none."""
+        return self._stored[request.party].kept(entry, request) if request.party in self._stored else None
 
     @property
     def concurrency(self) -> int:
@@ -82,8 +94,21 @@ class ModelStack:
 
     @property
     def spent_usd(self) -> float | None:
-        """The dollars that the model under test has cost so far; None if no price is known."""
-        return self.limited.ledger.spent if self.limited and self._context.price else None
+        """The dollars that all models have cost so far; None if no price is known."""
+        return self._budget.spent if self._context.prices else None
+
+    @property
+    def calls_of_others(self) -> Mapping[str, int]:
+        """The number of calls that each auxiliary model was asked, as far as it was asked at all."""
+        return {party: model.calls for party, model in self._others.items() if model.calls}
+
+    @property
+    def trouble(self) -> str | None:
+        """The reason why calls of any model are not answered, in words; None where all are."""
+        if self.limited and (trouble := self.limited.trouble):
+            return trouble
+        troubles = ((party, model.trouble) for party, model in self._others.items())
+        return next((f"{party}: {trouble}" for party, trouble in troubles if trouble), None)
 
     def _concurrency_of(self, settings: Settings) -> int:
         return max(1, int(settings.concurrency * self._share))
@@ -99,21 +124,24 @@ class ModelStack:
 
     def _limit_model(self) -> LimitedModel:
         """Return the model under test within limits and budget."""
-        settings, price = self._context.settings, self._context.price
-        if settings.max_usd is not None and price is None:
+        settings = self._context.settings
+        preflight = settings.preflight and not settings.offline
+        limits = replace(self._limits_of(settings), wait_s=settings.wait_s or 0.0)
+        ledger = self._open_ledger(Party.MODEL, settings, settings.label)
+        return LimitedModel(self._context.model, limits, ledger, preflight=preflight)
+
+    def _open_ledger(self, party: Party, settings: Settings, label: str) -> Ledger:
+        """Return the ledger of a model that is asked under these settings. Raises ``UsageError``."""
+        price, max_usd = self._context.prices.get(party), self._budget.max_usd
+        if max_usd is not None and price is None:
             raise UsageError(
-                f"--fcbench-max-usd={settings.max_usd:g}: the price of {settings.label} is not known; "
+                f"--fcbench-max-usd={self._context.settings.max_usd:g}: the price of {label} is not known; "
                 f"give it under 'prices' in fcbench.yaml"
             )
-        # Processes that share a budget know nothing of what the others spend, so each has its part.
-        max_usd = settings.max_usd and settings.max_usd * self._share
         # Endpoints take the limit of output tokens under either of two names.
         given = (settings.parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
         most_output = next((value for value in given if isinstance(value, int)), None)
-        ledger = Ledger(price, settings.concurrency, max_usd, most_output)
-        preflight = settings.preflight and not settings.offline
-        limits = replace(self._limits_of(settings), wait_s=settings.wait_s or 0.0)
-        return LimitedModel(self._context.model, limits, ledger, preflight=preflight)
+        return Ledger(price, settings.concurrency, self._budget, most_output)
 
     def _store_answers(self, model: LimitedModel, identity: registry.Identity) -> LimitedModel | StoredModel:
         """Return the model with its answers stored, unless the run stores none."""
@@ -145,11 +173,16 @@ class ModelStack:
         """Return an auxiliary model within its limits, with its answers stored."""
         settings = self._context.settings
         if party is Party.JUDGE and settings.judge:
-            limits = self._limits_of(settings.judge)
+            own, label = settings.judge, settings.judge.label
         else:
             # --fcbench-rpm and --fcbench-tpm limit the account of the model under test, not this one.
-            limits = self._limits_of(replace(settings, rpm=None, tpm=None))
-        return self._store_answers(LimitedModel(model, limits), identity)
+            own, label = replace(settings, rpm=None, tpm=None), settings.similarity
+        # Only these two are paid by tokens or time, and a judge may be a file.
+        is_paid = party in (Party.JUDGE, Party.SIMILARITY) and not model.immediate
+        ledger = self._open_ledger(party, own, label) if is_paid else Ledger()
+        self._others[party] = LimitedModel(model, self._limits_of(own), ledger)
+        self._stored[party] = self._store_answers(self._others[party], identity)
+        return self._stored[party]
 
     def _open_webs(self) -> Mapping[Party, Model]:
         """Return the open web and the web of the suites, recorded where that is wanted."""

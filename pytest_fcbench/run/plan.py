@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 from pytest_fcbench.conversations.setting import Memories
-from pytest_fcbench.dispatch.answer_store import StoredModel
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
-from pytest_fcbench.dispatch.limits import LimitedModel
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
@@ -20,6 +18,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.model_stack import ModelStack
 
 _OUTPUT_TOKENS = 75
 """Tokens of an answer: the mean of gpt-4o-mini on the official single-turn entries, function calling."""
@@ -55,29 +54,50 @@ class Plan:
         return price.compute_cost(self.input_tokens, self.output_tokens, None, 1) if price else None
 
 
-def make_plans(entries: Iterable[Entry], find_calls: Callable[[Entry], Sequence[AskModel]]) -> Sequence[Plan]:
-    """Make a plan for each category, in the order of the entries.
+def make_plans(
+    entries: Iterable[Entry], find_calls: Callable[[Entry], Sequence[AskModel]]
+) -> tuple[Sequence[Plan], Sequence[Plan]]:
+    """Make a plan for each category, in the order of the entries, and one for each other party.
 
     ``find_calls`` returns the calls that an entry needs; one that needs none is stored.
     """
     plans: dict[str, Plan] = {}
+    others: dict[str, Plan] = {}
     for entry in entries:
-        name, calls = entry.category.name, find_calls(entry)
-        tokens = sum(estimated_tokens(call, TYPICAL) for call in calls)
-        own = Plan(name, 1, int(not calls), len(calls), tokens, len(calls) * _OUTPUT_TOKENS)
-        plans[name] = plans.get(name, Plan(name)) + own
-    return list(plans.values())
+        calls = find_calls(entry)
+        by_party = {party: [call for call in calls if call.party is party] for party in _PAID}
+        name, asked = entry.category.name, by_party.pop(Party.MODEL)
+        plans[name] = plans.get(name, Plan(name)) + _plan_calls(name, asked, _OUTPUT_TOKENS)
+        for party, asked in by_party.items():
+            if asked:
+                # An embedding model writes nothing.
+                written = 0 if party is Party.SIMILARITY else _OUTPUT_TOKENS
+                own = _plan_calls(party, asked, written)
+                others[party] = others.get(party, Plan(party)) + own
+    return list(plans.values()), list(others.values())
 
 
-def render_plans(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
-    """Render plans as a table with their sum."""
+_PAID = (Party.MODEL, Party.JUDGE, Party.SIMILARITY)
+"""The parties that are paid by tokens."""
+
+
+def _plan_calls(name: str, calls: Sequence[AskModel], written: int) -> Plan:
+    """Return the plan of an entry's calls, each answered by so many tokens."""
+    tokens = sum(estimated_tokens(call, TYPICAL) for call in calls)
+    return Plan(name, 1, int(not calls), len(calls), tokens, len(calls) * written)
+
+
+def render_plans(
+    plans: Sequence[Plan], prices: Mapping[Party, Price], others: Sequence[Plan] = ()
+) -> Iterator[str]:
+    """Render plans as a table with their sum, and below it those of other parties than the model."""
     head = (
         f"{'':<24}{'entries':>8}{'stored':>8}{'calls':>8}{'tokens in':>12}{'tokens out':>12}{'dollars':>10}"
     )
     total = sum(plans, Plan("all"))
     yield head
-    for row in (*plans, total):
-        usd = row.compute_usd(price)
+    for row in (*plans, total, *others):
+        usd = row.compute_usd(prices.get(Party(row.name) if row in others else Party.MODEL))
         if row is total:
             yield "-" * len(head)
         yield (
@@ -88,14 +108,9 @@ def render_plans(plans: Sequence[Plan], price: Price | None) -> Iterator[str]:
     yield f"tokens are estimated: {estimate}; no request was sent"
 
 
-def describe_plan(
-    context: RunContext, stored: StoredModel | LimitedModel | None, entries: Sequence[Entry]
-) -> Iterator[str]:
-    """Yield the lines of text that estimate the calls, tokens and dollars for these entries.
-
-    ``stored`` is the model under test with its stored answers, None if it needs no network.
-    """
-    if stored is None:
+def describe_plan(context: RunContext, models: ModelStack, entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield the lines of text that estimate the calls, tokens and dollars for these entries."""
+    if models.limited is None and not context.parties:
         yield (
             f"{len(entries)} entries; {context.settings.label} needs no network, so the run makes "
             f"no calls and costs nothing"
@@ -103,16 +118,21 @@ def describe_plan(
     else:
         # Shared, so that a conversation that several entries continue is planned once.
         memories: Memories = {}
-        plans = make_plans(entries, lambda entry: _find_calls(context, stored, entry, memories))
-        yield from render_plans(plans, context.price)
+        plans, others = make_plans(entries, lambda entry: _find_calls(context, models, entry, memories))
+        yield from render_plans(plans, context.prices, others)
+        if others:
+            yield (
+                f"{' and '.join(plan.name for plan in others)}: as for right answers; wrong ones are asked "
+                f"about more often"
+            )
         if context.asks_web:
             yield "not counted: results of web searches and pages, which later requests contain"
-    if context.parties:
-        yield f"not counted: calls of the {' and the '.join(sorted(context.parties))}"
+    if Party.PROVIDER in context.parties:
+        yield "not counted: calls of the web API"
 
 
 def _find_calls(
-    context: RunContext, stored: StoredModel | LimitedModel, entry: Entry, memories: Memories
+    context: RunContext, models: ModelStack, entry: Entry, memories: Memories
 ) -> Sequence[AskModel]:
     """Return the calls that an entry needs, with those of earlier conversations not yet in ``memories``.
 
@@ -125,12 +145,15 @@ def _find_calls(
     needed: list[AskModel] = []
 
     def answer(entry: Entry, request: AskModel) -> Completion:
-        # A plan asks no other party, so a fault stands in for its reply.
-        if request.party is not Party.MODEL:
-            return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
-        if kept := stored.kept(entry, request):
+        if kept := models.find_stored(entry, request):
             return kept
-        needed.append(request)
+        if request.party is not Party.MODEL:
+            needed.append(request)
+            # A plan asks nobody, so a fault stands in for a reply that only the party knows.
+            return Completion(text="not asked", fault=Fault.INFERENCE_ERROR)
+        # A model that needs no network makes no calls.
+        if models.limited:
+            needed.append(request)
         return run_through(oracle.complete(entry, request))
 
     with suppress(CallError):

@@ -57,7 +57,7 @@ class Session:
         self.records: dict[str, Record] = {}
         """By item id; a rerun replaces the earlier Record."""
         self.expected = 0
-        """The number of conversations to expect; 0 with a model that answers at once."""
+        """The number of conversations to expect; 0 where everybody answers at once."""
         self._link = link
         self._converse = converse
         self._memories: Memories = {}
@@ -118,13 +118,13 @@ class Session:
     def start(self, entries: Sequence[Entry]) -> None:
         """Start the conversations about these entries. Raises ``UsageError`` if the first call fails."""
         self.dispatcher.expect(entries)
-        limited = self.open_models().limited
-        if limited is None:
+        if not self.context.waits:
             return
         self.expected = len(entries)
-        if not limited.decided.is_set():
+        limited = self.open_models().limited
+        if limited and not limited.decided.is_set():
             self.dispatcher.run_ahead_until(limited.decided)
-        if refusal := limited.refusal:
+        if limited and (refusal := limited.refusal):
             hint = find_hint(refusal, self.context.settings)
             if refusal.cause == "connection":
                 hint += "; --fcbench-wait=SECONDS waits for a server that is starting"
@@ -139,7 +139,7 @@ class Session:
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Yield the lines of text that estimate the calls, tokens and dollars for these entries."""
-        return describe_plan(self.context, self.open_models().stored, entries)
+        return describe_plan(self.context, self.open_models(), entries)
 
     def progress(self) -> Progress:
         """Return the progress of the run."""
@@ -147,7 +147,6 @@ class Session:
         models = self.open_models()
         # A few tell it as well as all, and this is asked twice a second while another thread adds to them.
         first = list(self.records.values())[:_FIRST]
-        trouble = (models.limited and models.limited.trouble) or describe_unusable_answers(first)
         return Progress(
             total=self.expected,
             answered=answered,
@@ -157,7 +156,8 @@ class Session:
             calls=models.limited.calls if models.limited else 0,
             elapsed_s=time.monotonic() - self._started_at,
             usd=models.spent_usd,
-            trouble=trouble,
+            trouble=models.trouble or describe_unusable_answers(first),
+            calls_of_others=models.calls_of_others,
         )
 
     def stop(self) -> None:

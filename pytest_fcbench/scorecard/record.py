@@ -6,7 +6,7 @@ The fields of a ``Record`` are the keys of its JSON object (``metadata.fcbench``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -65,6 +65,9 @@ class Usage:
     """Dollars."""
 
 
+_USAGE = tuple(each.name for each in fields(Usage))
+
+
 @dataclass(frozen=True, slots=True)
 class Rating:
     """A judge's rating of a reply in words."""
@@ -103,20 +106,40 @@ def describe_object(properties: Mapping[str, object]) -> dict[str, Any]:
 def _read_aside(value: object) -> Aside:
     if not isinstance(value, Mapping):
         raise ValueError(f"expected an object, found {type(value).__name__}")
-    return Aside(Party(value["party"]), str(value["digest"]), completion_from_json(value))
+    # Scorecards of older versions lack it.
+    usage = read_json(_usage_adapter(), value.get("usage", {}))
+    completion = replace(
+        completion_from_json(value),
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        latency_s=usage.latency_s,
+    )
+    return Aside(Party(value["party"]), str(value["digest"]), completion, usage.usd)
 
 
 def _write_aside(aside: Aside) -> dict[str, object]:
-    return {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
+    written = {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
+    # Searches and pages of the web have no tokens.
+    if aside.completion.input_tokens is None:
+        return written
+    return {**written, "usage": asdict(measure_completion(aside.completion, aside.usd))}
+
+
+def measure_completion(completion: Completion, usd: float | None) -> Usage:
+    """Return the seconds, tokens and dollars of a completion."""
+    return Usage(completion.latency_s, completion.input_tokens, completion.output_tokens, usd)
 
 
 _Completion: TypeAlias = Annotated[Mapping[str, object], Unwalked(Mapping, describe_object(_COMPLETION))]
 _DIGEST = {"type": "string", "description": "of the question"}
+_NUMBER = {"type": ["number", "null"]}
+_ASIDE = describe_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION})
+_ASIDE["properties"]["usage"] = describe_object(dict.fromkeys(_USAGE, _NUMBER))
 _Aside: TypeAlias = Annotated[
     Aside,
     PlainValidator(_read_aside),
     PlainSerializer(_write_aside, return_type=JsonObject),
-    WithJsonSchema(describe_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION})),
+    WithJsonSchema(_ASIDE),
 ]
 
 
@@ -164,7 +187,7 @@ class Record:
     """A judge's rating of a reply in words; null where no judge was asked."""
 
     def __post_init__(self) -> None:
-        for name in _SUMS:
+        for name in _USAGE:
             # A step without a figure does not hide those of the others.
             known = [value for step in self.steps if (value := getattr(step, name)) is not None]
             object.__setattr__(self, name, sum(known) if known else None)
@@ -209,17 +232,16 @@ class Record:
         return Usage(self.latency_s, self.input_tokens, self.output_tokens, self.usd)
 
 
-_SUMS = tuple(each.name for each in fields(Usage))
 _LATER = {"cluster", "asides", "paths", "as_written", "rating"}
 """Keys that scorecards of older versions lack."""
-_REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_SUMS, *_LATER})
+_REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_USAGE, *_LATER})
 
 
-Pricing: TypeAlias = Callable[[Completion], float | None]
-"""The price of a completion in dollars; None where it is not known."""
+Pricing: TypeAlias = Callable[[Completion, Party], float | None]
+"""The price of a party's completion in dollars; None where it is not known."""
 
 
-def price_nothing(completion: Completion) -> None:
+def price_nothing(completion: Completion, party: Party) -> None:
     """Return None, because no price is known."""
 
 
@@ -243,12 +265,14 @@ def build_record(
         syntax=manner.prompting.syntax,
         verdicts=judgement,
         trial=entry.trial,
-        steps=tuple(Usage(c.latency_s, c.input_tokens, c.output_tokens, usd(c)) for c in completions),
+        steps=tuple(measure_completion(each, usd(each, Party.MODEL)) for each in completions),
         turns=tuple(tuple(map(completion_to_json, turn)) for turn in transcript.answers)
         if transcript
         else (),
         cluster=entry.cluster,
-        asides=transcript.asides if transcript else (),
+        asides=tuple(replace(aside, usd=usd(aside.completion, aside.party)) for aside in transcript.asides)
+        if transcript
+        else (),
     ).replace_judgement(judgement)
 
 
@@ -288,6 +312,11 @@ _LONGEST_NUMBER = 4000
 @cache
 def _adapter() -> TypeAdapter[Record]:
     return TypeAdapter(Record)
+
+
+@cache
+def _usage_adapter() -> TypeAdapter[Usage]:
+    return TypeAdapter(Usage)
 
 
 def to_json(record: Record) -> dict[str, object]:

@@ -90,6 +90,7 @@ def test_without_options_and_file_the_defaults_hold(
         seed=None,
         param={},
         price=None,
+        similarity_price=None,
         trials=1,
         concurrency=8,
         rpm=None,
@@ -207,6 +208,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         seed=7,
         param={"top_p": 0.9, "stop": ["END"]},
         price=Price(input=2.5, output=10.0),
+        similarity_price=None,
         trials=3,
         concurrency=4,
         rpm=60.0,
@@ -273,6 +275,17 @@ def test_a_wait_needs_the_first_call(load: Load) -> None:
 def test_a_price_goes_by_profile_or_id(load: Load, prices: str, model: str, price: Price | None) -> None:
     file = f"prices: {prices}\nmodels:\n  my-ft: {{model: hosted_vllm/x}}\n"
     assert load(file, model=model).price == price
+
+
+def test_judge_and_embedding_model_have_prices_of_their_own(load: Load) -> None:
+    file = "prices: {j: {input: 1, output: 2}, e: {input: 3, output: 0}}\n"
+    settings = load(file, model="m", judge="j", similarity="e")
+    assert settings.judge is not None
+    assert (settings.price, settings.judge.price, settings.similarity_price) == (
+        None,
+        Price(1.0, 2.0),
+        Price(3.0, 0.0),
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.dispatch.budget import SAFE, TYPICAL, Ledger, estimated_tokens
+from pytest_fcbench.dispatch.budget import SAFE, TYPICAL, Budget, Ledger, estimated_tokens
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import AskModel, Completion
@@ -94,11 +94,11 @@ async def spend_on_calls(ledger: Ledger, asked: list[Asked]) -> list[str]:
 @given(asked=calls, limit=st.integers(0, 300))
 def test_the_limit_is_never_passed(asked: list[Asked], limit: int) -> None:
     """Prices are multiples of 1/4, which binary numbers hold exactly; every call comes to an end."""
-    ledger = Ledger(Price(250_000, 500_000), max_usd=float(limit), max_tokens=20)
+    ledger = Ledger(Price(250_000, 500_000), budget=Budget(float(limit)), max_tokens=20)
     ends = clock.run_coroutine(spend_on_calls(ledger, asked))
     assert len(ends) == len(asked)
-    assert ledger.spent <= limit
-    assert ("budget" in ends) == (ledger.stopped_at is not None)
+    assert ledger.budget.spent <= limit
+    assert ("budget" in ends) == (ledger.budget.stopped_at is not None)
     if "budget" in ends:
         assert "answered" not in ends[ends.index("budget") :]
 
@@ -106,15 +106,15 @@ def test_the_limit_is_never_passed(asked: list[Asked], limit: int) -> None:
 @given(asked=calls, limit=st.integers(1, 100))
 @example(asked=[Asked(at, 0, takes=2, output=1, fails=False) for at in (0, 0, 0, 3, 3)], limit=4)
 def test_prices_that_binary_numbers_do_not_hold(asked: list[Asked], limit: int) -> None:
-    ledger = Ledger(price_output(0.1), max_usd=limit / 10, max_tokens=1)
+    ledger = Ledger(price_output(0.1), budget=Budget(limit / 10), max_tokens=1)
     asked = [Asked(call.at, call.size, call.takes, min(call.output, 1), call.fails) for call in asked]
     assert len(clock.run_coroutine(spend_on_calls(ledger, asked))) == len(asked)
-    assert ledger.spent <= limit / 10 + 1e-9
+    assert ledger.budget.spent <= limit / 10 + 1e-9
 
 
 def test_a_call_that_does_not_fit_is_refused_when_three_others_have_ended() -> None:
     async def main() -> NotScoredError:
-        ledger = Ledger(price_output(0.1), max_usd=0.35, max_tokens=1)
+        ledger = Ledger(price_output(0.1), budget=Budget(0.35), max_tokens=1)
         for promised in [await ledger.promise(REQUEST) for _ in range(3)]:
             await ledger.settle(promised, make_completion(1))
         return await expect_refusal(ledger)
@@ -126,9 +126,9 @@ def test_calls_that_are_promised_to_fit_are_all_made() -> None:
     """A limit is not to be missed by a call either, where nothing is lost to rounding."""
 
     async def main() -> float:
-        ledger = Ledger(price_output(0.25), max_usd=10, max_tokens=1)
+        ledger = Ledger(price_output(0.25), budget=Budget(10), max_tokens=1)
         await asyncio.gather(*(make_call(ledger) for _ in range(40)))
-        return ledger.spent
+        return ledger.budget.spent
 
     async def make_call(ledger: Ledger) -> None:
         promised = await ledger.promise(REQUEST)
@@ -143,21 +143,21 @@ def test_calls_that_are_promised_to_fit_are_all_made() -> None:
 
 def test_a_call_goes_on_where_those_in_flight_turn_out_cheap() -> None:
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=4)
+        ledger = Ledger(price_output(0.25), budget=Budget(1), max_tokens=4)
         first = await ledger.promise(REQUEST)
         second = asyncio.create_task(ledger.promise(REQUEST))
         await clock.let_tasks_settle()
         assert not second.done()
         await ledger.settle(first, make_completion(0))
         assert await second == first == 1
-        assert ledger.stopped_at is None
+        assert ledger.budget.stopped_at is None
 
     clock.run_coroutine(main())
 
 
 def test_a_call_is_refused_where_those_in_flight_were_as_dear_as_they_could_be() -> None:
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=2)
+        ledger = Ledger(price_output(0.25), budget=Budget(1), max_tokens=2)
         first, second = await ledger.promise(REQUEST), await ledger.promise(REQUEST)
         third = asyncio.create_task(expect_refusal(ledger))
         await ledger.settle(first, make_completion(2))
@@ -165,14 +165,14 @@ def test_a_call_is_refused_where_those_in_flight_were_as_dear_as_they_could_be()
         assert not third.done()
         await ledger.settle(second, make_completion(2))
         assert (await third).cause == "budget"
-        assert (ledger.spent, ledger.stopped_at) == (1, 1)
+        assert (ledger.budget.spent, ledger.budget.stopped_at) == (1, 1)
 
     clock.run_coroutine(main())
 
 
 def test_all_that_wait_are_refused_together() -> None:
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=4)
+        ledger = Ledger(price_output(0.25), budget=Budget(1), max_tokens=4)
         first = await ledger.promise(REQUEST)
         waiting = [asyncio.create_task(expect_refusal(ledger)) for _ in range(20)]
         await clock.let_tasks_settle()
@@ -184,7 +184,7 @@ def test_all_that_wait_are_refused_together() -> None:
 
 def test_one_that_waits_is_cancelled_and_promises_nothing() -> None:
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=4)
+        ledger = Ledger(price_output(0.25), budget=Budget(1), max_tokens=4)
         first = await ledger.promise(REQUEST)
         waiting = asyncio.create_task(ledger.promise(REQUEST))
         await clock.let_tasks_settle()
@@ -202,7 +202,7 @@ def test_a_call_that_is_cancelled_while_it_settles_gives_its_promise_back(steps:
     """Two calls end at the same moment, several wait for them, and the time of one entry is up."""
 
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=2)
+        ledger = Ledger(price_output(0.25), budget=Budget(1), max_tokens=2)
         over = asyncio.Event()
 
         async def make_call(promised: float) -> None:
@@ -231,9 +231,9 @@ def test_once_refused_all_later_ones_are() -> None:
     """What is left would do for a smaller one; but a run that goes on with the small ones is another run."""
 
     async def main() -> None:
-        ledger = Ledger(Price(250_000, 0), max_usd=25)
+        ledger = Ledger(Price(250_000, 0), budget=Budget(25))
         assert (await expect_refusal(ledger, make_request("x" * 1000))).cause == "budget"
-        assert ledger.stopped_at == 0
+        assert ledger.budget.stopped_at == 0
         error = await expect_refusal(ledger)
         assert (error.cause, error.reason) == (
             "budget",
@@ -245,10 +245,10 @@ def test_once_refused_all_later_ones_are() -> None:
 
 def test_what_was_spent_when_the_limit_was_reached_is_kept() -> None:
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=1, max_tokens=3)
+        ledger = Ledger(price_output(0.25), budget=Budget(1), max_tokens=3)
         await ledger.settle(await ledger.promise(REQUEST), make_completion(2))
         assert (await expect_refusal(ledger)).reason.startswith("$0.5000 are spent")
-        assert ledger.stopped_at == 0.5
+        assert ledger.budget.stopped_at == 0.5
 
     clock.run_coroutine(main())
 
@@ -260,19 +260,19 @@ def test_what_was_spent_when_the_limit_was_reached_is_kept() -> None:
 )
 def test_without_a_price_or_a_limit_nothing_is_refused(price: Price | None, limit: float | None) -> None:
     async def main() -> None:
-        ledger = Ledger(price, max_usd=limit)
+        ledger = Ledger(price, budget=Budget(limit))
         for _ in range(20):
             promised = await ledger.promise(make_request("x" * 10_000))
             assert promised == 0
             await ledger.settle(promised, make_completion(100, 100))
-        assert ledger.stopped_at is None
+        assert ledger.budget.stopped_at is None
 
     clock.run_coroutine(main())
 
 
 def test_no_money_is_no_call() -> None:
     async def main() -> None:
-        assert (await expect_refusal(Ledger(price_output(0.1), max_usd=0.0))).cause == "budget"
+        assert (await expect_refusal(Ledger(price_output(0.1), budget=Budget(0.0)))).cause == "budget"
 
     clock.run_coroutine(main())
 
@@ -284,10 +284,10 @@ def test_a_failure_costs_nothing() -> None:
     """And the promise is given back: all of the limit is there for the next."""
 
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=1.25, max_tokens=5)
+        ledger = Ledger(price_output(0.25), budget=Budget(1.25), max_tokens=5)
         for _ in range(10):
             await ledger.settle(await ledger.promise(REQUEST), None)
-        assert ledger.spent == 0
+        assert ledger.budget.spent == 0
         assert await ledger.promise(REQUEST) == 1.25
 
     clock.run_coroutine(main())
@@ -300,10 +300,10 @@ def test_an_answer_that_does_not_say_what_it_took_costs_what_was_promised(comple
     """Else an endpoint without usage could be asked for ever."""
 
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=2.5, max_tokens=5)
+        ledger = Ledger(price_output(0.25), budget=Budget(2.5), max_tokens=5)
         for _ in range(2):
             await ledger.settle(await ledger.promise(REQUEST), completion)
-        assert ledger.spent == 2.5
+        assert ledger.budget.spent == 2.5
         assert (await expect_refusal(ledger)).cause == "budget"
 
     clock.run_coroutine(main())
@@ -313,7 +313,7 @@ def test_costs_are_booked_without_a_limit_too() -> None:
     async def main() -> None:
         ledger = Ledger(Price(250_000, 500_000))
         await ledger.settle(await ledger.promise(REQUEST), make_completion(3, 2))
-        assert ledger.spent == 2
+        assert ledger.budget.spent == 2
 
     clock.run_coroutine(main())
 
@@ -328,7 +328,7 @@ def test_a_call_may_cost_what_the_longest_answer_did() -> None:
     """Where an answer was longer than the limit of tokens says, the next may be so too."""
 
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=100, max_tokens=4)
+        ledger = Ledger(price_output(0.25), budget=Budget(100), max_tokens=4)
         promised = await ledger.promise(REQUEST)
         await ledger.settle(promised, make_completion(40))
         assert (promised, await ledger.promise(REQUEST)) == (1, 10)
@@ -338,23 +338,23 @@ def test_a_call_may_cost_what_the_longest_answer_did() -> None:
 
 def test_one_that_waits_reckons_with_the_longest_answer() -> None:
     async def main() -> None:
-        ledger = Ledger(price_output(0.25), max_usd=4, max_tokens=8)
+        ledger = Ledger(price_output(0.25), budget=Budget(4), max_tokens=8)
         first, second = await ledger.promise(REQUEST), await ledger.promise(REQUEST)
         third = asyncio.create_task(expect_refusal(ledger))
         await ledger.settle(first, make_completion(9))
         await ledger.settle(second, make_completion(0))
         assert (await third).cause == "budget"
-        assert ledger.spent == 2.25
+        assert ledger.budget.spent == 2.25
 
     clock.run_coroutine(main())
 
 
 def test_a_server_is_paid_by_its_time() -> None:
     async def main() -> None:
-        ledger = Ledger(Price(hour=3600), 4, max_usd=100)
+        ledger = Ledger(Price(hour=3600), 4, budget=Budget(100))
         promised = await ledger.promise(REQUEST)
         await ledger.settle(promised, Completion(latency_s=80))
-        assert (promised, ledger.spent) == (15, 20)
+        assert (promised, ledger.budget.spent) == (15, 20)
         assert await ledger.promise(REQUEST) == 20
 
     clock.run_coroutine(main())
@@ -362,7 +362,7 @@ def test_a_server_is_paid_by_its_time() -> None:
 
 def test_an_answer_without_a_limit_of_tokens_has_some_length() -> None:
     async def main() -> None:
-        assert await Ledger(price_output(0.25), max_usd=1000).promise(REQUEST) == 256
+        assert await Ledger(price_output(0.25), budget=Budget(1000)).promise(REQUEST) == 256
 
     clock.run_coroutine(main())
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.dispatch.budget import SAFE, Ledger, estimated_tokens
+from pytest_fcbench.dispatch.budget import SAFE, Budget, Ledger, estimated_tokens
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError
@@ -282,7 +282,7 @@ def test_only_calls_that_were_made_again_count_as_such() -> None:
     fake = FakeModel([make_failure()])
 
     async def main() -> LimitedModel:
-        ledger = Ledger(Price(0, 250_000), max_usd=1, max_tokens=4)
+        ledger = Ledger(Price(0, 250_000), budget=Budget(1), max_tokens=4)
         model = LimitedModel(fake, ledger=ledger)
         first = asyncio.create_task(expect_failure(ask_model(model, 0)))
         await clock.let_tasks_settle()
@@ -846,9 +846,9 @@ DEAR = Price(0, 250_000)
 def test_calls_that_could_pass_the_limit_are_not_made() -> None:
     spends = Completion(input_tokens=0, output_tokens=4)
     fake = FakeModel([spends] * 10, pace_s=1)
-    model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=3, max_tokens=4))
+    model = LimitedModel(fake, ledger=Ledger(DEAR, budget=Budget(3), max_tokens=4))
     assert list_causes(clock.run_coroutine(ask_many(model, 6))) == [None] * 3 + ["budget"] * 3
-    assert (model.calls, model.ledger.spent) == (3, 3)
+    assert (model.calls, model.ledger.budget.spent) == (3, 3)
     assert model.notes == (
         "a note",
         "stopped sending requests at $3.0000: another call could have exceeded the limit",
@@ -868,7 +868,7 @@ def test_failures_cost_nothing() -> None:
     async def main() -> None:
         for number in range(4):
             await ask_many(model, 1, [REQUEST])
-            assert model.ledger.spent == 0, number
+            assert model.ledger.budget.spent == 0, number
         assert await ask_model(model) == ANSWER
 
     running(main)
@@ -907,7 +907,7 @@ def cancel_second_call(moment: float, model: LimitedModel) -> None:
 
 def rich_for_one(fake: FakeModel, limits: Limits | None = None) -> LimitedModel:
     """There is money for one call at a time; as no tokens are told, none is ever spent."""
-    return LimitedModel(fake, limits or Limits(), Ledger(DEAR, max_usd=1, max_tokens=4))
+    return LimitedModel(fake, limits or Limits(), Ledger(DEAR, budget=Budget(1), max_tokens=4))
 
 
 def test_a_call_cancelled_in_flight_gives_its_money_back() -> None:
@@ -963,7 +963,7 @@ def test_a_call_cancelled_while_it_waits_for_money_takes_none() -> None:
 
 def test_a_call_cancelled_at_the_door_holds_nobody_up() -> None:
     fake = FakeModel(takes=[10])
-    model = LimitedModel(fake, ledger=Ledger(DEAR, max_usd=1, max_tokens=4), preflight=True)
+    model = LimitedModel(fake, ledger=Ledger(DEAR, budget=Budget(1), max_tokens=4), preflight=True)
 
     async def main() -> None:
         first = asyncio.create_task(ask_model(model, 0))
@@ -1009,7 +1009,7 @@ def test_every_call_comes_to_an_end_and_no_money_is_lost(
     cancelled: set[int],
 ) -> None:
     fake = FakeModel(list(script), list(takes), pace_s=0.5)
-    ledger = Ledger(DEAR, max_usd=dollars, max_tokens=4)
+    ledger = Ledger(DEAR, budget=Budget(dollars), max_tokens=4)
     model = LimitedModel(fake, Limits(rpm, tpm, retries=2, timeout_s=10), ledger, preflight=preflight)
 
     async def main() -> None:
@@ -1020,7 +1020,7 @@ def test_every_call_comes_to_an_end_and_no_money_is_lost(
         await asyncio.gather(*calls, return_exceptions=True)
 
     running(main)
-    assert ledger.spent <= dollars
+    assert ledger.budget.spent <= dollars
     assert fake.in_flight == 0
     assert model.calls == len(fake.starts)
     if preflight and model.refusal is not None:

@@ -145,3 +145,9 @@ def test_where_nothing_was_shown_nothing_is_removed() -> None:
     assert threading.Event().wait(0.1) is False
     ticker.stop()
     assert shown.lines == []
+
+
+def test_the_line_tells_the_calls_of_the_judge() -> None:
+    progress = replace(HALF, calls_of_others={"judge": 12})
+    assert ", judge: 12 calls, " in progress.line()
+    assert "judge" not in HALF.line()

@@ -134,10 +134,13 @@ def read_comparable_records(
     project: Project, scorecard: str = "scorecard.json"
 ) -> dict[str, dict[str, object]]:
     """Return the Records without the model's name and times."""
-    return {
-        entry: {key: value for key, value in record.items() if key not in ("model", "latency_s", "steps")}
-        for entry, record in project.records(scorecard).items()
-    }
+    comparable = {}
+    for entry, record in project.records(scorecard).items():
+        assert isinstance(record["asides"], list)
+        asides = [{key: aside[key] for key in aside if key != "usage"} for aside in record["asides"]]
+        rest = {key: value for key, value in record.items() if key not in ("model", "latency_s", "steps")}
+        comparable[entry] = rest | {"asides": asides}
+    return comparable
 
 
 def read_outcomes(project: Project, profile: str = "official") -> dict[str, tuple[object, ...]]:
@@ -312,7 +315,69 @@ def test_a_plan_asks_nobody(project: Project) -> None:
     with serve_parties() as asked:
         result = project.run(*asked.list_options("--fcbench-plan"))
         assert asked.request_counts == (0, 0)
-    result.stdout.fnmatch_lines(["hotels *8       0      35*", "not counted: calls of the judge"])
+    # Of right conversations a judge is asked for two ratings each, and for no comparison.
+    result.stdout.fnmatch_lines(
+        [
+            "hotels *8       0      35*",
+            "all *8       0      35*",
+            "judge *8       0      16*-",
+            "tokens are estimated: *",
+            "judge: as for right answers; wrong ones are asked about more often",
+        ]
+    )
+
+
+def test_the_plan_of_a_model_without_calls_counts_those_of_the_judge(project: Project) -> None:
+    project.write("fcbench.yaml", "prices: {openai/judge: {input: 0, output: 1000000}}\n")
+    with serve_parties() as asked:
+        options = asked.list_options("--fcbench-plan", "--fcbench-model=oracle")
+        result = project.run(*options)
+        assert asked.request_counts == (0, 0)
+    result.stdout.fnmatch_lines(
+        ["all *8       8       0 *0.0000", "judge *8       0      16 *1200 1200.0000"]
+    )
+
+
+PRICED = "prices: {openai/model: {input: 0, output: 0}, openai/judge: {input: 0, output: 1}}\n"
+"""A judge whose token costs a millionth of a dollar, and a model that costs nothing."""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_what_a_judge_cost_stands_in_the_scorecard(project: Project, workers: tuple[str, ...]) -> None:
+    project.write("fcbench.yaml", PRICED)
+    with serve_parties() as asked:
+        result = project.run(*asked.list_options(*workers))
+        # One of its requests was refused with 429.
+        answered = len(asked.judge.requests) - 1
+    section = project.scorecard()["fcbench"]
+    assert isinstance(section, dict)
+    judge = section["usage"]["others"]["judge"]
+    tokens = (answered, 11 * answered, 7 * answered)
+    assert (judge["steps"], judge["input_tokens"], judge["output_tokens"]) == tokens
+    assert judge["usd"] == pytest.approx(7 * answered / 1e6)
+    assert section["usage"]["run"]["usd"] == 0
+    result.stdout.fnmatch_lines(["run *0.0000 *", f"judge *{answered} *"])
+
+
+def test_the_budget_holds_for_the_judge(project: Project) -> None:
+    project.write("fcbench.yaml", PRICED)
+    with serve_parties() as asked:
+        # A call of the judge is promised 1,024 output tokens, so one fits and a second one does not.
+        result = project.run(*asked.list_options("--fcbench-max-usd=0.0011", "--fcbench-concurrency=1"))
+        assert 0 < len(asked.judge.requests) < 16
+    result.stdout.fnmatch_lines(["*judge: stopped sending requests at $0.*"])
+    assert "budget" in str(read_outcomes(project))
+
+
+def test_a_budget_needs_the_price_of_the_judge(project: Project) -> None:
+    project.write("fcbench.yaml", "prices: {openai/model: {input: 0, output: 0}}\n")
+    with serve_parties() as asked:
+        result = project.run(*asked.list_options("--fcbench-max-usd=1"))
+        assert asked.request_counts == (0, 0)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["ERROR: --fcbench-max-usd=1: the price of openai/judge is not known; give it under 'prices'*"]
+    )
 
 
 def test_a_smoke_run_takes_every_tenth_entry(project: Project) -> None:

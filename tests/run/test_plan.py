@@ -7,7 +7,7 @@ from dataclasses import replace
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.domain.transcript import AskModel, Party
 from pytest_fcbench.run.plan import Plan, make_plans, render_plans
 from tests.factories import make_entry
 
@@ -16,7 +16,8 @@ TOKENS = estimated_tokens(REQUEST, TYPICAL)
 
 
 def _list_plans(*entries: Entry, stored: str = "") -> list[Plan]:
-    return list(make_plans(entries, lambda entry: [] if entry.id == stored else [REQUEST] * len(entry.turns)))
+    plans, _ = make_plans(entries, lambda entry: [] if entry.id == stored else [REQUEST] * len(entry.turns))
+    return list(plans)
 
 
 def test_each_entry_is_one_call() -> None:
@@ -51,7 +52,23 @@ def test_dollars_follow_from_tokens_and_price() -> None:
 
 def test_the_table_has_a_sum() -> None:
     rows = [Plan("multiple", 2, 1, 1, 100, 75), Plan("parallel", 3, 0, 3, 300, 225)]
-    table = list(render_plans(rows, Price(input=1e6, output=0.0)))
+    table = list(render_plans(rows, {Party.MODEL: Price(input=1e6, output=0.0)}))
     assert table[-2].split() == ["all", "5", "1", "4", "400", "300", "400.0000"]
     assert table[1].split() == ["multiple", "2", "1", "1", "100", "75", "100.0000"]
-    assert [line.split()[-1] for line in render_plans(rows, None)][1:3] == ["-", "-"]
+    assert [line.split()[-1] for line in render_plans(rows, {})][1:3] == ["-", "-"]
+
+
+def test_calls_of_other_parties_stand_below_the_sum_at_their_own_price() -> None:
+    judged, measured = (replace(REQUEST, party=party) for party in (Party.JUDGE, Party.SIMILARITY))
+    plans, others = make_plans(
+        [make_entry(), make_entry("multiple")],
+        lambda entry: [REQUEST, judged, judged] if entry.category.name == "multiple" else [REQUEST, measured],
+    )
+    assert sum(plan.calls for plan in plans) == 2
+    assert others == [
+        Plan("similarity", 1, 0, 1, TOKENS, 0),
+        Plan("judge", 1, 0, 2, 2 * TOKENS, 150),
+    ]
+    table = list(render_plans(plans, {Party.JUDGE: Price(input=0.0, output=1e6)}, others))
+    assert [line.split()[0] for line in table[-4:-1]] == ["all", "similarity", "judge"]
+    assert [line.split()[-1] for line in table[-4:-1]] == ["-", "-", "150.0000"]

@@ -100,12 +100,31 @@ def test_latency_and_tokens_are_sums_over_all_completions() -> None:
 
 
 def test_each_step_has_its_price_where_one_is_known() -> None:
-    def price_completion(completion: Completion) -> float | None:
-        return None if completion.input_tokens is None else completion.input_tokens * 0.5
+    def price_completion(completion: Completion, party: Party) -> float | None:
+        per_token = {Party.MODEL: 0.5, Party.JUDGE: 2.0}.get(party)
+        return per_token and completion.input_tokens and completion.input_tokens * per_token
 
-    transcript = make_transcript(Completion(input_tokens=3))
+    asides = (
+        Aside(Party.JUDGE, "0f", Completion("ok", input_tokens=5, output_tokens=1, latency_s=0.5)),
+        Aside(Party.WEB, "1f", Completion("page", latency_s=0.5)),
+    )
+    transcript = replace(make_transcript(Completion(input_tokens=3)), asides=asides)
     found = build_record(make_entry(), MANNER, PASSED, transcript, price_completion)
     assert [step.usd for step in found.steps] == [1.5] == [found.usage.usd]
+    assert [aside.usd for aside in found.asides] == [10.0, None]
+    written = _write_json(found)
+    judged, searched = written["asides"]
+    assert judged["usage"] == {"latency_s": 0.5, "input_tokens": 5, "output_tokens": 1, "usd": 10.0}
+    assert "usage" not in searched
+    assert from_json(written).asides[0] == found.asides[0]
+
+
+def test_asides_of_older_scorecards_have_no_usage() -> None:
+    written = {**_write_json(make_record()), "asides": [_ASIDE]}
+    assert from_json(written).asides == (Aside(Party.JUDGE, "0f", Completion("x")),)
+    broken = {**written, "asides": [{**_ASIDE, "usage": {"usd": "much"}}]}
+    with pytest.raises(TypeError, match=r"the record of 'core:simple_python_0': usd.int: .* found 'much'"):
+        from_json(broken)
 
 
 def test_trials_are_records_of_their_own() -> None:

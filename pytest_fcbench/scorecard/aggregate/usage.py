@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, quantiles, stdev
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number
-from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.record import Record, Usage, measure_completion
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,22 @@ class CostLatency:
 
 def measure_usage(records: Iterable[Record]) -> CostLatency:
     """Sum up the tokens, dollars and seconds of all steps of these Records."""
-    steps = [step for record in records for step in record.steps]
+    return measure_steps([step for record in records for step in record.steps])
+
+
+def measure_other_parties(records: Iterable[Record]) -> Mapping[str, CostLatency]:
+    """Sum up the same of each other party that is paid by tokens: the judge and the embedding model."""
+    by_party: dict[str, list[Usage]] = {}
+    for record in records:
+        for aside in record.asides:
+            # Searches and pages of the web have no tokens.
+            if aside.completion.input_tokens is not None:
+                by_party.setdefault(aside.party, []).append(measure_completion(aside.completion, aside.usd))
+    return {party: measure_steps(by_party[party]) for party in sorted(by_party)}
+
+
+def measure_steps(steps: Sequence[Usage]) -> CostLatency:
+    """Sum up the tokens, dollars and seconds of these steps."""
     asked = [step.input_tokens for step in steps if step.input_tokens is not None]
     answered = [step.output_tokens for step in steps if step.output_tokens is not None]
     usd = [step.usd for step in steps if step.usd is not None]

@@ -24,31 +24,11 @@ from pytest_fcbench.scorecard.aggregate.ratings import Ratings
 from pytest_fcbench.scorecard.aggregate.ratings import summarise_ratings_by_category as rate_categories
 from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, list_sized_categories
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_other_parties, measure_usage
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
 
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True, slots=True)
-class RunUsage:
-    """Cost and latency over all steps; null where nothing is known."""
-
-    __pydantic_config__ = DESCRIBED
-
-    run: CostLatency
-    categories: Mapping[str, CostLatency]
-
-
-@dataclass(frozen=True, slots=True)
-class RunTrials:
-    """Scores over the trials of each entry."""
-
-    __pydantic_config__ = DESCRIBED
-
-    categories: Mapping[str, TrialScores]
-    all: TrialScores
 
 
 class _Absent:
@@ -60,6 +40,29 @@ class _Absent:
         # pydantic writes an optional type as anyOf with null last.
         present: JsonSchemaValue = handler(schema)["anyOf"][0]
         return present
+
+
+@dataclass(frozen=True, slots=True)
+class RunUsage:
+    """Cost and latency over all steps; null where nothing is known."""
+
+    # Of its own, as in ``ProfileResults``, because a part of it may be left out.
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    run: CostLatency
+    categories: Mapping[str, CostLatency]
+    others: Annotated[Mapping[str, CostLatency] | None, _Absent()] = None
+    """Of the judge and the embedding model, which ``run`` does not contain; only where they were asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTrials:
+    """Scores over the trials of each entry."""
+
+    __pydantic_config__ = DESCRIBED
+
+    categories: Mapping[str, TrialScores]
+    all: TrialScores
 
 
 _WITH_ALL = Field(json_schema_extra={"required": ["all"]})
@@ -158,12 +161,16 @@ def write_section(
         ratings=rate_categories(records),
         trials=trials,
         sizes={name: size_of(name) for name in list_sized_categories(parts)},
-        usage=RunUsage(measure_usage(records), {name: measure_usage(part) for name, part in parts.items()}),
+        usage=RunUsage(
+            measure_usage(records),
+            {name: measure_usage(part) for name, part in parts.items()},
+            measure_other_parties(records) or None,
+        ),
         profiles=profiles,
         gate=tuple(gate),
     )
     # Not exclude_none, which would also drop the nulls within, which the schema promises.
     written = _results_adapter().dump_python(results, warnings=False)
-    for profile, found in written["profiles"].items():
-        written["profiles"][profile] = {key: value for key, value in found.items() if value is not None}
+    for of, key in (*((written["profiles"], profile) for profile in profiles), (written, "usage")):
+        of[key] = {name: value for name, value in of[key].items() if value is not None}
     return {"schema": SCHEMA, **_join(make_facts_adapter().dump_python(facts, warnings=False), written)}

@@ -15,7 +15,7 @@ from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import measure_other_parties, measure_usage
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.tables import render_text
@@ -174,7 +174,7 @@ def _write_cost_latency(records: Sequence[Record]) -> Iterator[str]:
     yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
     yield _format_usage("", _USAGE)
     rows = {name: measure_usage(part) for name, part in group_by_category(records).items()}
-    for name, row in {**rows, "run": run}.items():
+    for name, row in {**rows, "run": run, **measure_other_parties(records)}.items():
         usd = (format_dollars(row.usd), format_dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
         tokens = (format_number(row.steps), format_number(row.input_tokens), format_number(row.output_tokens))
