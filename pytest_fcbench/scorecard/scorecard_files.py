@@ -16,7 +16,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,7 +93,7 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
         sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
         if len(sizes) < len(told):
             raise TypeError("'sizes' must be an object that maps categories to numbers of tests")
-        created = found.get("created")
+        created, outcome_adapter = found.get("created"), TypeAdapter(Outcome)
         return Scorecard(
             path,
             facts,
@@ -103,7 +102,7 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
             sizes,
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
-            tuple(read_json(_outcome_adapter(), outcome) for outcome in section.get("gate", [])),
+            tuple(read_json(outcome_adapter, outcome) for outcome in section.get("gate", [])),
         )
     # Any file can be given by mistake. What broken ones raise was found by fuzzing.
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
@@ -121,11 +120,6 @@ def parse_file(path: Path) -> object:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
     return found
-
-
-@cache
-def _outcome_adapter() -> TypeAdapter[Outcome]:
-    return TypeAdapter(Outcome)
 
 
 def write_baseline(scorecard: Scorecard) -> str:

@@ -122,7 +122,14 @@ def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitiv
     accuracies = {chosen: score.accuracy for chosen, score in scores.items() if score.accuracy is not None}
     if not accuracies:
         return None
-    verdicts = _collect_verdicts(records, profile)
+    by_entry: dict[str, dict[PromptFormat, dict[int, bool]]] = {}
+    for record in records:
+        verdict = record.verdict(profile)
+        if (told := parse_format_id(record.entry)) and not isinstance(verdict, NotScored):
+            chosen, original = told
+            trials = by_entry.setdefault(f"{record.suite}:{original}", {}).setdefault(chosen, {})
+            trials[record.trial or 1] = verdict.passed
+    verdicts = list(by_entry.values())
     max_delta, std, by_chance = _estimate_by_draws(verdicts, list(accuracies))
     return Sensitivity(
         formats={chosen: scores[chosen] for chosen in accuracies},
@@ -135,18 +142,6 @@ def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitiv
 
 _Verdicts: TypeAlias = Mapping[PromptFormat, Mapping[int, bool]]
 """The scored verdicts on one entry, by format and trial."""
-
-
-def _collect_verdicts(records: Iterable[Record], profile: Profile) -> Sequence[_Verdicts]:
-    """Collect the verdicts on each varied entry."""
-    found: dict[str, dict[PromptFormat, dict[int, bool]]] = {}
-    for record in records:
-        verdict = record.verdict(profile)
-        if (told := parse_format_id(record.entry)) and not isinstance(verdict, NotScored):
-            chosen, original = told
-            trials = found.setdefault(f"{record.suite}:{original}", {}).setdefault(chosen, {})
-            trials[record.trial or 1] = verdict.passed
-    return list(found.values())
 
 
 def _compare_values(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:

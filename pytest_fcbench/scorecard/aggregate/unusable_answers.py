@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.prompting import Mode
@@ -11,6 +11,8 @@ from pytest_fcbench.scorecard.record import Record
 
 _ENOUGH = 20
 """Answers below which a model may have given none that can be used by chance."""
+_UNREADABLE = ("decoder_failed", "unreadable_call")
+"""Endings of the failure codes of answers that cannot be read as calls."""
 
 TOOL_SWITCHES = (
     "vLLM: --enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja; llama-cpp-python: "
@@ -29,7 +31,7 @@ def describe_unusable_answers(records: Iterable[Record]) -> str | None:
         return None
     answers = [answer for record in asked for turn in record.turns for answer in turn]
     all_of_them = f"of {len(asked):,} entries that expect calls"
-    if all(map(_is_empty, answers)):
+    if not any(answer["tool_calls"] or str(answer["text"] or "").strip() for answer in answers):
         return (
             f"every answer {all_of_them} is empty; raise --fcbench-max-tokens if the model reasons first, "
             f"or look at what the server logs"
@@ -40,18 +42,10 @@ def describe_unusable_answers(records: Iterable[Record]) -> str | None:
             f"no answer {all_of_them} contains a tool call; let the server read them ({TOOL_SWITCHES}), or "
             f"ask in words with --fcbench-mode=prompt"
         )
-    if all(_is_unreadable(record) for record in asked):
+    verdicts = [record.verdicts.official for record in asked]
+    if all(isinstance(each, Failed) and each.code.endswith(_UNREADABLE) for each in verdicts):
         return (
             f"no answer {all_of_them} can be read as calls; choose the syntax in which the model writes them "
             f"with --fcbench-syntax, or another --fcbench-mode"
         )
     return None
-
-
-def _is_empty(answer: Mapping[str, object]) -> bool:
-    return not answer["tool_calls"] and not str(answer["text"] or "").strip()
-
-
-def _is_unreadable(record: Record) -> bool:
-    verdict = record.verdicts.official
-    return isinstance(verdict, Failed) and verdict.code.endswith(("decoder_failed", "unreadable_call"))

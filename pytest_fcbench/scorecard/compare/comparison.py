@@ -193,9 +193,29 @@ def tabulate_comparison(comparison: Comparison, most: int) -> list[Table]:
 
 def tabulate_runs(comparison: Comparison) -> Table:
     """Tabulate the facts of both runs, with notes on what makes them less comparable."""
-    before, after = (
-        _describe_run(card, comparison.profile) for card in (comparison.before, comparison.after)
-    )
+    runs: list[Mapping[str, str]] = []
+    for card in (comparison.before, comparison.after):
+        facts, score, ended = card.facts, card.scores(comparison.profile).overall, "-"
+        if card.created_s is not None:
+            try:
+                ended = f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
+            # A file can state a year that the platform's clock does not have.
+            except (OverflowError, ValueError, OSError):
+                ended = f"{card.created_s:g} s"
+        aside = f", and {score.set_aside} set aside" if score.set_aside else ""
+        runs.append(
+            {
+                "file": str(card.path),
+                "model": facts.model,
+                "mode": f"{facts.mode}, {facts.names} names, {facts.syntax}",
+                "suites": name_suites(card),
+                "ended": ended,
+                "entries": f"{_count_entries(card)}",
+                "trials": f"{count_trials(card.records)}",
+                "not scored": f"{score.not_scored - score.set_aside}{aside}",
+            }
+        )
+    before, after = runs
     return Table(
         write_conclusion(comparison),
         ("", "before", "after"),
@@ -203,27 +223,6 @@ def tabulate_runs(comparison: Comparison) -> Table:
         tuple(write_warnings(comparison)),
         left=frozenset({"before", "after"}),
     )
-
-
-def _describe_run(card: Scorecard, profile: Profile) -> Mapping[str, str]:
-    facts, score, ended = card.facts, card.scores(profile).overall, "-"
-    if card.created_s is not None:
-        try:
-            ended = f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
-        # A file can state a year that the platform's clock does not have.
-        except (OverflowError, ValueError, OSError):
-            ended = f"{card.created_s:g} s"
-    aside = f", and {score.set_aside} set aside" if score.set_aside else ""
-    return {
-        "file": str(card.path),
-        "model": facts.model,
-        "mode": f"{facts.mode}, {facts.names} names, {facts.syntax}",
-        "suites": name_suites(card),
-        "ended": ended,
-        "entries": f"{_count_entries(card)}",
-        "trials": f"{count_trials(card.records)}",
-        "not scored": f"{score.not_scored - score.set_aside}{aside}",
-    }
 
 
 def write_warnings(comparison: Comparison) -> Iterator[str]:

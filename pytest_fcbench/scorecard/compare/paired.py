@@ -144,14 +144,16 @@ class Paired:
         better, worse = sum(pair.change > 0 for pair in pairs), sum(pair.change < 0 for pair in pairs)
         # The exact formula is for entries that weigh the same and are independent; all else is drawn.
         alike = all(isclose(share[name] * len(pairs), len(part)) for name, part in parts.items())
-        units = {name: _group_by_unit(part) for name, part in parts.items()}
+        units: dict[str, dict[str, list[float]]] = {name: {} for name in parts}
+        for pair in pairs:
+            units[pair.category].setdefault(pair.unit, []).append(pair.change)
         alone = sum(map(len, units.values())) == len(pairs)
         chance = (
             _estimate_from_counts(better, worse, len(pairs))
             if alike and alone and all(pair.once for pair in pairs)
             else _estimate_from_draws(
-                [(share[name], [fsum(unit) for unit in part]) for name, part in units.items()],
-                [[len(unit) for unit in part] for part in units.values()],
+                [(share[name], [fsum(unit) for unit in part.values()]) for name, part in units.items()],
+                [[len(unit) for unit in part.values()] for part in units.values()],
             )
         )
         return Difference(
@@ -183,14 +185,6 @@ def _estimate_from_counts(better: int, worse: int, n: int) -> Chance:
         p_worse=at_most(better),
         method="McNemar, exact",
     )
-
-
-def _group_by_unit(pairs: Iterable[Pair]) -> list[list[float]]:
-    """Group the changes by cluster; an entry without one is its own cluster."""
-    found: dict[str, list[float]] = {}
-    for one in pairs:
-        found.setdefault(one.unit, []).append(one.change)
-    return list(found.values())
 
 
 def _estimate_from_draws(

@@ -30,7 +30,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, ToolCall, completion_from_json
-from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Profile, Verdict
+from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.call_tables import describe_difference
@@ -95,7 +95,9 @@ def build_islands(
             )
             for place, record in found
         ]
-        lines.append({"id": key, **_describe_entry(told.entries.get(key), shared), "answers": answers})
+        # The entry may be of a suite that is not here.
+        asked = _describe_entry(entry, shared) if (entry := told.entries.get(key)) else {}
+        lines.append({"id": key, **asked, "answers": answers})
     index = {
         "labels": list(labels),
         "options": [_write_options(scorecard) for scorecard in scorecards],
@@ -176,22 +178,24 @@ def _write_options(scorecard: Scorecard) -> str:
     return shlex.join(options)
 
 
-def _describe_entry(entry: Entry | None, shared: _Shared) -> Json:
-    """Describe the questions and the expectation of an entry; empty where no suite here has it."""
-    if entry is None:
-        return {}
-    truth = _find_truth(entry)
+def _describe_entry(entry: Entry, shared: _Shared) -> Json:
+    """Describe the questions and the expectation of an entry."""
     withheld = entry.scene.withheld if entry.scene else {}
     turns = []
     for number, said in enumerate(entry.turns):
         turn: Json = {"said": [[message.role, cut_text(message.content, LONGEST)] for message in said]}
         if number in withheld:
             turn["new"] = [shared.function(doc) for doc in withheld[number]]
-        if truth:
-            turn["truth"] = list(truth[number])
         turns.append(turn)
     asked: Json = {"turns": turns, "functions": [shared.function(doc) for doc in entry.functions]}
     match entry.expectation:
+        case Trajectory(turns=truth):
+            for turn, written in zip(turns, truth, strict=False):
+                turn["truth"] = list(written)
+        case ExpectedResults(calls=written):
+            turns[0]["truth"] = list(written)
+        case ExpectedResponse(call=call):
+            turns[0]["truth"] = [call]
         case ExpectedCalls(calls=calls):
             asked["expected"] = [
                 [call.name, list(map(_list_accepted, call.accepted.items()))] for call in calls
@@ -208,18 +212,6 @@ def _describe_entry(entry: Entry | None, shared: _Shared) -> Json:
                 for step in steps
             ]
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
-
-
-def _find_truth(entry: Entry) -> tuple[tuple[str, ...], ...]:
-    """Return the expected calls of each turn, where they are written as text."""
-    match entry.expectation:
-        case Trajectory(turns=turns):
-            return turns
-        case ExpectedResults(calls=calls):
-            return (calls,)
-        case ExpectedResponse(call=call):
-            return ((call,),)
-    return ()
 
 
 def _list_accepted(parameter: tuple[str, object]) -> list[object]:
@@ -297,15 +289,6 @@ def _format_call(call: Mapping[str, object]) -> str:
     return cut_text(f"{call.get('name')} {write_value(call.get('arguments'))}", _RESULT)
 
 
-def _describe_verdict(verdict: Verdict) -> list[object]:
-    match verdict:
-        case Failed(code=code, reason=reason, details=details):
-            return [verdict.status, code, reason, *_tabulate_details(details)]
-        case NotScored(cause=cause, reason=reason):
-            return [verdict.status, cause, reason]
-    return [verdict.status]
-
-
 _KEYS = (
     "turn",
     "function",
@@ -321,11 +304,16 @@ _KEYS = (
 )
 
 
-def _tabulate_details(details: Mapping[str, object]) -> Iterator[object]:
-    """Write the details of a failure as columns and rows; nothing where the reason says it all."""
-    rows: list[Mapping[str, object]] = [details]
+def _describe_verdict(verdict: Verdict) -> list[object]:
+    """Describe a verdict by status, code and reason; details of a failure follow as columns and rows."""
+    if isinstance(verdict, Passed):
+        return [verdict.status]
+    if isinstance(verdict, NotScored):
+        return [verdict.status, verdict.cause, verdict.reason]
+    described: list[object] = [verdict.status, verdict.code, verdict.reason]
+    rows: list[Mapping[str, object]] = [verdict.details]
     for key in ("differences", "misses"):
-        if isinstance(nested := details.get(key), list):
+        if isinstance(nested := verdict.details.get(key), list):
             rows = [row for row in nested if isinstance(row, Mapping)]
     columns = [key for key in _KEYS if any(row.get(key) is not None for row in rows)]
     columns += sorted({str(key) for row in rows for key in row} - {*_KEYS, "differences", "misses"})
@@ -335,7 +323,8 @@ def _tabulate_details(details: Mapping[str, object]) -> Iterator[object]:
             ["" if v is None else cut_text(v if isinstance(v, str) else write_value(v), _RESULT) for v in row]
             for row in values
         ]
-        yield {"columns": columns, "rows": texts}
+        described.append({"columns": columns, "rows": texts})
+    return described
 
 
 def _describe_step(
