@@ -33,29 +33,28 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
         raise PackError(f"not Python sources: {error}; the package has changed") from None
     docs, tools, prompts = (modules[path] for path in (_DOCS, _TOOLS, _PROMPTS))
     (float_note,) = _expect(_read_added_texts(world.find_function(tools, "_cast_to_openai_type")), 1, _TOOLS)
+    returned = _read_returned_texts(world.find_function(docs, "_get_language_specific_hint"))
+    # ast.walk goes level by level: the else branch of "if java / elif javascript / else" is the deepest.
+    java, javascript, python = _expect(returned, 3, _DOCS)
+    added = _read_added_texts(world.find_function(docs, "_func_doc_language_specific_pre_processing"))
+    # Java has a note fewer than JavaScript: the names of its notes are the first three.
+    names, notes = ("any_type", "typed", "elements", "members"), _expect(added, 7, _DOCS)
     return {
         "default_prompts": _read_assignments(prompts),
-        "hints": {"languages": _read_hints(docs), "float": float_note},
+        "hints": {
+            "languages": {
+                "python": {"hint": python},
+                "java": {"hint": java, **dict(zip(names, notes[:3], strict=False))},
+                "javascript": {"hint": javascript, **dict(zip(names, notes[3:], strict=True))},
+            },
+            "float": float_note,
+        },
         "world": world.read_world(modules),
         # The sentence that a model is shown for the content of an empty memory.
         "empty_memory": {
             name: _expect(_read_returned_texts(world.find_function(modules[path], _DUMP)), 1, _DUMP)[0]
             for name, path in _MEMORIES.items()
         },
-    }
-
-
-def _read_hints(module: ast.Module) -> Mapping[str, Mapping[str, object]]:
-    returned = _read_returned_texts(world.find_function(module, "_get_language_specific_hint"))
-    # ast.walk goes level by level: the else branch of "if java / elif javascript / else" is the deepest.
-    java, javascript, python = _expect(returned, 3, _DOCS)
-    added = _read_added_texts(world.find_function(module, "_func_doc_language_specific_pre_processing"))
-    notes = _expect(added, 7, _DOCS)
-    names = ("any_type", "typed", "elements", "members")
-    return {
-        "python": {"hint": python},
-        "java": {"hint": java, **dict(zip(names, notes[:3], strict=False))},
-        "javascript": {"hint": javascript, **dict(zip(names, notes[3:], strict=True))},
     }
 
 

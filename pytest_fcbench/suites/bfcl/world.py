@@ -34,6 +34,24 @@ _WITH_STATE = {
 # Values that the official classes have in their code and not in their default state.
 _SEEDS = {"messages": {"random_seed": 200191}}
 
+_FILLER_NAMES = {
+    "file_text": "FILE_CONTENT_EXTENSION",
+    "spared_files": "FILES_TAIL_USED",
+    "file_names": "POPULATE_FILE_EXTENSION",
+    "watch_list": "WATCH_LIST_EXTENSION",
+    "transactions": "TRANSACTION_HISTORY_EXTENSION",
+    "ma_5": "MA_5_EXTENSION",
+    "ma_20": "MA_20_EXTENSION",
+    "order_details": "ORDER_DETAIL_EXTENSION",
+    "car_status": "CAR_STATUS_METADATA_EXTENSION",
+    "weather": "LONG_WEATHER_EXTENSION",
+    "parking_brake": "PARKING_BRAKE_INSTRUCTION",
+    "cities": "INTERMEDIARY_CITIES",
+    "credit_cards": "CREDIT_CARD_EXTENSION",
+    "bookings": "BOOKING_RECORD_EXTENSION",
+}
+"""The official constant of each filler; fillers of sectors have a constant each."""
+
 SOURCES = (*_WITH_STATE.values(), _FILLER)
 
 
@@ -43,6 +61,7 @@ def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
     def find(domain: str, name: str) -> ast.FunctionDef:
         return find_function(modules[_WITH_STATE[domain]], name)
 
+    filler = modules[_FILLER]
     distances = _read_branches(find("vehicle", "estimate_distance"), compared=2)
     zip_codes = _read_branches(find("vehicle", "get_zipcode_based_on_city"), compared=1)
     defaults = {}
@@ -66,31 +85,14 @@ def read_world(modules: Mapping[str, ast.Module]) -> Mapping[str, object]:
         "foreign_passport": _read_member(
             find("travel", "verify_traveler_information"), "verification_failure"
         ),
-        "filler": _read_filler(modules[_FILLER]),
+        "filler": {
+            **{ours: _read_assigned(filler, theirs) for ours, theirs in _FILLER_NAMES.items()},
+            "sectors": {
+                name: _read_assigned(filler, f"{name.upper()}_EXTENSION")
+                for name in ("Technology", "Automobile")
+            },
+        },
     }
-
-
-def _read_filler(module: ast.Module) -> Mapping[str, object]:
-    names = {
-        "file_text": "FILE_CONTENT_EXTENSION",
-        "spared_files": "FILES_TAIL_USED",
-        "file_names": "POPULATE_FILE_EXTENSION",
-        "watch_list": "WATCH_LIST_EXTENSION",
-        "transactions": "TRANSACTION_HISTORY_EXTENSION",
-        "ma_5": "MA_5_EXTENSION",
-        "ma_20": "MA_20_EXTENSION",
-        "order_details": "ORDER_DETAIL_EXTENSION",
-        "car_status": "CAR_STATUS_METADATA_EXTENSION",
-        "weather": "LONG_WEATHER_EXTENSION",
-        "parking_brake": "PARKING_BRAKE_INSTRUCTION",
-        "cities": "INTERMEDIARY_CITIES",
-        "credit_cards": "CREDIT_CARD_EXTENSION",
-        "bookings": "BOOKING_RECORD_EXTENSION",
-    }
-    sectors = {
-        name: _read_assigned(module, f"{name.upper()}_EXTENSION") for name in ("Technology", "Automobile")
-    }
-    return {**{ours: _read_assigned(module, theirs) for ours, theirs in names.items()}, "sectors": sectors}
 
 
 def find_function(module: ast.Module, name: str) -> ast.FunctionDef:

@@ -51,8 +51,28 @@ def filler() -> Filler:
         },
         parking_brake=_make_text(random, 90),
         cities=[_make_name(random) for _ in range(400)],
-        credit_cards={str(random.randrange(10**15, 10**16)): _make_card(random) for _ in range(20)},
-        bookings={f"booking_{number}": _make_booking(random) for number in range(801, 816)},
+        credit_cards={
+            str(random.randrange(10**15, 10**16)): {
+                "card_number": str(random.randrange(10**15, 10**16)),
+                "expiration_date": f"{random.randint(1, 12):02}/{random.randint(25, 30)}",
+                "cardholder_name": f"{_make_name(random)} {_make_name(random)}",
+                "card_verification_number": random.randint(100, 999),
+                "balance": float(random.randint(1, 90) * 100),
+            }
+            for _ in range(20)
+        },
+        bookings={
+            f"booking_{number}": {
+                "card_id": f"{random.randrange(10**12)}",
+                "travel_date": _make_date(random),
+                "travel_from": _make_name(random),
+                "travel_to": _make_name(random),
+                "travel_class": random.choice(("economy", "business", "first")),
+                "travel_cost": float(random.randint(1, 40) * 50),
+                "transaction_id": f"{random.randrange(10**8)}",
+            }
+            for number in range(801, 816)
+        },
     )
 
 
@@ -67,25 +87,3 @@ def _make_name(random: Random) -> str:
 
 def _make_date(random: Random, form: str = "2023-{:02}-{:02}") -> str:
     return form.format(random.randint(1, 12), random.randint(1, 28))
-
-
-def _make_card(random: Random) -> dict[str, object]:
-    return {
-        "card_number": str(random.randrange(10**15, 10**16)),
-        "expiration_date": f"{random.randint(1, 12):02}/{random.randint(25, 30)}",
-        "cardholder_name": f"{_make_name(random)} {_make_name(random)}",
-        "card_verification_number": random.randint(100, 999),
-        "balance": float(random.randint(1, 90) * 100),
-    }
-
-
-def _make_booking(random: Random) -> dict[str, object]:
-    return {
-        "card_id": f"{random.randrange(10**12)}",
-        "travel_date": _make_date(random),
-        "travel_from": _make_name(random),
-        "travel_to": _make_name(random),
-        "travel_class": random.choice(("economy", "business", "first")),
-        "travel_cost": float(random.randint(1, 40) * 50),
-        "transaction_id": f"{random.randrange(10**8)}",
-    }

@@ -16,7 +16,7 @@ entries:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from types import FunctionType
 from typing import Annotated
@@ -30,6 +30,9 @@ from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.multi_turn import check_call
 from pytest_fcbench.suites.formats.rows import EntryRow, OneOf, Row, Some, TextOr
+
+_document_once = cache(python_code.document_function)
+"""Documents a function of ours, whose doc never changes."""
 
 
 class ComparedRow(Row):
@@ -68,9 +71,8 @@ def entries(
             for field in place.at("functions").elements()
             if ":" in field.text()
         }
-        offered = function_docs.choose_docs(
-            row.functions, place.at("functions"), {**_document_everyday(), **own}
-        )
+        everyday = {name: _document_once(function) for name, function in EVERYDAY.items()}
+        offered = function_docs.choose_docs(row.functions, place.at("functions"), {**everyday, **own})
         expected = [
             (call, Comparison.EXACT) if isinstance(call, str) else (call.call, Comparison(call.kind))
             for call in row.expect
@@ -91,11 +93,6 @@ def entries(
             ),
         )
         yield place, entry
-
-
-@cache
-def _document_everyday() -> Mapping[str, FunctionDoc]:
-    return {name: python_code.document_function(function) for name, function in EVERYDAY.items()}
 
 
 def _document_own(field: Field) -> FunctionDoc:

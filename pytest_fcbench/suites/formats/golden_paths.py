@@ -130,6 +130,9 @@ class ListingRow(Row):
     changed: Given[dict[str, dict[str, object]]] = pydantic.Field(None, alias="with")
 
 
+_Files: TypeAlias = Sequence[tuple[PathFile | SharedFile, Field]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Rules:
     docs: Mapping[str, FunctionDoc]
@@ -146,57 +149,52 @@ def entries(row: PathFile, file: Field, suite: str, category: Category) -> Itera
             raise file.at("uses", number).error(describe_unknown_name("file", name, beside))
         used = Field(read_yaml(beside[name]), beside[name])
         files.append((read_row(used, SharedFile), used))
-    rules = _read_rules([*files, (row, file)])
+    files.append((row, file))
+    rules = _read_rules(files, _read_docs(files))
     for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
         yield place, _make_entry(entry, place, suite, category, rules)
 
 
-def _read_rules(files: Sequence[tuple[PathFile | SharedFile, Field]]) -> _Rules:
+def _read_docs(files: _Files) -> Mapping[str, FunctionDoc]:
+    """Return the docs of all files, each of them JSON about an object, with defaults that it allows."""
     docs: dict[str, FunctionDoc] = {}
     for row, at in files:
-        described = (
-            function_docs.read_function_docs(row.functions, at.at("functions"), _TYPES)
-            if row.functions
-            else {}
-        )
-        for place, doc in enumerate(described.values()):
+        listed = at.at("functions")
+        described = function_docs.read_function_docs(row.functions, listed, _TYPES) if row.functions else {}
+        for place, doc in zip(listed.elements() if described else (), described.values(), strict=True):
             if doc.name in docs:
-                raise at.at("functions", place).error(f"the function {doc.name!r} is defined twice")
-            _check_doc(at.at("functions", place), doc)
+                raise place.error(f"the function {doc.name!r} is defined twice")
+            _resolve(place, ())
+            if (kind := doc.parameters["type"]) != "object":
+                raise place.at("parameters", "type").error(
+                    describe_unknown_name("type", str(kind), ("object",))
+                )
+            for name, schema in doc.properties.items():
+                if "default" in schema:
+                    _check_value(place.at("parameters", "properties", name, "default"), schema)
             docs[doc.name] = doc
-    # Only now are all docs known: a file can name parameters of another's functions.
+    return docs
+
+
+def _read_rules(files: _Files, docs: Mapping[str, FunctionDoc]) -> _Rules:
+    # The docs of all files, because a file can name parameters of another's functions.
     parameters = sorted({name for doc in docs.values() for name in doc.properties})
     for row, at in files:
         for place, name in enumerate(row.judged or ()):
             if name not in parameters:
                 raise at.at("judged", place).error(describe_unknown_name("parameter", name, parameters))
-    return _Rules(
-        docs,
-        tuple(
-            _make_lookup(lookup, at.at("lookups", place), docs)
-            for row, at in files
-            for place, lookup in enumerate(row.lookups or ())
-        ),
-        frozenset(name for row, _ in files for name in row.judged or ()),
-    )
-
-
-def _check_doc(at: Field, doc: FunctionDoc) -> None:
-    """Check that a doc is JSON, describes an object and has only defaults that it allows."""
-    _resolve(at, ())
-    if (kind := doc.parameters["type"]) != "object":
-        raise at.at("parameters", "type").error(describe_unknown_name("type", str(kind), ("object",)))
-    for name, schema in doc.properties.items():
-        if "default" in schema:
-            _check_value(at.at("parameters", "properties", name, "default"), schema)
-
-
-def _make_lookup(row: str | LookupRow, at: Field, docs: Mapping[str, FunctionDoc]) -> Lookup:
-    if isinstance(row, str):
-        return Lookup(_find_doc(at, row, docs).name)
-    doc = _find_doc(at.at("name"), row.name, docs)
-    where = _read_arguments(at.at("where"), doc, ()) if row.where is not None else {}
-    return Lookup(doc.name, where, row.forgiven)
+    lookups = []
+    for row, at in files:
+        for place, lookup in enumerate(row.lookups or ()):
+            field = at.at("lookups", place)
+            if isinstance(lookup, str):
+                lookups.append(Lookup(_find_doc(field, lookup, docs).name))
+                continue
+            doc = _find_doc(field.at("name"), lookup.name, docs)
+            where = _read_arguments(field.at("where"), doc, ()) if lookup.where is not None else {}
+            lookups.append(Lookup(doc.name, where, lookup.forgiven))
+    judged = frozenset(name for row, _ in files for name in row.judged or ())
+    return _Rules(docs, tuple(lookups), judged)
 
 
 def _find_doc(at: Field, name: str, docs: Mapping[str, FunctionDoc]) -> FunctionDoc:

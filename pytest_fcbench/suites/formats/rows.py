@@ -6,18 +6,17 @@ known, are checked where the record becomes an entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import NoneType
 from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args
 
 import pydantic
 from pydantic import BaseModel, ConfigDict, Discriminator, GetCoreSchemaHandler, Tag, ValidationError
 from pydantic.json_schema import JsonSchemaValue, models_json_schema
-from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
+from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.json_values import StrictSchema
 from pytest_fcbench.suites.formats.fields import Field, Key, describe_value
 
@@ -39,19 +38,14 @@ class Row(BaseModel):
     @classmethod
     def _refuse_unknown_list_keys(cls, value: object) -> object:
         if isinstance(value, Mapping) and cls.model_config["extra"] == "forbid":
-            known = _list_keys(cls)
+            # Required keys first.
+            fields = sorted(cls.model_fields.items(), key=lambda named: not named[1].is_required())
+            known = [field.alias or name for name, field in fields]
             # pydantic would name the key too, but not the nearest valid one.
             for key in value:
                 if key not in known:
                     raise make_rule_error(describe_unknown_name("key", str(key), known), str(key))
         return value
-
-
-@cache
-def _list_keys(model: type[Row]) -> Sequence[str]:
-    """Return the keys of a record, required ones first."""
-    fields = sorted(model.model_fields.items(), key=lambda named: not named[1].is_required())
-    return [field.alias or name for name, field in fields]
 
 
 class EntryRow(Row):
@@ -148,12 +142,8 @@ def read_row(field: Field, model: type[R]) -> R:
     """Read the record in a field. Raises ``SuiteError`` with file, line and field."""
     try:
         return model.model_validate(field.value)
-    except ValidationError as error:
-        raise _make_suite_error(field, error.errors(include_url=False)[0]) from None
-
-
-def _make_suite_error(field: Field, error: ErrorDetails) -> SuiteError:
-    """Return the first error of a record with its line."""
+    except ValidationError as failure:
+        error = failure.errors(include_url=False)[0]
     # Tags of unions begin with a colon; they are no keys of the file.
     keys: list[Key] = [key for key in error["loc"] if not (isinstance(key, str) and key.startswith(":"))]
     details = error.get("ctx", {})
@@ -180,7 +170,7 @@ def _make_suite_error(field: Field, error: ErrorDetails) -> SuiteError:
             rule = "is nested too deep"
         case _:
             rule = error["msg"]
-    return field.at(*keys).error(rule)
+    raise field.at(*keys).error(rule)
 
 
 class _Schema(StrictSchema):

@@ -105,7 +105,10 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
         raise at.error("has no 'title'")
     # Asked whether it is given, because ``null`` is a JSON value as well.
     if "json_value" in given:
-        text = _write_json(at.at("json"))
+        try:
+            text = json.dumps(row.json_value, indent=2, ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise at.at("json").error(f"must be a JSON value: {error}") from None
         return Page(url, row.title, text, "application/json", text.encode())
     if row.plain is not None:
         return Page(url, row.title, row.plain, "text/plain; charset=utf-8", row.plain.encode())
@@ -116,31 +119,37 @@ def _make_page(url: str, site: str, row: PageRow, at: Field) -> Page:
         raise at.error("has no 'text'")
     cells = (row.table.head, *row.table.rows) if row.table else ()
     table = [[str(cell) for cell in line] for line in cells]
-    log = [f"<li>{_link_text(line)}</li>" for line in _write_log(row.log, at.at("log"))] if row.log else []
-    paragraphs = (f"<p>{_link_text(paragraph)}</p>" for paragraph in row.text)
-    body = "\n".join([*paragraphs, *_write_table(table), *(["<ol>", *log, "</ol>"] if log else [])])
+    body = "\n".join(_write_body(row.text, table, row.log, at))
     html = _TEMPLATE.format(title=escape(row.title), site=escape(site), body=body)
     said = [*row.text, *(cell for each in table for cell in each)]
     return Page(url, row.title, _LINK.sub(r"\1", "\n".join(said)), row.type, html.encode())
 
 
-def _write_json(field: Field) -> str:
-    try:
-        return json.dumps(field.value, indent=2, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise field.error(f"must be a JSON value: {error}") from None
-
-
-def _write_log(row: LogRow, at: Field) -> Iterator[str]:
-    """Yield lines with random words, the same for the same seed."""
-    # A text as seed gives the same numbers on every platform and Python.
-    chance = Random(str(row.seed))  # noqa: S311 - makes text
-    for n in range(1, row.lines + 1):
-        try:
-            chosen = {name: chance.choice(words) for name, words in (row.__pydantic_extra__ or {}).items()}
-            yield row.line.format(n=n, **chosen)
-        except (LookupError, ValueError, AttributeError, TypeError) as error:
-            raise at.at("line").error(f"cannot be filled in: {error!r}") from None
+def _write_body(
+    paragraphs: list[str], table: list[list[str]], log: LogRow | None, at: Field
+) -> Iterator[str]:
+    """Yield the lines of a page's HTML; the words of a log are random, the same for the same seed."""
+    yield from (f"<p>{_link_text(paragraph)}</p>" for paragraph in paragraphs)
+    if table:
+        yield "<table>"
+        for number, row in enumerate(table):
+            kind = "td" if number else "th"
+            yield f"<tr>{''.join(f'<{kind}>{_link_text(cell)}</{kind}>' for cell in row)}</tr>"
+        yield "</table>"
+    if log and log.lines > 0:
+        yield "<ol>"
+        # A text as seed gives the same numbers on every platform and Python.
+        chance = Random(str(log.seed))  # noqa: S311 - makes text
+        for n in range(1, log.lines + 1):
+            try:
+                chosen = {
+                    name: chance.choice(words) for name, words in (log.__pydantic_extra__ or {}).items()
+                }
+                line = log.line.format(n=n, **chosen)
+            except (LookupError, ValueError, AttributeError, TypeError) as error:
+                raise at.at("log", "line").error(f"cannot be filled in: {error!r}") from None
+            yield f"<li>{_link_text(line)}</li>"
+        yield "</ol>"
 
 
 _LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
@@ -149,15 +158,6 @@ _LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 def _link_text(text: str) -> str:
     """Return a text as HTML with its links."""
     return _LINK.sub(r'<a href="\2">\1</a>', escape(text))
-
-
-def _write_table(rows: list[list[str]]) -> Iterator[str]:
-    if rows:
-        yield "<table>"
-        for number, row in enumerate(rows):
-            kind = "td" if number else "th"
-            yield f"<tr>{''.join(f'<{kind}>{_link_text(cell)}</{kind}>' for cell in row)}</tr>"
-        yield "</table>"
 
 
 _TEMPLATE = """<!doctype html>
