@@ -77,7 +77,19 @@ class EmbeddingModel:
         """Return the vectors in order, each of length 1. Raises ``CallError`` unless all are usable."""
         rows = getattr(reply, "data", None) or ()
         by_place = {_read_member(row, "index"): _read_member(row, "embedding") for row in rows}
-        vectors = [normal for place in range(count) if (normal := _normalise(by_place.get(place)))]
+        vectors = []
+        for place in range(count):
+            vector = by_place.get(place)
+            if not isinstance(vector, list) or not vector:
+                continue
+            if all(
+                isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x) for x in vector
+            ):
+                # So that no square is too large or too small for a float.
+                largest = max(map(abs, vector)) or 1.0
+                scaled = [x / largest for x in vector]
+                length = math.hypot(*scaled) or 1.0
+                vectors.append([x / length for x in scaled])
         if len(vectors) < count or len(set(map(len, vectors))) > 1:
             reason = (
                 f"{self.id}: the endpoint returned {len(by_place)} vectors for {count} texts, or some "
@@ -89,16 +101,3 @@ class EmbeddingModel:
 
 def _read_member(row: object, name: str) -> object:
     return row.get(name) if isinstance(row, Mapping) else getattr(row, name, None)
-
-
-def _normalise(vector: object) -> list[float] | None:
-    """Scale a vector to length 1, or to zeros; return None for a value that is not a vector."""
-    if not isinstance(vector, list) or not vector:
-        return None
-    if not all(isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x) for x in vector):
-        return None
-    largest = max(map(abs, vector)) or 1.0
-    # So that no square is too large or too small for a float.
-    scaled = [x / largest for x in vector]
-    length = math.hypot(*scaled) or 1.0
-    return [x / length for x in scaled]

@@ -59,14 +59,6 @@ class SentenceModel:
     def _embed_cached(self) -> Callable[[str], Vector]:
         return lru_cache(2048)(self._embed_text)
 
-    def _embed_text(self, text: str) -> Vector:
-        # The tokenizer refuses lone surrogates.
-        ids = self._tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
-        states = self._run_bert(ids)
-        mean = states.mean(axis=0)
-        vector: list[float] = (mean / max(float((mean @ mean) ** 0.5), 1e-12)).tolist()
-        return vector
-
     @cached_property
     def _config(self) -> Mapping[str, Any]:
         config: Mapping[str, Any] = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
@@ -88,9 +80,12 @@ class SentenceModel:
         weights: Mapping[str, Array] = load_file(self.folder / "model.safetensors")
         return weights
 
-    def _run_bert(self, ids: Sequence[int]) -> Array:
-        """Return the states of the last layer, a row for each token."""
+    def _embed_text(self, text: str) -> Vector:
+        """Return the mean of the last layer's states over all tokens, scaled to length 1."""
+        # The tokenizer refuses lone surrogates.
+        ids = self._tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
         weights = self._weights
+        # A row for each token.
         states = weights["embeddings.word_embeddings.weight"][list(ids)]
         states = states + weights["embeddings.position_embeddings.weight"][: len(ids)]
         states = self._normalise(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
@@ -102,7 +97,9 @@ class SentenceModel:
             states = self._normalise(states + attended, f"{layer}.attention.output")
             inner = _compute_gelu(self._apply_dense(states, f"{layer}.intermediate"))
             states = self._normalise(states + self._apply_dense(inner, f"{layer}.output"), f"{layer}.output")
-        return states
+        mean = states.mean(axis=0)
+        vector: list[float] = (mean / max(float((mean @ mean) ** 0.5), 1e-12)).tolist()
+        return vector
 
     def _attend(self, states: Array, name: str) -> Array:
         import numpy as np
@@ -151,7 +148,12 @@ def load_model(name: str) -> SentenceModel | None:
     if name == "lexical":
         return None
     option = f"--fcbench-embedding={name}"
-    folder = _find_package(option) if name == "minilm" else Path(name)
+    folder = Path(name)
+    if name == "minilm":
+        spec = find_spec(PACKAGE)
+        if spec is None or not spec.submodule_search_locations:
+            raise UsageError(f"{option}: the model is not installed; install it with: {_INSTALL}")
+        folder = Path(spec.submodule_search_locations[0]) / "model"
     if not folder.is_dir():
         raise UsageError(f"{option}: must be lexical, minilm or the folder of a sentence embedding model")
     for missing in (file for file in _FILES if not (folder / file).is_file()):
@@ -165,10 +167,3 @@ def load_model(name: str) -> SentenceModel | None:
         )
     known = "all-MiniLM-L6-v2" if sha256 == WEIGHTS_SHA256 else f"the model in {folder.name}"
     return SentenceModel(folder, f"{known} (weights sha256 {sha256[:12]})")
-
-
-def _find_package(option: str) -> Path:
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise UsageError(f"{option}: the model is not installed; install it with: {_INSTALL}")
-    return Path(spec.submodule_search_locations[0]) / "model"

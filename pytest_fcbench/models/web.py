@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
@@ -73,7 +73,11 @@ class WebModel:
     """Makes the sources when the first request comes."""
     immediate: bool = False
     notes: tuple[str, ...] = ()
-    _lock: Lock = field(default_factory=Lock, repr=False)
+    _lock: Lock = field(default_factory=Lock, init=False, repr=False)
+    _sources: Sources | None = field(default=None, init=False, repr=False)
+    _threads: ThreadPoolExecutor = field(
+        default_factory=partial(ThreadPoolExecutor, _AT_ONCE, "fcbench-web"), init=False, repr=False
+    )
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask once. Raises ``CallError``."""
@@ -86,19 +90,11 @@ class WebModel:
             answer = await loop.run_in_executor(self._threads, self._answer, name, arguments)
         return Completion(text=json.dumps(answer), latency_s=time.perf_counter() - started)
 
-    @cached_property
-    def _sources(self) -> Sources:
-        return self.make()
-
     def _answer(self, name: str, arguments: Mapping[str, object]) -> Answer:
-        # From Python 3.12 on a cached property takes no lock of its own.
+        # Several threads may ask before the sources are made.
         with self._lock:
-            sources = self._sources
+            sources = self._sources = self._sources or self.make()
         return sources.answer(name, arguments)
-
-    @cached_property
-    def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_AT_ONCE, "fcbench-web")
 
 
 class OwnWeb:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,9 +33,11 @@ def folder(tmp_path: Path) -> Path:
     tokenizer.post_processor = processors.TemplateProcessing(
         "[CLS] $A [SEP]", None, [("[CLS]", 2), ("[SEP]", 3)]
     )
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    folder = tmp_path / "model"
+    folder.mkdir()
+    tokenizer.save(str(folder / "tokenizer.json"))
     config = {"num_hidden_layers": 1, "num_attention_heads": 2, "layer_norm_eps": 1e-12}
-    (tmp_path / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config))
     layer = "encoder.layer.0"
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (len(WORDS), SIZE),
@@ -56,8 +59,8 @@ def folder(tmp_path: Path) -> Path:
         name: np.array([draw.uniform(-1, 1) for _ in range(math.prod(shape))], np.float32).reshape(shape)
         for name, shape in shapes.items()
     }
-    save_file(weights, tmp_path / "model.safetensors")
-    return tmp_path
+    save_file(weights, folder / "model.safetensors")
+    return folder
 
 
 def test_a_vector_has_length_1_and_depends_on_its_text_only(folder: Path) -> None:
@@ -94,7 +97,9 @@ def test_what_is_no_model(tmp_path: Path) -> None:
 
 
 def test_other_weights_are_not_the_official_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentence_vectors, "_find_package", lambda told: folder)
+    package = ModuleSpec(sentence_vectors.PACKAGE, None)
+    package.submodule_search_locations = [str(folder.parent)]
+    monkeypatch.setattr(sentence_vectors, "find_spec", {sentence_vectors.PACKAGE: package}.get)
     with pytest.raises(UsageError, match="are not those of all-MiniLM-L6-v2; install them with: pip install"):
         sentence_vectors.load_model("minilm")
 

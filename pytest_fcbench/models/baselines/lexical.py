@@ -14,7 +14,7 @@ the question and the function docs, and works in three steps:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -64,28 +64,20 @@ class LexicalModel:
         """Guess the calls from words alone."""
         messages = entry.turns[request.turn]
         text = next((m.content for m in reversed(messages) if m.role == "user"), "")
-        calls = [] if request.step else list(_guess_calls(text, entry.functions))
-        if not calls:
+        best = None if request.step else _find_best(text, entry.functions)
+        if best is None:
             return Completion(text="No function seems to fit.")
+        calls = []
+        for part in _SPLIT.split(text):
+            if part.strip():
+                doc = _find_best(part, entry.functions) or best
+                arguments = _fill_parameters(part, doc, leave_out=True)
+                if arguments and set(doc.required) <= arguments.keys():
+                    calls.append(Call(doc.name, arguments))
+        # Compared as texts, because arguments can be lists, which have no hash.
+        if len(calls) < 2 or len({repr(call) for call in calls}) < len(calls):
+            calls = [Call(best.name, _fill_parameters(text, best, leave_out=False))]
         return render_completion(calls, entry, self.prompting)
-
-
-def _guess_calls(text: str, functions: Sequence[FunctionDoc]) -> Iterator[Call]:
-    best = _find_best(text, functions)
-    if best is None:
-        return
-    partial = []
-    for part in _SPLIT.split(text):
-        if part.strip():
-            doc = _find_best(part, functions) or best
-            arguments = _fill_parameters(part, doc, leave_out=True)
-            if arguments and set(doc.required) <= arguments.keys():
-                partial.append(Call(doc.name, arguments))
-    # Compared as texts, because arguments can be lists, which have no hash.
-    if len(partial) > 1 and len({repr(call) for call in partial}) == len(partial):
-        yield from partial
-    else:
-        yield Call(best.name, _fill_parameters(text, best, leave_out=False))
 
 
 def _find_best(text: str, functions: Sequence[FunctionDoc]) -> FunctionDoc | None:
