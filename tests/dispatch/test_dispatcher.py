@@ -767,6 +767,8 @@ def test_it_looks_ahead_without_a_limit_until_something_is_decided() -> None:
         def decide_and_echo(entry: Entry, request: AskModel) -> Completion:
             if entry.id == "simple_python_70":
                 decided.set()
+                # Else this thread might start more before the other one has seen it.
+                wait_until(lambda: dispatcher._ahead_until is None)
             return _echo_question(entry, request)
 
         model.answer = decide_and_echo
