@@ -57,9 +57,13 @@ def _is_none(text: str | None) -> bool:
 
 
 def _read_number(layers: Layers, option: Option) -> float | None:
+    """Read a number; a whole one where the type of the option is ``int``."""
+    whole = option.type == "int"
     given = layers.find_first(option.key)
     if given is None:
-        return None if option.default is None else float(option.default)
+        if option.default is None:
+            return None
+        return int(option.default) if whole else float(option.default)
     try:
         number = float(given.text)
     except ValueError:
@@ -67,19 +71,11 @@ def _read_number(layers: Layers, option: Option) -> float | None:
     # ``float`` reads "inf" and "nan" too.
     if not 0 <= number < float("inf"):
         raise given.error("must be a number, 0 or more")
-    if option.positive and not number and option.type == "float":
-        raise given.error("must be more than 0")
-    return number
-
-
-def _read_whole_number(layers: Layers, option: Option) -> int | None:
-    number = _read_number(layers, option)
-    if number is not None and (given := layers.find_first(option.key)):
-        if not number.is_integer():
-            raise given.error("must be a whole number")
-        if option.positive and not number:
-            raise given.error("must be 1 or more")
-    return None if number is None else int(number)
+    if whole and not number.is_integer():
+        raise given.error("must be a whole number")
+    if option.positive and not number:
+        raise given.error("must be 1 or more" if whole else "must be more than 0")
+    return int(number) if whole else number
 
 
 def _make_word_reader(words: type[StrEnum]) -> Reader:
@@ -212,25 +208,22 @@ def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
             with raise_usage_errors():
                 parameters |= {name: member.value for name, member in field.members().items()}
         given = layer.command_line.get("param")
-        parameters |= map(_parse_parameter, given if isinstance(given, list) else ())
+        for text in given if isinstance(given, list) else ():
+            name, equals, value = text.partition("=")
+            if not equals or not name:
+                raise UsageError(f"--fcbench-param={text}: must be NAME=JSON, for example top_p=0.9")
+            try:
+                parameters[name] = json.loads(value)
+            except ValueError:
+                # Words need no quotes, which a shell would take away.
+                parameters[name] = value
     return parameters
-
-
-def _parse_parameter(text: str) -> tuple[str, object]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise UsageError(f"--fcbench-param={text}: must be NAME=JSON, for example top_p=0.9")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        # Words need no quotes, which a shell would take away.
-        return name, value
 
 
 _BY_TYPE: Mapping[str, Reader] = {
     "bool": lambda layers, option: layers.is_on(option.key),
     "float": _read_number,
-    "int": _read_whole_number,
+    "int": _read_number,
     "str": _read_text,
     "Path": _read_path,
     "Mode": _make_word_reader(Mode),
