@@ -158,16 +158,28 @@ class ModelStack:
 
     def _open_auxiliary_models(self) -> Mapping[Party, Model]:
         """Return the model of each other party; a replayed scorecard answers for all of them."""
-        context = self._context
+        context, settings = self._context, self._context.settings
         if context.chosen.recorded:
             return dict.fromkeys((party for party in Party if party is not Party.MODEL), context.model)
         models: dict[Party, Model] = {
             party: self._limit_and_store(party, model, identity)
-            for party, (model, identity) in registry.open_auxiliary_models(
-                context.settings, context.parties
-            ).items()
+            for party, (model, identity) in registry.open_auxiliary_models(settings, context.parties).items()
         }
-        return {**models, **self._open_webs()} if context.asks_web else models
+        if not context.asks_web:
+            return models
+        web = registry.open_web_model(settings)
+        identity = {"model": f"web: {settings.search}"}
+        webs: dict[Party, Model] = {
+            Party.WEB: web if web.immediate else self._limit_and_store(Party.WEB, web, identity),
+            # A recording answers requests to the suites' webs, too.
+            Party.OWN_WEB: web
+            if context.web_recording
+            else self._opened.enter_context(open_own_web(context)),
+        }
+        if settings.search_record is not None:
+            recording = self._opened.enter_context(closing(Recording(settings.search_record)))
+            webs = {party: RecordingModel(model, recording) for party, model in webs.items()}
+        return {**models, **webs}
 
     def _limit_and_store(self, party: Party, model: Model, identity: registry.Identity) -> Model:
         """Return an auxiliary model within its limits, with its answers stored."""
@@ -183,23 +195,6 @@ class ModelStack:
         self._others[party] = LimitedModel(model, self._limits_of(own), ledger)
         self._stored[party] = self._store_answers(self._others[party], identity)
         return self._stored[party]
-
-    def _open_webs(self) -> Mapping[Party, Model]:
-        """Return the open web and the web of the suites, recorded where that is wanted."""
-        settings = self._context.settings
-        web = registry.open_web_model(settings)
-        identity = {"model": f"web: {settings.search}"}
-        webs: dict[Party, Model] = {
-            Party.WEB: web if web.immediate else self._limit_and_store(Party.WEB, web, identity),
-            # A recording answers requests to the suites' webs, too.
-            Party.OWN_WEB: web
-            if self._context.web_recording
-            else self._opened.enter_context(open_own_web(self._context)),
-        }
-        if settings.search_record is None:
-            return webs
-        recording = self._opened.enter_context(closing(Recording(settings.search_record)))
-        return {party: RecordingModel(model, recording) for party, model in webs.items()}
 
 
 @contextmanager

@@ -65,16 +65,16 @@ class Selection:
             loaded = suite.load(category) if category in suite.categories else ()
             chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
             if self.settings.live:
-                chosen = tuple(map(_clear_live_only, chosen))
+                # Set aside only for lack of a recorded answer of a web API, so back in play.
+                chosen = tuple(
+                    replace(entry, set_aside=None)
+                    if (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
+                    else entry
+                    for entry in chosen
+                )
             # Last, so that a smoke run has every trial of its entries.
             if (trials := self.settings.trials) > 1:
                 chosen = tuple(replace(entry, trial=n) for entry in chosen for n in range(1, trials + 1))
             self._loaded[key] = tuple(chosen)
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
-
-
-def _clear_live_only(entry: Entry) -> Entry:
-    """Return the entry in play again if it was set aside only for lack of a recorded answer of a web API."""
-    recorded = not (entry.set_aside or "").startswith(f"{LIVE_ONLY}:")
-    return entry if recorded else replace(entry, set_aside=None)

@@ -205,17 +205,13 @@ class Session:
 
     def judge(self, entry: Entry, transcript: Transcript) -> Judgement:
         """Return both verdicts on a conversation."""
-        return matchers.judge(entry, transcript, self._resources)
-
-    @cached_property
-    def _resources(self) -> Resources:
-        """The resources of matchers."""
         # Functions, so that the pool or the server starts with the first entry that uses it.
-        return Resources(
+        resources = Resources(
             self.environments,
             lambda calls, recorded, own: self.execute(calls, recorded, own),
             lambda call: self.perform(call),
         )
+        return matchers.judge(entry, transcript, resources)
 
     def record(
         self,
