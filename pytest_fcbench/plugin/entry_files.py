@@ -33,7 +33,12 @@ def find_pointed_suites(
         place = _normalize(here / path)
         if not is_suite(place):
             continue
-        root = _find_root(place, item, roots)
+        # The suite around the path that fcbench.yaml or the node id names, else the path itself.
+        around = (place, *place.parents)
+        named = item.rpartition("[")[2].partition(":")[0]
+        root = next((folder for folder in around if folder in roots), None) or next(
+            (folder for folder in around if named and suggest_name(folder) == named), place
+        )
         name = roots.get(root) or name_suite(root)
         if found.setdefault(name, root) != root:
             raise UsageError(f"{found[name]} and {root}: two suites have the same name; rename one of them")
@@ -44,16 +49,6 @@ def find_pointed_suites(
 def _normalize(path: Path) -> Path:
     """Write a path as pytest does: from the root, without dots, links as they are."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
-
-
-def _find_root(place: Path, item: str, roots: Mapping[Path, str]) -> Path:
-    """Return the suite that holds a path, if fcbench.yaml or the node id names one, else the path."""
-    around = (place, *place.parents)
-    for folder in around:
-        if folder in roots:
-            return folder
-    named = item.rpartition("[")[2].partition(":")[0]
-    return next((folder for folder in around if named and suggest_name(folder) == named), place)
 
 
 class EntryFileCollector:

@@ -92,12 +92,21 @@ class Benchmark:
         return self._error is None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Stop if the run is not possible; drop categories that were not selected; leave out tracebacks."""
+        """Stop if the run is not possible; attach the entries, without empty categories; omit tracebacks."""
         if self._error is not None:
             if self.is_worker:
                 return
             raise pytest.UsageError(str(self._error))
-        items[:] = [item for item in items if not _is_stand_in(item)]
+        kept: list[pytest.Item] = []
+        for item in items:
+            if item.get_closest_marker("fcbench"):
+                entry = getattr(item, "callspec").params.get("entry")  # noqa: B009 - only parametrized items
+                # pytest's placeholder of an empty category.
+                if not hasattr(entry, "key"):
+                    continue
+                item.stash[ENTRY] = entry
+            kept.append(item)
+        items[:] = kept
         ours = [item for item in items if ENTRY in item.stash]
         # pytest's summary of failures is quadratic in their number, and says less than our table.
         if ours and len(ours) == len(items) and self.config.option.tbstyle == "auto":
@@ -171,7 +180,11 @@ class Benchmark:
             call.excinfo.traceback = call.excinfo.traceback[-1:]
         report = yield
         if call.when == "teardown":
-            _forget_answer(item)
+            # Reports carry both, and a rerun starts from nothing.
+            if TRANSCRIPT in item.stash:
+                del item.stash[TRANSCRIPT]
+            if RECORD in item.stash:
+                del item.stash[RECORD]
         elif ENTRY in item.stash and (call.when == "call" or call.excinfo):
             judged_wrong = (AssertionError, pytest.skip.Exception)
             if call.excinfo and not (RECORD in item.stash and call.excinfo.errisinstance(judged_wrong)):
@@ -253,14 +266,6 @@ def attach_entry(item: pytest.Item, entry: Entry) -> None:
         item.add_marker(mark)
 
 
-def _forget_answer(item: pytest.Item) -> None:
-    """Drop transcript and Record of an item, which reports carry; a rerun starts from nothing."""
-    if TRANSCRIPT in item.stash:
-        del item.stash[TRANSCRIPT]
-    if RECORD in item.stash:
-        del item.stash[RECORD]
-
-
 def _make_marks(entry: Entry) -> list[pytest.MarkDecorator]:
     """Return the marks for the suite, the category and the groups of an entry."""
     category = entry.category.name
@@ -278,14 +283,3 @@ def _find_own_marks(item: pytest.Item) -> tuple[str, ...]:
     return tuple(
         sorted({mark.name for mark in item.iter_markers()} - _KNOWN_MARKS - {item.stash[ENTRY].suite})
     )
-
-
-def _is_stand_in(item: pytest.Item) -> bool:
-    """Attach the entry of a parametrized item; return True for pytest's placeholder of an empty category."""
-    if item.get_closest_marker("fcbench") is None:
-        return False
-    entry = getattr(item, "callspec").params.get("entry")  # noqa: B009 - items have it only if parametrized
-    if not hasattr(entry, "key"):
-        return True
-    item.stash[ENTRY] = entry
-    return False

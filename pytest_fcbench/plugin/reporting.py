@@ -43,19 +43,15 @@ class RunReporting:
         """The path of the scorecard."""
         self._unsaved = ""
         """The reason why no scorecard could be written, else empty."""
-        self._owns_report = self._switch_report_on()
-
-    def _switch_report_on(self) -> bool:
-        """Have pytest-json-report write the scorecard, unless the user already told it what to write."""
         option = self._config.option
-        if not hasattr(option, "json_report") or option.json_report:
-            return False
-        option.json_report = True
-        # Its default: a name that the user chose stays.
-        if option.json_report_file == ".report.json":
-            option.json_report_file = self._settings.scorecard
-        option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
-        return True
+        # pytest-json-report writes the scorecard, unless the user already told it what to write.
+        self._owns_report = hasattr(option, "json_report") and not option.json_report
+        if self._owns_report:
+            option.json_report = True
+            # Its default: a name that the user chose stays.
+            if option.json_report_file == ".report.json":
+                option.json_report_file = self._settings.scorecard
+            option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
 
     # Progress
 
@@ -102,24 +98,20 @@ class RunReporting:
         elif not self._session.records and self._owns_report:
             self._config.option.json_report_file = None
         elif self._session.records and session.exitstatus in (0, 1, 2):
-            self._apply_gate(session)
+            interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+            narrowed_by = self._narrowed_by
+            whole_shard = narrowed_by == _SHARD and not interrupted
+            # The gate decides nothing about a run that was narrowed to a part.
+            if self._settings.gate and (not narrowed_by or whole_shard):
+                # fcbench merge applies the gate to all shards together.
+                if not narrowed_by:
+                    self._outcomes = self._session.outcomes(interrupted=interrupted)
+                code = choose_exit_code(self._outcomes)
+                session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
         result = yield
         if self._unsaved:
             session.exitstatus = session.exitstatus or 1
         return result
-
-    def _apply_gate(self, session: pytest.Session) -> None:
-        """Set the exit code by the gate, unless it does not apply to a run that was narrowed to a part."""
-        interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
-        narrowed_by = self._narrowed_by
-        whole_shard = narrowed_by == _SHARD and not interrupted
-        if not self._settings.gate or (narrowed_by and not whole_shard):
-            return
-        # fcbench merge applies the gate to all shards together.
-        if not narrowed_by:
-            self._outcomes = self._session.outcomes(interrupted=interrupted)
-        code = choose_exit_code(self._outcomes)
-        session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
 
     @property
     def _is_empty_shard(self) -> bool:
@@ -146,7 +138,7 @@ class RunReporting:
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
-        """Add each test's Record and the section with the scores to the report."""
+        """Add each test's Record and the section with the scores to the report; write our own scorecard."""
         tests = json_report.get("tests")
         if not isinstance(tests, list) or not (self._session.records or self._is_empty_shard):
             return
@@ -157,11 +149,8 @@ class RunReporting:
         # xdist finishes tests in any order, but the same run must give the same file.
         tests.sort(key=lambda test: str(test["nodeid"]))
         json_report["fcbench"] = self._session.section(self._outcomes)
-        if self._owns_report:
-            self._save(json_report)
-
-    def _save(self, json_report: dict[str, object]) -> None:
-        """Write the whole scorecard or leave the one that is there."""
+        if not self._owns_report:
+            return
         # pytest-json-report would write in place, leave half a file on a full disk, and say so only without
         # -q; without the name of a file it writes none.
         option = self._config.option
@@ -201,6 +190,11 @@ class RunReporting:
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
         settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
+        remark = None
+        if settings.gate and (narrowed_by := self._narrowed_by):
+            then = "; 'fcbench merge' applies it to the whole run" if narrowed_by == _SHARD else ""
+            part = f"{narrowed_by} selects a part of the entries"
+            remark = f"the gate of fcbench.yaml was not applied: {part}{then}"
         terminalreporter.section("function-calling benchmark")
         for line in run_end.write_run_end(
             facts,
@@ -209,7 +203,7 @@ class RunReporting:
             width=terminalreporter._tw.fullwidth,
             most=settings.failures,
             annotate=settings.annotate,
-            remark=self._explain_gate(),
+            remark=remark,
         ):
             terminalreporter.write_line(line)
         if self._unsaved:
@@ -222,16 +216,6 @@ class RunReporting:
             trouble = run_end.append_summary(settings.step_summary, facts, evidence, self._outcomes)
             if trouble:
                 warnings.warn(trouble, pytest.PytestWarning, stacklevel=2)
-
-    def _explain_gate(self) -> str | None:
-        """Say why the gate of the file decides nothing here; None if it does."""
-        if not self._settings.gate or not self._narrowed_by:
-            return None
-        then = "; 'fcbench merge' applies it to the whole run" if self._narrowed_by == _SHARD else ""
-        return (
-            f"the gate of fcbench.yaml was not applied: {self._narrowed_by} selects a part of the "
-            f"entries{then}"
-        )
 
     def pytest_unconfigure(self) -> None:
         """Release the terminal."""

@@ -69,13 +69,19 @@ class Workers:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
         """Announce what this worker will ask for next, if the controller cannot know it."""
-        if self._announces and self._benchmark.is_worker:
-            upcoming = [item, nextitem, *_list_queued(item.session)]
-            entries = [i.stash[ENTRY] for i in upcoming if i and ENTRY in i.stash]
-            news = [entry for entry in entries if entry.item_id not in self._announced]
-            self._announced.update(entry.item_id for entry in news)
-            if news:
-                self._session.expect(news)
+        if not (self._announces and self._benchmark.is_worker):
+            return
+        upcoming = [item, nextitem]
+        # xdist's queue can be inspected but is not documented; without it, each entry is announced singly.
+        interactor = _find_interactor(item.config)
+        if interactor is not None and hasattr(interactor.torun, "lock"):
+            with interactor.torun.lock() as indices:
+                upcoming += [item.session.items[index] for index in indices if isinstance(index, int)]
+        entries = [i.stash[ENTRY] for i in upcoming if i and ENTRY in i.stash]
+        news = [entry for entry in entries if entry.item_id not in self._announced]
+        self._announced.update(entry.item_id for entry in news)
+        if news:
+            self._session.expect(news)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self) -> None:
@@ -93,13 +99,3 @@ class Workers:
 def _find_interactor(config: pytest.Config) -> WorkerInteractor | None:
     """Return what runs the tests of a worker; None in another process."""
     return next((each for each in config.pluginmanager.get_plugins() if hasattr(each, "torun")), None)
-
-
-def _list_queued(session: pytest.Session) -> list[pytest.Item]:
-    """List the items that xdist has sent to this worker beyond the next one."""
-    # xdist's queue can be inspected but is not documented; without it a worker announces one entry at a time.
-    interactor = _find_interactor(session.config)
-    if interactor is None or not hasattr(interactor.torun, "lock"):
-        return []
-    with interactor.torun.lock() as indices:
-        return [session.items[index] for index in indices if isinstance(index, int)]
