@@ -82,10 +82,9 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _audit_suite(chosen: argparse.Namespace) -> int:
     """Run the checks, print and write what they find, and return the exit code."""
-    names = _choose_checks(chosen)
     path = chosen.review or review.find_packaged_review(chosen.suite)
     reviewed = review.read_review(path) if path else None
-    _check_options(chosen, reviewed)
+    names = _choose_checks(chosen, reviewed)
     # Checks judge the oracle's answers, which need neither a network nor a key.
     context = RunContext(load_settings(chosen, chosen.suite, "oracle"))
     with closing(Session(context)) as session, open_own_web(context) as own_web:
@@ -127,23 +126,12 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
     return int(audit.count(Severity.CERTAIN) > 0)
 
 
-def _choose_checks(chosen: argparse.Namespace) -> tuple[str, ...]:
-    """Return the checks that were asked for. Raises ``UsageError``."""
+def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -> tuple[str, ...]:
+    """Return the checks that were asked for. Raises ``UsageError`` for any wrong option of the command."""
     named = split_names(chosen.check)
     for name in named:
         if name not in CHECKS:
             raise UsageError(f"--check: {describe_unknown_name('check', name, CHECKS)}")
-    return tuple(
-        name
-        for name, check in CHECKS.items()
-        if (name in named if named else chosen.weak or not check.weak)
-        and (check.needs is None or getattr(chosen, check.needs) or named)
-    )
-
-
-def _check_options(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
-    """Raise ``UsageError`` for wrong options before anything is read."""
-    named = split_names(chosen.check)
     if not 0 < chosen.threshold <= 1:
         raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
     require_at_least(0, chosen, "show")
@@ -169,6 +157,12 @@ def _check_options(chosen: argparse.Namespace, reviewed: review.Review | None) -
         raise UsageError(
             "--ledger: needs the findings of all checks and categories; leave out --check and --category"
         )
+    return tuple(
+        name
+        for name, check in CHECKS.items()
+        if (name in named if named else chosen.weak or not check.weak)
+        and (check.needs is None or getattr(chosen, check.needs) or named)
+    )
 
 
 def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:

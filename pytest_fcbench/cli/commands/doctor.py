@@ -95,9 +95,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
     """Yield the findings about this Python, this project and its models."""
     # Calls come last, because they need all that is checked before them.
-    yield _check_python()
-    yield from _check_packages()
-    yield _check_plugin()
+    yield from _check_installation()
     if Path("benchmarks").is_dir():
         yield Finding("benchmarks", State.GOOD, f"{Path('benchmarks').absolute()}")
     else:
@@ -131,19 +129,17 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
 # This Python
 
 
-def _check_python() -> Finding:
-    here = platform.python_version()
-    supported = metadata.distribution(PROJECT).metadata["Requires-Python"] or ""
+def _check_installation() -> Iterator[Finding]:
+    """Check this Python, the required packages, the extras and the registration of the plugin."""
+    here, project = platform.python_version(), metadata.distribution(PROJECT)
+    supported = project.metadata["Requires-Python"] or ""
     text = f"{here} in {sys.prefix}"
     # Without ``prereleases`` a specifier leaves out release candidates such as 3.14.0rc1.
-    if here not in SpecifierSet(supported, prereleases=True):
-        return Finding("python", State.BAD, text, f"{PROJECT} needs Python {supported}")
-    return Finding("python", State.GOOD, text)
-
-
-def _check_packages() -> Iterator[Finding]:
-    """Compare what is installed with what this version requires; say which extras are complete."""
-    wanted = [Requirement(text) for text in metadata.distribution(PROJECT).requires or ()]
+    if here in SpecifierSet(supported, prereleases=True):
+        yield Finding("python", State.GOOD, text)
+    else:
+        yield Finding("python", State.BAD, text, f"{PROJECT} needs Python {supported}")
+    wanted = [Requirement(each) for each in project.requires or ()]
     # A requirement of an extra has a marker that holds only with the name of the extra.
     needed = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
     wrong = []
@@ -158,24 +154,19 @@ def _check_packages() -> Iterator[Finding]:
     if wrong:
         yield Finding("packages", State.BAD, "; ".join(wrong), f"pip install --upgrade {PROJECT}")
     else:
-        yield Finding(
-            "packages",
-            State.GOOD,
-            f"{PROJECT} {metadata.version(PROJECT)} and all {len(needed)} required packages",
-        )
+        text = f"{PROJECT} {project.version} and all {len(needed)} required packages"
+        yield Finding("packages", State.GOOD, text)
     lacking = [name for name in EXTRAS if extras.list_missing_packages(name)]
     whole = [name for name in EXTRAS if name not in lacking]
     text = f"installed: {', '.join(whole) or 'none'}; not installed: {', '.join(lacking) or 'none'}"
     yield Finding("extras", State.GOOD, text)
-
-
-def _check_plugin() -> Finding:
     # pytest finds plugins by entry points, so it would find an old copy beside a new one too.
-    found = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
-    if found == ["pytest_fcbench.plugin"]:
-        return Finding("plugin", State.GOOD, f"registered with pytest {metadata.version('pytest')}")
-    text = f"the pytest plugin 'fcbench' is registered as {', '.join(found) or 'nothing'}"
-    return Finding("plugin", State.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}")
+    registered = [point.value for point in metadata.entry_points(group="pytest11", name="fcbench")]
+    if registered == ["pytest_fcbench.plugin"]:
+        yield Finding("plugin", State.GOOD, f"registered with pytest {metadata.version('pytest')}")
+    else:
+        text = f"the pytest plugin 'fcbench' is registered as {', '.join(registered) or 'nothing'}"
+        yield Finding("plugin", State.BAD, text, f"pip install --force-reinstall --no-deps {PROJECT}")
 
 
 # This project
