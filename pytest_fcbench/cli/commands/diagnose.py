@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 from pytest_fcbench.cli.judge_options import JUDGE_OPTIONS, ask_judge, load_judge_settings, render_agreement
 from pytest_fcbench.cli.output import print_lines
@@ -31,7 +30,6 @@ from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause, bui
 
 HELP = "explain why the multi-turn conversations of a scorecard failed"
 _NOT_DIAGNOSED = "not diagnosed"
-_Talk: TypeAlias = tuple[Entry, Transcript]
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -85,12 +83,12 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     notes: Sequence[str] = ()
     # Divergences show in the environments, so the recorded calls are executed again.
     with open_replay(chosen, card, failed) as session:
-        talks = list(_hold_again(card, session, failed))
-        found = [_classify(session, *pair, profile) for pair in zip(failed, talks, strict=True)]
+        replayed = list(_classify_failures(card, session, failed, profile))
+        found = [finding for _, _, finding in replayed]
         if judge:
             questions = [
                 build_question(entry, transcript, finding.verdict, session.environments(entry))
-                for (entry, transcript), finding in zip(talks, found, strict=True)
+                for entry, transcript, finding in replayed
             ]
             diagnoses, notes = ask_judge(judge, questions)
             found = [replace(f, diagnosis=diagnosis) for f, diagnosis in zip(found, diagnoses, strict=True)]
@@ -107,8 +105,13 @@ def _is_conversation(record: Record) -> bool:
     return record.category in CATEGORIES and CATEGORIES[record.category].group is Group.MULTI_TURN
 
 
-def _hold_again(card: Scorecard, session: Session, records: Sequence[Record]) -> Iterator[_Talk]:
-    """Replay the conversations with the recorded answers. Raises ``UsageError`` if one cannot be replayed."""
+def _classify_failures(
+    card: Scorecard, session: Session, records: Sequence[Record], profile: Profile
+) -> Iterator[tuple[Entry, Transcript, DiagnosedFailure]]:
+    """Replay conversations with the recorded answers, and classify how each failed.
+
+    Raises ``UsageError`` if one cannot be replayed.
+    """
     entries = load_entries_of(session.context, records)
     for record in records:
         if record.entry not in entries:
@@ -119,20 +122,16 @@ def _hold_again(card: Scorecard, session: Session, records: Sequence[Record]) ->
             )
         entry = replace(entries[record.entry], trial=record.trial)
         try:
-            yield entry, session.transcript(entry)
+            transcript = session.transcript(entry)
         except NotScoredError as error:
             raise UsageError(
                 f"{card.path}: the conversation about {entry.item_id} takes another course with this "
                 f"version: {error.reason}"
             ) from None
-
-
-def _classify(session: Session, record: Record, talk: _Talk, profile: Profile) -> DiagnosedFailure:
-    verdict = record.verdict(profile)
-    assert isinstance(verdict, Failed)
-    return DiagnosedFailure(
-        record.item_id, record.category, verdict, classify_failure(*talk, verdict, session.environments)
-    )
+        verdict = record.verdict(profile)
+        assert isinstance(verdict, Failed)
+        divergence = classify_failure(entry, transcript, verdict, session.environments)
+        yield entry, transcript, DiagnosedFailure(record.item_id, record.category, verdict, divergence)
 
 
 def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_causes: bool) -> Iterator[str]:

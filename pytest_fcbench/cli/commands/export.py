@@ -6,18 +6,17 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group
+from pytest_fcbench.domain.entry import CATEGORIES, Category, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.models.baselines.official_results import (
     find_result_path,
@@ -91,10 +90,17 @@ def _parse_price(text: str) -> _Pricing:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    given = [_get_values(chosen, key) for key in ("as", "price", "title", "link", "organization", "license")]
+    count = len(chosen.scorecards)
+    keys = ("as", "price", "title", "link", "organization", "license")
+    details = {key: getattr(chosen, key) or [None] * count for key in keys}
+    for key, values in details.items():
+        if len(values) != count:
+            raise UsageError(
+                f"--{key}: given {len(values)} times for {count} scorecards; give it once for each"
+            )
     exports: dict[str, _Export] = {}
     models: list[ModelRow] = []
-    for path, name, price, title, *facts in zip(chosen.scorecards, *given, strict=True):
+    for path, name, price, title, *facts in zip(chosen.scorecards, *details.values(), strict=True):
         export = _export_card(path, name, price)
         if export.folder in exports:
             raise UsageError(
@@ -122,14 +128,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     if others := sorted(set(scores.glob("*/**/*_score.json")) - texts.keys()):
         print(f"not in the tables: {len(others)} older score files in the folder, e.g. {others[0]}")
     return 0
-
-
-def _get_values(chosen: argparse.Namespace, key: str) -> Sequence[Any]:
-    """Return the values of an option, one for each scorecard. Raises ``UsageError``."""
-    count, given = len(chosen.scorecards), getattr(chosen, key)
-    if given and len(given) != count:
-        raise UsageError(f"--{key}: given {len(given)} times for {count} scorecards; give it once for each")
-    return given or [None] * count
 
 
 @dataclass(slots=True)
@@ -168,8 +166,9 @@ class _Export:
         wrongs: list[str] = []
         right: dict[str, list[bool]] = {}
         for record in records:
-            entry = entries.get(record.entry)
-            transcript = self._replay(entry)
+            entry, transcript = entries.get(record.entry), None
+            with suppress(NotScoredError):
+                transcript = self.session.transcript(entry) if entry else None
             if entry is None or transcript is None:
                 self.left_out["that do not belong to the entries"] += 1
                 continue
@@ -202,12 +201,6 @@ class _Export:
         path = Path(kind, self.folder) / find_result_path(category, kind)
         self.texts[path] = "".join(f"{text}\n" for text in lines)
 
-    def _replay(self, entry: Entry | None) -> Transcript | None:
-        try:
-            return self.session.transcript(entry) if entry else None
-        except NotScoredError:
-            return None
-
     def size_of(self, category: str) -> int:
         """Return the number of entries of a category in the suite."""
         return self.session.context.selection.size_of(category) if category in CATEGORIES else 0
@@ -230,27 +223,13 @@ class _Export:
 def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Export:
     """Export the scorecard of a file. Raises ``UsageError`` if it cannot be exported."""
     card = scorecard_files.load_scorecard(path)
-    facts = card.facts
+    facts, suites = card.facts, card.facts.suites
     if name is None:
         kind, _, results = facts.model.partition(":")
         # A replayed run is named by a path, of which only the end can name a model.
         name = Path(results).name if kind == "replay" else facts.model
     if not name.strip("./ ") or not name.isprintable() or len(name) > _LONGEST:
         raise UsageError(f"{path}: {name!r} cannot name a folder; give the model's official id with --as")
-    records, left_out = _select_records(card)
-    pricing = pricing or _make_pricing(facts.price, facts.concurrency or 1)
-    with closing(_open_session(card)) as session:
-        export = _Export(name, session, pricing, left_out)
-        for category, part in group_by_category(records).items():
-            export.add(CATEGORIES[category], part)
-    if not export.texts:
-        raise UsageError(f"{path}: nothing to export ({export}); give the scorecard of a run that was scored")
-    return export
-
-
-def _open_session(card: Scorecard) -> Session:
-    """Open a run that replays a scorecard. Raises ``UsageError`` if it cannot be replayed."""
-    path, suites = card.path, card.facts.suites
     if _SUITE not in suites:
         raise UsageError(
             f"{path}: this is a scorecard of {', '.join(suites)}; official formats exist only for "
@@ -265,7 +244,15 @@ def _open_session(card: Scorecard) -> Session:
             f"{path}: its answers are to {_SUITE} {suites[_SUITE].get('version')}, but version "
             f"{suite.version} is installed; use the suite version of the run"
         )
-    return Session(context)
+    records, left_out = _select_records(card)
+    pricing = pricing or _make_pricing(facts.price, facts.concurrency or 1)
+    with closing(Session(context)) as session:
+        export = _Export(name, session, pricing, left_out)
+        for category, part in group_by_category(records).items():
+            export.add(CATEGORIES[category], part)
+    if not export.texts:
+        raise UsageError(f"{path}: nothing to export ({export}); give the scorecard of a run that was scored")
+    return export
 
 
 def _select_records(card: Scorecard) -> tuple[list[Record], Counter[str]]:

@@ -120,7 +120,15 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
             questions = [ask_equivalence(p.entry, p.verdict.made, p.expected, p.history) for p in pairs]
             answers[label], judge_notes = ask_judge(judge, questions)
             notes += judge_notes
-    agreement = Agreement(*(_label_pairs(pairs, given) for given in answers.values()))
+    labels = (
+        {
+            pair.name: _name_label(answer)
+            for pair, answer in zip(pairs, given, strict=True)
+            if isinstance(answer, Equivalence)
+        }
+        for given in answers.values()
+    )
+    agreement = Agreement(*labels)
     yield f"{len(agreement.both)} of {len(pairs)} pairs have an answer from both judges"
     for label, given in answers.items():
         if failed := [answer for answer in given if isinstance(answer, NotScored)]:
@@ -180,34 +188,31 @@ def _find_judged_calls(
 def _make_pairs(
     chosen: argparse.Namespace, card: Scorecard, judged: Sequence[tuple[Record, int, CallVerdict]]
 ) -> list[_Pair]:
+    """Return each judged call with the golden path before it. Raises ``UsageError`` if a suite lacks it."""
     records = [record for record, _, _ in judged]
     suites = find_suites(card, records, find_openers(chosen))
     context = RunContext(replace(load_settings(chosen, suites[0]), suites=tuple(suites)))
     entries = load_entries_of(context, records)
     pairs: list[_Pair] = []
-    for record, call, verdict in judged:
+    for record, number, verdict in judged:
         entry, expected = entries.get(record.entry), verdict.expected or {}
-        history = _find_dialogue(entry, expected) if entry else None
-        if entry is None or history is None:
-            version = context.suites[record.suite].version
-            what = "the expected call on the golden path of" if entry else "entry"
-            raise UsageError(f"{card.path}: {record.suite} {version} does not have {what} {record.entry}")
-        own = replace(entry, id=f"{entry.id}/{verdict.step}.{call}", trial=record.trial)
-        name = f"{record.item_id}, step {verdict.step}, call {call}"
+        lacks = f"{card.path}: {record.suite} {context.suites[record.suite].version} does not have"
+        if entry is None:
+            raise UsageError(f"{lacks} entry {record.entry}")
+        # The golden path before the step of the expected call, in a Record's form.
+        history: list[Mapping[str, object]] = []
+        for step in entry.expectation.steps if isinstance(entry.expectation, GoldenPath) else ():
+            calls = [{"name": call.name, "arguments": call.arguments} for call in step]
+            if expected in calls:
+                break
+            history.append({"role": "assistant", "function_call": calls})
+            history.append({"role": "observation", "content": [call.reply for call in step]})
+        else:
+            raise UsageError(f"{lacks} the expected call on the golden path of {record.entry}")
+        own = replace(entry, id=f"{entry.id}/{verdict.step}.{number}", trial=record.trial)
+        name = f"{record.item_id}, step {verdict.step}, call {number}"
         pairs.append(_Pair(name, own, verdict, expected, history))
     return pairs
-
-
-def _find_dialogue(entry: Entry, expected: Mapping[str, object]) -> Sequence[Mapping[str, object]] | None:
-    """Return the golden path before the step of a call, in a Record's form; None if no step has the call."""
-    dialogue: list[Mapping[str, object]] = []
-    for step in entry.expectation.steps if isinstance(entry.expectation, GoldenPath) else ():
-        calls = [{"name": call.name, "arguments": call.arguments} for call in step]
-        if expected in calls:
-            return dialogue
-        dialogue.append({"role": "assistant", "function_call": calls})
-        dialogue.append({"role": "observation", "content": [call.reply for call in step]})
-    return None
 
 
 # Answers
@@ -227,14 +232,6 @@ def _apply_rules(pair: _Pair) -> Equivalence:
 def _get_arguments(call: Mapping[str, object]) -> Mapping[str, object]:
     arguments = call.get("arguments")
     return arguments if isinstance(arguments, Mapping) else {}
-
-
-def _label_pairs(pairs: Sequence[_Pair], answers: Sequence[_Answer]) -> Mapping[str, str]:
-    return {
-        pair.name: _name_label(answer)
-        for pair, answer in zip(pairs, answers, strict=True)
-        if isinstance(answer, Equivalence)
-    }
 
 
 def _name_label(answer: Equivalence) -> str:

@@ -30,17 +30,25 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
+    # litellm's table also has models for embeddings, images and audio.
+    chat_models = {name: row for name, row in litellm_models().items() if row.get("mode") == "chat"}
     if chosen.word is None:
-        chat = sum(found.get("mode") == "chat" for found in litellm_models().values())
         built_in = [
             f"  {provider.format_name(name):<22} {provider.about}"
             + ("" if provider.needs_network else "; no network")
             for name, provider in PROVIDERS.items()
         ]
         print_lines(("Built in", *built_in, *_list_profiles(chosen)))
-        print(f"\nAny id of litellm, {chat:,} of them known as chat models: 'fcbench models WORD' lists them")
+        known = f"{len(chat_models):,} of them known as chat models"
+        print(f"\nAny id of litellm, {known}: 'fcbench models WORD' lists them")
         return 0
-    lines = list(_list_litellm_ids(chosen.word))
+    lines = []
+    for name, row in sorted(chat_models.items()):
+        if chosen.word.lower() in name.lower():
+            tools = "tools" if row.get("supports_function_calling") else "no tools known"
+            room = row.get("max_input_tokens")
+            tokens = f"{room:,} tokens" if isinstance(room, int) else "room not known"
+            lines.append(f"{name:<48} {tools:<14}  {tokens:<18}  {_describe_price(known_price(name))}")
     if not lines:
         raise UsageError(
             f"litellm knows no id that contains {chosen.word!r}; for a server of your own use a "
@@ -77,14 +85,3 @@ def _describe_price(price: Price | None) -> str:
     if price.hour is not None:
         return f"${price.hour:g} an hour"
     return f"${price.input:g} in, ${price.output:g} out per million tokens"
-
-
-def _list_litellm_ids(word: str) -> Iterator[str]:
-    """List the chat models whose id contains the word, with tools, context size and price where known."""
-    # litellm's table also has models for embeddings, images and audio.
-    for name, found in sorted(litellm_models().items()):
-        if word.lower() in name.lower() and found.get("mode") == "chat":
-            tools = "tools" if found.get("supports_function_calling") else "no tools known"
-            room = found.get("max_input_tokens")
-            tokens = f"{room:,} tokens" if isinstance(room, int) else "room not known"
-            yield f"{name:<48} {tools:<14}  {tokens:<18}  {_describe_price(known_price(name))}"

@@ -69,7 +69,15 @@ def run_command(chosen: argparse.Namespace) -> int:
             f"{len(paths)} scorecards: a report shows at most {MOST_SERIES} side by side; give fewer"
         )
     require_other_file(chosen.to, paths)
-    cards = [_load_readable(path) for path in paths]
+    cards = [scorecard_files.load_scorecard(path) for path in paths]
+    # Answers are read once before anything is rendered, so that an error names their file.
+    for card in cards:
+        for record in card.records:
+            try:
+                _read_completions(record)
+            except (KeyError, TypeError, ValueError) as error:
+                trouble = f"an answer of {record.item_id}: {error!r}"
+                raise UsageError(f"{card.path}: invalid scorecard: {trouble}") from None
     told = _gather_entries(cards, chosen)
 
     # Imported late because it draws charts by matplotlib, which only the extra brings.
@@ -82,18 +90,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     of = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}, {entries:,} entr{'y' if entries == 1 else 'ies'}"
     print(f"{chosen.to}: {of}, {len(text.encode()) / 1e6:.1f} MB")
     return 0
-
-
-def _load_readable(path: Path) -> Scorecard:
-    """Load a scorecard and check that its answers can be read. Raises ``UsageError``."""
-    card = scorecard_files.load_scorecard(path)
-    for record in card.records:
-        try:
-            _read_completions(record)
-        except (KeyError, TypeError, ValueError) as error:
-            trouble = f"an answer of {record.item_id}: {error!r}"
-            raise UsageError(f"{path}: invalid scorecard: {trouble}") from None
-    return card
 
 
 def _read_completions(record: Record) -> list[Completion]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -22,7 +21,7 @@ from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.tools.authoring.entry_writing import write_walks
-from pytest_fcbench.tools.authoring.sampling import Walk, draw_walks
+from pytest_fcbench.tools.authoring.sampling import draw_walks
 
 HELP = "draft multi-turn entries from random walks through environments"
 
@@ -70,22 +69,18 @@ def run_command(chosen: argparse.Namespace) -> int:
     draw = Random(chosen.seed)  # noqa: S311 - chance that can be repeated
     found = list(draw_walks(start, entry.functions, draw, chosen.count, chosen.turns))
     questions, notes = word_walks(writer, found) if writer else ({}, [])
-    print_lines((*_describe_walks(found, chosen.count), *notes))
+    for number, walk in enumerate(found):
+        print(f"walk {number}")
+        print_lines(f"  turn {turn}  {call.text}" for turn, calls in enumerate(walk.turns) for call in calls)
+    if len(found) < chosen.count:
+        print(f"{len(found)} of {chosen.count} walks were found; all others repeat these or lead nowhere")
+    # How often a result of one call was used by another.
+    edges = Counter(edge for walk in found for edge in walk.edges)
+    print_lines(f"  {source} -> {target}  {times}" for (source, target), times in sorted(edges.items()))
+    print_lines(notes)
     if chosen.to:
         text = write_walks(entry.scene, found, entry.key, chosen.first, questions)
         write_new_files({chosen.to: text}, force=chosen.force)
         left = sum(len(walk.turns) for walk in found) - len(questions)
         print(f"{chosen.to}: {len(found)} entries, {left} turns still without a question")
     return 0 if found else 1
-
-
-def _describe_walks(found: Sequence[Walk], wanted: int) -> Iterator[str]:
-    """Describe the calls of each walk, and how often a result of one call was used by another."""
-    for number, walk in enumerate(found):
-        yield f"walk {number}"
-        for turn, calls in enumerate(walk.turns):
-            yield from (f"  turn {turn}  {call.text}" for call in calls)
-    if len(found) < wanted:
-        yield f"{len(found)} of {wanted} walks were found; all others repeat these or lead nowhere"
-    edges = Counter(edge for walk in found for edge in walk.edges)
-    yield from (f"  {source} -> {target}  {times}" for (source, target), times in sorted(edges.items()))

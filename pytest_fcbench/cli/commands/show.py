@@ -135,23 +135,18 @@ def render_entry(
     entry: Entry, transcript: Transcript | None, environments: Environments, longest: int | None
 ) -> Iterator[str]:
     """Render an entry with its ground truth, or with its answers; the calls act on the environments."""
-    lines = (*_describe_start(entry, environments), *_describe_turns(entry, transcript, environments))
-    return _lay_out(lines, longest)
-
-
-def _describe_start(entry: Entry, environments: Environments) -> Iterator[_Line]:
-    """Describe an entry before its first message."""
     domains = f" · {', '.join(entry.scene.domains)}" if entry.scene else ""
-    yield f"{entry.item_id} · {entry.category.name}{domains}"
+    lines: list[_Line] = [f"{entry.item_id} · {entry.category.name}{domains}"]
     if entry.set_aside:
-        yield f"set aside in the corrected profile: {entry.set_aside}"
-    yield _Value("functions", _join_names(entry.functions))
+        lines.append(f"set aside in the corrected profile: {entry.set_aside}")
+    lines.append(_Value("functions", _join_names(entry.functions)))
     if entry.after:
-        yield _Value("after", ", ".join(before.id for before in entry.earlier))
-        return
-    for name, environment in environments.by_domain.items():
-        for attribute, value in environment.get_full_state().items():
-            yield _Value("state", f"{name}.{attribute}: {_to_text(value)}")
+        lines.append(_Value("after", ", ".join(before.id for before in entry.earlier)))
+    else:
+        for name, environment in environments.by_domain.items():
+            for attribute, value in environment.get_full_state().items():
+                lines.append(_Value("state", f"{name}.{attribute}: {_to_text(value)}"))
+    return _lay_out((*lines, *_describe_turns(entry, transcript, environments)), longest)
 
 
 def _describe_turns(
@@ -251,10 +246,6 @@ def _describe_steps(steps: Iterable[Iterable[str]]) -> Iterator[_Line]:
 
 def render_paths(judgement: Judgement, longest: int | None) -> Iterator[str]:
     """Render the verdict on each call along a golden path, once if both profiles agree."""
-    return _lay_out(_describe_paths(judgement), longest)
-
-
-def _describe_paths(judgement: Judgement) -> Iterator[_Line]:
     found = {profile: path for profile in Profile if (path := judgement.select_path_score(profile))}
     same = len(found) == len(Profile) and judgement.official_path == judgement.corrected_path
     for profile, path in list(found.items())[: 1 if same else None]:
@@ -268,16 +259,19 @@ def _describe_paths(judgement: Judgement) -> Iterator[_Line]:
             if rating is not None:
                 yield f"{name} of the answer: {rating} of 2"
         for verdict in path.verdicts:
-            yield _Value(f"  step {verdict.step}", _spell_call(verdict.made))
             outcome = "right" if verdict.right else verdict.code or "wrong"
-            yield _Value("    verdict", f"{outcome} ({verdict.stage})")
+            lines = [
+                _Value(f"  step {verdict.step}", _spell_call(verdict.made)),
+                _Value("    verdict", f"{outcome} ({verdict.stage})"),
+            ]
             if verdict.expected is not None and verdict.expected != verdict.made:
-                yield _Value("    expected", _spell_call(verdict.expected))
-            # The text names the expected and the found value, so it gets the room of two.
-            differences = (describe_difference(each, _to_text) for each in verdict.differences)
-            yield from (_Value("    differs", text, room=2) for text in differences)
+                lines.append(_Value("    expected", _spell_call(verdict.expected)))
+            for each in verdict.differences:
+                # The text names the expected and the found value, so it gets the room of two.
+                lines.append(_Value("    differs", describe_difference(each, _to_text), room=2))
             if verdict.reason:
-                yield _Value("    reason", verdict.reason)
+                lines.append(_Value("    reason", verdict.reason))
+            yield from _lay_out(lines, longest)
 
 
 def _render_verdicts(judgement: Judgement) -> Iterator[str]:

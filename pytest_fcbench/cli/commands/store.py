@@ -134,7 +134,14 @@ def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
     groups: dict[str, dict[str, list[Kept]]] = {}
     with _open_store(settings) as store:
         for kept in store.kept(_find_model_id(chosen, settings)):
-            groups.setdefault(kept.model, {}).setdefault(_find_category(kept.entry), []).append(kept)
+            # bfcl:live_simple for bfcl:live_simple_3-1-0-t2; else what stands before the number.
+            suite, _, entry_id = kept.entry.partition(":")
+            known = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
+            # The longest, because one name can begin with another: live_parallel, live_parallel_multiple.
+            category = (
+                f"{suite}:{max(known, key=len)}" if known else re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", kept.entry)
+            )
+            groups.setdefault(kept.model, {}).setdefault(category, []).append(kept)
     if not groups:
         print(f"{store.path}: no answers" + (f" of {settings.model}" if chosen.model is not None else ""))
     row = "  {:<27}{:>9}{:>12}{:>12}  {:<16}  {}".format
@@ -155,16 +162,6 @@ def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None
     """Return the id of the model that was named, None without one."""
     # Answers of a model profile are stored under the id of its model.
     return None if chosen.model is None else settings.model
-
-
-def _find_category(entry: str) -> str:
-    """Return ``bfcl:live_simple`` for ``bfcl:live_simple_3-1-0-t2``; else what stands before the number."""
-    suite, _, entry_id = entry.partition(":")
-    known = [name for name in CATEGORIES if entry_id.startswith(f"{name}_")]
-    # The longest, because one name can begin with another: live_parallel, live_parallel_multiple.
-    if known:
-        return f"{suite}:{max(known, key=len)}"
-    return re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", entry)
 
 
 def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
