@@ -117,6 +117,7 @@ class Session:
 
     def start(self, entries: Sequence[Entry]) -> None:
         """Start the conversations about these entries. Raises ``UsageError`` if the first call fails."""
+        self._started_at = time.monotonic()
         self.dispatcher.expect(entries)
         if not self.context.waits:
             return
@@ -135,7 +136,9 @@ class Session:
             )
         self._collector.calm()
         self._asking.callback(self._collector.restore)
-        self._started_at = time.monotonic()
+        if self.context.settings.wait_s:
+            # The time until the endpoint had started says nothing of its speed.
+            self._started_at = time.monotonic()
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Yield the lines of text that estimate the calls, tokens and dollars for these entries."""

@@ -1,4 +1,4 @@
-"""Signs that not the model but the way it is asked is wrong: no answer of many can be used."""
+"""Signs that not the model but the way it is served or asked is wrong: no answer of many can be used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import Fault
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.scorecard.record import Record
 
@@ -19,13 +20,27 @@ TOOL_SWITCHES = (
     "--chat_format chatml-function-calling"
 )
 """What makes servers read tool calls out of what a model writes."""
+_CONTEXT_SWITCHES = "vLLM: --max-model-len; llama.cpp: -c; llama-cpp-python: --n_ctx"
+_OFTEN = 0.1
+"""The share of entries that outgrow the context from which on the context is more likely set too short."""
 
 
 def describe_unusable_answers(records: Iterable[Record]) -> str | None:
-    """Describe what all answers lack that should hold calls, and what to do; None where one has it.
+    """Describe what keeps the answers from being of use, and what to do; None where nothing does.
 
-    Only entries that expect calls count, and at least twenty of them.
+    That is a context too short for a tenth of the entries, or that all entries which expect calls lack the
+    same in their answers; of at least twenty entries.
     """
+    records = list(records)
+    overflowed = sum(
+        any(answer["fault"] == Fault.OVERFLOW for turn in record.turns for answer in turn)
+        for record in records
+    )
+    if len(records) >= _ENOUGH and overflowed >= _OFTEN * len(records):
+        return (
+            f"{overflowed:,} of {len(records):,} entries outgrew the context and count as wrong; if the model "
+            f"can read more, start the server with a longer context ({_CONTEXT_SWITCHES})"
+        )
     asked = [record for record in records if record.turns and CATEGORIES[record.category].expects_calls]
     if len(asked) < _ENOUGH:
         return None

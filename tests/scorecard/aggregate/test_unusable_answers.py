@@ -51,6 +51,17 @@ def test_answers_that_are_all_empty_are_told() -> None:
     )
 
 
+def test_a_context_that_is_too_short_for_a_tenth_of_the_entries_is_told() -> None:
+    overflow = {**EMPTY, "text": None, "fault": "context_overflow"}
+    told = describe_unusable_answers(make_records([overflow] * 3 + [CALL] * 27))
+    assert told == (
+        "3 of 30 entries outgrew the context and count as wrong; if the model can read more, start the server "
+        "with a longer context (vLLM: --max-model-len; llama.cpp: -c; llama-cpp-python: --n_ctx)"
+    )
+    assert describe_unusable_answers(make_records([overflow] * 3 + [CALL] * 28)) is None
+    assert describe_unusable_answers(make_records([overflow] * 19)) is None
+
+
 def test_answers_without_any_tool_call_are_told_with_the_switches_of_servers() -> None:
     told = describe_unusable_answers(make_records([WORDS] * 19 + [EMPTY]))
     assert told is not None
