@@ -38,8 +38,8 @@ def describe_unusable_answers(records: Iterable[Record]) -> str | None:
     )
     if len(records) >= _ENOUGH and overflowed >= _OFTEN * len(records):
         return (
-            f"{overflowed:,} of {len(records):,} entries outgrew the context and count as wrong; if the model "
-            f"can read more, start the server with a longer context ({_CONTEXT_SWITCHES})"
+            f"{overflowed:,} of {len(records):,} entries outgrew the context and count as wrong; if the "
+            f"model can read more, start the server with a longer context ({_CONTEXT_SWITCHES})"
         )
     asked = [record for record in records if record.turns and CATEGORIES[record.category].expects_calls]
     if len(asked) < _ENOUGH:

@@ -55,8 +55,8 @@ def test_a_context_that_is_too_short_for_a_tenth_of_the_entries_is_told() -> Non
     overflow = {**EMPTY, "text": None, "fault": "context_overflow"}
     told = describe_unusable_answers(make_records([overflow] * 3 + [CALL] * 27))
     assert told == (
-        "3 of 30 entries outgrew the context and count as wrong; if the model can read more, start the server "
-        "with a longer context (vLLM: --max-model-len; llama.cpp: -c; llama-cpp-python: --n_ctx)"
+        "3 of 30 entries outgrew the context and count as wrong; if the model can read more, start the "
+        "server with a longer context (vLLM: --max-model-len; llama.cpp: -c; llama-cpp-python: --n_ctx)"
     )
     assert describe_unusable_answers(make_records([overflow] * 3 + [CALL] * 28)) is None
     assert describe_unusable_answers(make_records([overflow] * 19)) is None
