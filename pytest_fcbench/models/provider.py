@@ -112,6 +112,12 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
     return Manner(settings.label, replace(prompting, syntax=syntax) if syntax else prompting)
 
 
+def open_plain_model(make: Callable[[Prompting], Model], argument: str, settings: Settings) -> Chosen:
+    """Open a model that is made of nothing but the prompting of its run. Raises ``UsageError``."""
+    manner = choose_plain_manner(settings)
+    return Chosen(make(manner.prompting), manner)
+
+
 def choose_plain_manner(settings: Settings) -> Manner:
     """Choose the manner of a model that writes no other model's syntax. Raises ``UsageError``."""
     manner = choose_manner(settings)

@@ -16,17 +16,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.codecs.rendering import render_completion
-from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
-from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner
+from pytest_fcbench.models.provider import Provider, open_plain_model
 
 T = TypeVar("T")
 
@@ -199,13 +198,8 @@ def _mentions(text: str, option: str) -> bool:
     return re.search(rf"(?<!\w){words}", text.replace("_", " "), re.IGNORECASE) is not None
 
 
-def _open_model(argument: str, settings: Settings) -> Chosen:
-    manner = choose_plain_manner(settings)
-    return Chosen(LexicalModel(manner.prompting), manner)
-
-
 PROVIDER = Provider(
-    _open_model,
+    partial(open_plain_model, LexicalModel),
     about="matches words, the floor that any model must beat",
     needs_network=False,
     answers_questions=False,

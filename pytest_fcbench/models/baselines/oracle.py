@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.codecs.rendering import render_completion
-from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import (
     Answers,
     AnyCall,
@@ -34,7 +34,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
 from pytest_fcbench.models.baselines import memory_recall
-from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner
+from pytest_fcbench.models.provider import Provider, open_plain_model
 
 ABSTENTION = "None of the offered functions can serve this request."
 DONE = "All of this is done."
@@ -149,11 +149,9 @@ def _make_value(schema: Schema) -> object:
     return values.get(str(schema.get("type")), "text")
 
 
-def _open_model(argument: str, settings: Settings) -> Chosen:
-    manner = choose_plain_manner(settings)
-    return Chosen(OracleModel(manner.prompting), manner)
-
-
 PROVIDER = Provider(
-    _open_model, about="answers from the ground truth", needs_network=False, answers_questions=False
+    partial(open_plain_model, OracleModel),
+    about="answers from the ground truth",
+    needs_network=False,
+    answers_questions=False,
 )
