@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -80,7 +81,11 @@ def open_suite(cache: Path) -> Suite:
             hint = wording.notes[category.language].hint
             return tuple(vary_format(_read_varied(pack, category, ledger, hint), category))
         if category.group is Group.AGENTIC:
-            return tuple(_read_agentic(pack, category, ledger, constants))
+            with _describe_broken_file(agentic.question_file(category)):
+                if category.name in SELECTIONS["memory"]:
+                    personas = _text_table(constants, "default_prompts", "MEMORY_AGENT_SETTINGS")
+                    return tuple(agentic.memory_entries(pack, category, personas, ledger))
+                return tuple(agentic.web_entries(pack, category, ledger))
         return tuple(_read_entries(pack, category, ledger))
 
     return Suite(
@@ -118,7 +123,7 @@ def _read_questions(pack: Pack, category: Category) -> Iterator[Row]:
 
 def _read_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> Iterator[Entry]:
     file = _file_of(category)
-    try:
+    with _describe_broken_file(file):
         make_entry = _choose_reader(pack, category)
         answers: Mapping[str, Row] = {}
         if category.expects_calls:
@@ -131,12 +136,15 @@ def _read_entries(pack: Pack, category: Category, ledger: Mapping[str, str]) -> 
                 raise SuiteError(f"{file}: the answer of {entry_id!r} is missing; run 'fcbench pull bfcl'")
             entry = make_entry(row, category, answers.get(entry_id, {}))
             yield replace(entry, set_aside=entry.set_aside or ledger.get(entry_id))
+
+
+@contextmanager
+def _describe_broken_file(file: str) -> Iterator[None]:
+    """Raise ``SuiteError`` in place of the errors that a file of another form causes."""
+    try:
+        yield
     except (ValueError, KeyError, TypeError) as error:
-        raise _foreign_file(file, error) from None
-
-
-def _foreign_file(file: str, error: Exception) -> SuiteError:
-    return SuiteError(f"{file}: not a valid file of BFCL ({error!r}); run 'fcbench pull bfcl'")
+        raise SuiteError(f"{file}: not a valid file of BFCL ({error!r}); run 'fcbench pull bfcl'") from None
 
 
 def _read_varied(pack: Pack, category: Category, ledger: Mapping[str, str], hint: str) -> Iterator[Entry]:
@@ -162,19 +170,6 @@ def _read_chosen_ids(pack: Pack, category: Category) -> Iterator[tuple[Category,
         if name not in CATEGORIES:
             raise SuiteError(f"{file}: {describe_unknown_name('category', name, CATEGORIES)}")
         yield CATEGORIES[name], frozenset(map(str, as_list(ids)))
-
-
-def _read_agentic(
-    pack: Pack, category: Category, ledger: Mapping[str, str], constants: object
-) -> Iterator[Entry]:
-    try:
-        if category.name in SELECTIONS["memory"]:
-            personas = _text_table(constants, "default_prompts", "MEMORY_AGENT_SETTINGS")
-            yield from agentic.memory_entries(pack, category, personas, ledger)
-        else:
-            yield from agentic.web_entries(pack, category, ledger)
-    except (ValueError, KeyError, TypeError) as error:
-        raise _foreign_file(agentic.question_file(category), error) from None
 
 
 def _choose_reader(pack: Pack, category: Category) -> Callable[[Row, Category, Row], Entry]:

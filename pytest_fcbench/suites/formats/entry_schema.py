@@ -22,6 +22,16 @@ def generate_entry_schema(*, lines: bool = False) -> Schema:
     files: dict[str, list[str]] = {}
     for name, model in models.items():
         files.setdefault(model.__name__, []).append(name)
+    shapes: dict[str, Schema] = {file: {"$ref": f"#/$defs/{file}"} for file in files}
+    if lines:
+        for file in files:
+            # An entry together with the keys at the top of its file.
+            whole = schemas[file]
+            entry = schemas[whole["properties"]["entries"]["items"]["$ref"].rpartition("/")[2]]
+            beside = {name: schema for name, schema in whole["properties"].items() if name in keys_at_top()}
+            required = [name for name in (*whole["required"], *entry["required"]) if name != "entries"]
+            properties = {**entry["properties"], **beside}
+            shapes[file] = {**entry, "properties": properties, "required": required}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An entry of pytest-fcbench" if lines else "Entries of pytest-fcbench",
@@ -31,21 +41,9 @@ def generate_entry_schema(*, lines: bool = False) -> Schema:
         "allOf": [
             {
                 "if": {"properties": {"category": {"enum": names}}, "required": ["category"]},
-                "then": _make_line_schema(schemas, file) if lines else {"$ref": f"#/$defs/{file}"},
+                "then": shapes[file],
             }
             for file, names in files.items()
         ],
         "$defs": {name: schema for name, schema in schemas.items() if not (lines and name in files)},
-    }
-
-
-def _make_line_schema(schemas: Schema, file: str) -> Schema:
-    """Return the schema of an entry together with the keys at the top of a file."""
-    whole = schemas[file]
-    entry = schemas[whole["properties"]["entries"]["items"]["$ref"].rpartition("/")[2]]
-    beside = {name: schema for name, schema in whole["properties"].items() if name in keys_at_top()}
-    return {
-        **entry,
-        "properties": {**entry["properties"], **beside},
-        "required": [name for name in (*whole["required"], *entry["required"]) if name != "entries"],
     }

@@ -78,9 +78,8 @@ def build_islands(
         for record in scorecard.records:
             items.setdefault(record.entry, []).append((place, record))
     shared = _Shared()
-    longest = find_fair_length(
-        map(len, _iterate_texts(record for found in items.values() for _, record in found)), LONGEST, _ALL
-    )
+    texts = _iterate_texts(record for scorecard in scorecards for record in scorecard.records)
+    longest = find_fair_length(map(len, texts), LONGEST, _ALL)
     rows, lines = [], []
     for key, found in items.items():
         verdicts: list[list[int]] = [[] for _ in scorecards]
@@ -106,7 +105,7 @@ def build_islands(
         "categories": list(shared.categories),
         "words": [each.partition(" ")[::2] for each in shared.words],
         "tests": list(shared.tests),
-        "functions": [_describe_function(doc) for doc in shared.docs.values()],
+        "functions": shared.functions,
         "rows": rows,
     }
     # A line for each entry: the page's script searches lines as text and parses only those it shows.
@@ -145,12 +144,22 @@ class _Shared:
     categories: dict[str, int] = field(default_factory=dict)
     words: dict[str, int] = field(default_factory=dict)
     tests: dict[str, int] = field(default_factory=dict)
-    docs: dict[str, FunctionDoc] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
+    functions: list[list[object]] = field(default_factory=list)
+    """Name and description of each function; name, type and description of its parameters."""
 
     def function(self, doc: FunctionDoc) -> int:
+        """Return the number of a function; a new one is described."""
         key = f"{doc.name}\n{doc.description}\n{doc.parameters}"
-        self.docs.setdefault(key, doc)
+        if key not in self.numbers:
+            parameters = []
+            for name, schema in doc.properties.items():
+                kind = write_value(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
+                default = f", default {write_value(schema['default'])}" if "default" in schema else ""
+                optional = "" if name in doc.required else ", optional"
+                description = cut_text(str(schema.get("description", "")), _DESCRIPTION)
+                parameters.append([name, cut_text(f"{kind}{default}{optional}", _DESCRIPTION), description])
+            self.functions.append([doc.name, cut_text(doc.description, _RESULT), parameters])
         return _number(self.numbers, key)
 
 
@@ -221,18 +230,6 @@ def _list_accepted(parameter: tuple[str, object]) -> list[object]:
     # In BFCL's ground truth an empty text among the values says that the parameter may be left out.
     shown = [cut_text(write_value(option), _RESULT) for option in options if option != ""]
     return [name, shown, "" in [option for option in options if isinstance(option, str)]]
-
-
-def _describe_function(doc: FunctionDoc) -> list[object]:
-    """Describe a function: its name, its description, and name, type and description of each parameter."""
-    parameters = []
-    for name, schema in doc.properties.items():
-        kind = write_value(schema["enum"]) if "enum" in schema else str(schema.get("type", "any"))
-        default = f", default {write_value(schema['default'])}" if "default" in schema else ""
-        optional = "" if name in doc.required else ", optional"
-        description = cut_text(str(schema.get("description", "")), _DESCRIPTION)
-        parameters.append([name, cut_text(f"{kind}{default}{optional}", _DESCRIPTION), description])
-    return [doc.name, cut_text(doc.description, _RESULT), parameters]
 
 
 def _describe_answer(
