@@ -55,33 +55,29 @@ def read_function(text: object) -> Callable[[float], float]:
 
 
 def _compute_number(node: ast.expr, name: str, x: float) -> float:
-    value = _compute(node, name, x)
-    if not isinstance(value, (int, float)):
-        raise Undecodable(f"{type(value).__name__} is not a number")
-    return value
-
-
-def _compute(node: ast.expr, name: str, x: float) -> object:
+    number: object
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             # Adding 0 checks a literal against the limits of every result.
-            return apply_operator(operator.add, 0, value)
+            number = apply_operator(operator.add, 0, value)
         case ast.Name(id=found) if found == name:
-            return x
+            number = x
         case ast.Attribute(value=ast.Name(id="math"), attr=attribute) if attribute in _CONSTANTS:
-            return _CONSTANTS[attribute]
+            number = _CONSTANTS[attribute]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_compute_number(operand, name, x)
+            number = -_compute_number(operand, name, x)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _compute_number(operand, name, x)
-        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, _BITWISE):
-            if compute := OPERATORS.get(type(op)):
-                return apply_operator(
-                    compute, _compute_number(left, name, x), _compute_number(right, name, x)
-                )
+            number = _compute_number(operand, name, x)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS and type(op) not in _BITWISE:
+            operands = _compute_number(left, name, x), _compute_number(right, name, x)
+            number = apply_operator(OPERATORS[type(op)], *operands)
         case ast.Call(func=called, args=arguments, keywords=[]) if function := _find_function(called):
-            return function(*(_compute_number(argument, name, x) for argument in arguments))
-    raise Undecodable(f"{write_expression(node):.80} is not arithmetic")
+            number = function(*(_compute_number(argument, name, x) for argument in arguments))
+        case _:
+            raise Undecodable(f"{write_expression(node):.80} is not arithmetic")
+    if not isinstance(number, (int, float)):
+        raise Undecodable(f"{type(number).__name__} is not a number")
+    return number
 
 
 def _find_function(node: ast.expr) -> Callable[..., float] | None:

@@ -37,7 +37,7 @@ def main() -> None:
         os.close(descriptor)
     connection = Connection(socket)
     try:
-        functions = {**_builtin_functions(connection), **_load_functions(sys.argv[4:])}
+        functions = _collect_functions(connection, sys.argv[4:])
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
         connection.send_bytes(encode(("raised", f"{type(error).__name__}: {error}")))
         return
@@ -65,7 +65,13 @@ def main() -> None:
             return
 
 
-def _builtin_functions(connection: Connection) -> Mapping[str, Callable[..., object]]:
+def _collect_functions(connection: Connection, own: Iterable[str]) -> Mapping[str, Callable[..., object]]:
+    """Collect the benchmark's functions and a team's ``own``, named ``module.function``.
+
+    Raises what the modules of a team raise. Their folders are on ``sys.path`` since the suite that names them
+    was read.
+    """
+
     def ask(name: str, arguments: lookups.Arguments) -> object:
         connection.send_bytes(encode(("ask", name, dict(arguments))))
         match receive(connection):
@@ -75,20 +81,13 @@ def _builtin_functions(connection: Connection) -> Mapping[str, Callable[..., obj
                 raise lookups.FailedLookupError(reason)
         raise lookups.UnansweredError(name)
 
-    return {**FORMULAS, **EVERYDAY, **lookups.make_functions(ask)}
-
-
-def _load_functions(names: Iterable[str]) -> Mapping[str, Callable[..., object]]:
-    """Import a team's own functions, named ``module.function``. Raises what their modules raise.
-
-    Their folders are on ``sys.path`` since the suite that names them was read. Each is also known by its name
-    without dots, because some interfaces refuse dots.
-    """
-    found = {}
-    for name in names:
+    functions = {**FORMULAS, **EVERYDAY, **lookups.make_functions(ask)}
+    for name in own:
         module, _, function = name.rpartition(".")
-        found[name] = found[name.replace(".", "_")] = getattr(importlib.import_module(module), function)
-    return found
+        found: Callable[..., object] = getattr(importlib.import_module(module), function)
+        # Also without dots, because some interfaces refuse dots.
+        functions[name] = functions[name.replace(".", "_")] = found
+    return functions
 
 
 def _carry_out(text: str, functions: Mapping[str, Callable[..., object]]) -> bytes:

@@ -117,10 +117,17 @@ class _Child:
         try:
             self._send(call)
             while self._connection.poll(max(0.0, deadline - time.monotonic())):
-                message = receive(self._connection)
-                if message[0] != "ask":
-                    return _read_outcome(message)
-                self._send(_ask_provider(provider, *message[1:]))
+                match receive(self._connection):
+                    case "ask", name, arguments:
+                        self._send(_ask_provider(provider, name, arguments))
+                    case "returned", value:
+                        return Returned(value)
+                    case "unanswered", function:
+                        return Unanswered(str(function))
+                    case "memory", reason:
+                        return Stopped(Limit.MEMORY, str(reason))
+                    case _, reason:
+                        return Raised(str(reason))
         except (EOFError, OSError):
             # The socket closed: the child was ended by a signal, by its own timer or by the system.
             signalled = -self._process.wait()
@@ -156,14 +163,3 @@ def _ask_provider(provider: Provider, name: str, arguments: dict[str, object]) -
         return ("unanswered",)
     except FailedLookupError as error:
         return "failed", str(error)
-
-
-def _read_outcome(message: tuple[str, object]) -> Outcome:
-    match message:
-        case "returned", value:
-            return Returned(value)
-        case "unanswered", function:
-            return Unanswered(str(function))
-        case "memory", reason:
-            return Stopped(Limit.MEMORY, str(reason))
-    return Raised(str(message[1]))
