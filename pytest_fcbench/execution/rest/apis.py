@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import Enum, auto
@@ -156,18 +156,17 @@ def identify_request(request: ApiRequest, api: Api) -> str:
         request = replace(request, params=kept)
     else:
         request = replace_key(request, api, "key")
-    path = unquote(request.path).rstrip("/") or "/"
-    return json.dumps([request.host, path, sorted(_normalise_params(request.params, api))], ensure_ascii=True)
-
-
-def _normalise_params(params: Params, api: Api) -> Iterator[tuple[str, list[str]]]:
     values: dict[str, list[str]] = {}
-    for name, value in params:
+    for name, value in request.params:
         several = name in api.sets or name in api.rows
         values.setdefault(name, []).extend(map(_normalise_value, value.split(",") if several else [value]))
-    for name, given in values.items():
-        if name not in api.defaults or given != [_normalise_value(api.defaults[name])]:
-            yield name, sorted(given) if name in api.sets else given
+    params = [
+        (name, sorted(given) if name in api.sets else given)
+        for name, given in values.items()
+        if name not in api.defaults or given != [_normalise_value(api.defaults[name])]
+    ]
+    path = unquote(request.path).rstrip("/") or "/"
+    return json.dumps([request.host, path, sorted(params)], ensure_ascii=True)
 
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?")

@@ -64,33 +64,32 @@ _LINES = {
 def _answer_trams(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "v1", "stops"]:
-            stops = [
+            return 200, [
                 {"name": name, "zone": zone, "step_free": step_free}
                 for name, (zone, step_free) in _STOPS.items()
                 if params.get("zone") in (None, str(zone))
                 and (step_free or params.get("step_free") != "true")
             ]
-            return 200, stops
         case ["", "v1", "departures"]:
-            return _list_departures(params)
+            stop = params.get("stop", "")
+            if stop not in _STOPS:
+                return 404, {"error": f"there is no stop {stop[:80]!r}"}
+            coming = [
+                {
+                    "line": line,
+                    "towards": stops[-1],
+                    "minutes": (3 * int(line) + 7 * stops.index(stop)) % 12 + again,
+                }
+                for line, stops in _LINES.items()
+                for again in range(1, 61, 12)
+                if stop in stops[:-1] and params.get("line") in (None, line)
+            ]
+            # Sorted, so that the reply is the same whatever the order of lines in the table.
+            coming.sort(key=lambda departure: (departure["minutes"], departure["line"]))
+            return 200, {"stop": stop, "departures": coming[: _read_whole(params, "limit", 3)]}
         case ["", "v1", "lines", line] if line in _LINES:
             return 200, {"line": line, "stops": list(_LINES[line]), "minutes": 6 * (len(_LINES[line]) - 1)}
     return _NOT_FOUND
-
-
-def _list_departures(params: Params) -> Answer:
-    stop = params.get("stop", "")
-    if stop not in _STOPS:
-        return 404, {"error": f"there is no stop {stop[:80]!r}"}
-    coming = [
-        {"line": line, "towards": stops[-1], "minutes": (3 * int(line) + 7 * stops.index(stop)) % 12 + again}
-        for line, stops in _LINES.items()
-        for again in range(1, 61, 12)
-        if stop in stops[:-1] and params.get("line") in (None, line)
-    ]
-    # Sorted, so that the reply is the same whatever the order of lines in the table.
-    coming.sort(key=lambda departure: (departure["minutes"], departure["line"]))
-    return 200, {"stop": stop, "departures": coming[: _read_whole(params, "limit", 3)]}
 
 
 # The tide tables of Saltmark
@@ -103,31 +102,22 @@ _FEET = 3.2808
 def _answer_tides(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "tables", port, day] if port in _PORTS:
-            return _compute_tides(port, date.fromisoformat(day), params.get("unit", "m"))
+            on, unit = date.fromisoformat(day), params.get("unit", "m")
+            if unit not in ("m", "ft"):
+                raise ValueError("unit is m or ft")
+            mean, delay = _PORTS[port]
+            number = on.toordinal()
+            swing = abs(number % 15 - 7) / 10
+            tides: list[Mapping[str, object]] = []
+            for tide, metres in (("high", mean + swing), ("low", 0.9 - swing / 2)) * 2:
+                minute = (number * 50 + delay) % 372 + 372 * len(tides)
+                time = f"{minute // 60 % 24:02}:{minute % 60:02}"
+                height = round(metres * (_FEET if unit == "ft" else 1), 2)
+                tides.append({"tide": tide, "time": time, "height": height})
+            return 200, {"port": port, "date": on.isoformat(), "unit": unit, "tides": tides}
         case ["", "ports"]:
             return 200, [{"port": port, "mean_high_water": height} for port, (height, _) in _PORTS.items()]
     return _NOT_FOUND
-
-
-def _compute_tides(port: str, day: date, unit: str) -> Answer:
-    if unit not in ("m", "ft"):
-        raise ValueError("unit is m or ft")
-    mean, delay = _PORTS[port]
-    first = (day.toordinal() * 50 + delay) % 372
-    swing = abs(day.toordinal() % 15 - 7) / 10
-    tides = []
-    for number in range(4):
-        high = number % 2 == 0
-        metres = mean + swing if high else 0.9 - swing / 2
-        minute = first + 372 * number
-        tides.append(
-            {
-                "tide": "high" if high else "low",
-                "time": f"{minute // 60 % 24:02}:{minute % 60:02}",
-                "height": round(metres * (_FEET if unit == "ft" else 1), 2),
-            }
-        )
-    return 200, {"port": port, "date": day.isoformat(), "unit": unit, "tides": tides}
 
 
 # The museum of Greyfen, which wants a key in a header
@@ -145,26 +135,21 @@ _OBJECTS = (
 def _answer_museum(path: str, params: Params) -> Answer:
     match path.split("/"):
         case ["", "api", "objects"]:
-            found = [item for item in _OBJECTS if _is_wanted(item, params)]
-            limit = _read_whole(params, "limit", 10)
-            shown = [{"number": number, "title": title} for number, title, *_ in found[:limit]]
-            return 200, {"total": len(found), "objects": shown}
+            found = [
+                {"number": number, "title": title}
+                for number, title, material, year, room in _OBJECTS
+                if params.get("q", "").lower() in title.lower()
+                and params.get("material") in (None, material)
+                and params.get("room") in (None, room)
+                and _read_whole(params, "from_year", 0) <= year <= _read_whole(params, "to_year", 9999)
+            ]
+            return 200, {"total": len(found), "objects": found[: _read_whole(params, "limit", 10)]}
         case ["", "api", "objects", number]:
             for item in _OBJECTS:
                 if item[0] == number:
                     names = ("number", "title", "material", "year", "room")
                     return 200, dict(zip(names, item, strict=True))
     return _NOT_FOUND
-
-
-def _is_wanted(item: tuple[str, str, str, int, str], params: Params) -> bool:
-    _, title, material, year, room = item
-    return (
-        params.get("q", "").lower() in title.lower()
-        and params.get("material") in (None, material)
-        and params.get("room") in (None, room)
-        and _read_whole(params, "from_year", 0) <= year <= _read_whole(params, "to_year", 9999)
-    )
 
 
 # The recipes of Hearth, which want a key among the parameters
