@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pytest_fcbench.web.client import LOOPBACK
 
@@ -32,7 +33,7 @@ class LoopbackServer:
     """A server that runs until it is closed. Raises ``OSError`` if it cannot start."""
 
     def __init__(self, answer: Answer) -> None:
-        self._server = ThreadingHTTPServer((LOOPBACK, 0), _make_handler(answer))
+        self._server = ThreadingHTTPServer((LOOPBACK, 0), partial(_Handler, answer))
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="fcbench-loopback", daemon=True
@@ -51,24 +52,26 @@ class LoopbackServer:
         self._server.server_close()
 
 
-def _make_handler(answer: Answer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        timeout = 30
+class _Handler(BaseHTTPRequestHandler):
+    timeout = 30
 
-        def do_GET(self) -> None:
-            host = self.headers.get("Host", "").partition(":")[0].lower()
-            try:
-                reply = answer(host, self.path, dict(self.headers.items()))
-            except ValueError:
-                reply = Reply(400, "text/plain", b"not a request")
-            self.send_response(reply.status)
-            headers = {"Content-Type": reply.type, "Content-Length": str(len(reply.body)), **reply.headers}
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(reply.body)
+    def __init__(self, answer: Answer, *connection: Any) -> None:
+        # Set first, because the base class handles the request before it returns.
+        self._answer = answer
+        super().__init__(*connection)
 
-        def log_message(self, *parts: object) -> None:
-            """Log nothing: requests are in the Record."""
+    def do_GET(self) -> None:
+        host = self.headers.get("Host", "").partition(":")[0].lower()
+        try:
+            reply = self._answer(host, self.path, dict(self.headers.items()))
+        except ValueError:
+            reply = Reply(400, "text/plain", b"not a request")
+        self.send_response(reply.status)
+        headers = {"Content-Type": reply.type, "Content-Length": str(len(reply.body)), **reply.headers}
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(reply.body)
 
-    return Handler
+    def log_message(self, *parts: object) -> None:
+        """Log nothing: requests are in the Record."""

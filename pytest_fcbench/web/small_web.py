@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cached_property
 from urllib.parse import parse_qs, urlsplit
 
 from pytest_fcbench.web.loopback_server import LoopbackServer, Reply
@@ -20,6 +19,7 @@ class SmallWeb:
 
     def __init__(self, pages: Mapping[str, Page]) -> None:
         self.pages = pages
+        self._index = Index(pages.values())
         self._server = LoopbackServer(self._answer)
 
     @property
@@ -31,10 +31,6 @@ class SmallWeb:
     def close(self) -> None:
         """End the server."""
         self._server.close()
-
-    @cached_property
-    def _index(self) -> Index:
-        return Index(self.pages.values())
 
     def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> Reply:
         parts = urlsplit(target)
