@@ -8,7 +8,7 @@ is asked for, and the call runs again: searching has no side effect that could h
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench import environments
@@ -78,23 +78,14 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
         if isinstance(demand, AskModel):
             return (yield demand)
-        texts = []
-        for call in demand.calls:
-            texts.append((yield from _perform_call(call, opened.perform_calls, web)))
+        texts: list[str] = []
+        while len(texts) < len(demand.calls):
+            try:
+                texts += opened.perform_calls((demand.calls[len(texts)],))
+            except _MissingAnswer as missing:
+                request = missing.request
+                web.asides[request.digest] = Aside(request.party, request.digest, (yield request))
         return Results(tuple(texts))
 
     transcript = yield from relay_conversation(put_turns(entry, setting.manner, suite.wording), respond)
     return replace(transcript, asides=tuple(web.asides.values()))
-
-
-def _perform_call(
-    call: str, perform: Callable[[Sequence[str]], tuple[str, ...]], web: AnsweredWeb
-) -> Generator[AskModel, Completion, str]:
-    while True:
-        try:
-            (text,) = perform((call,))
-        except _MissingAnswer as missing:
-            request = missing.request
-            web.asides[request.digest] = Aside(request.party, request.digest, (yield request))
-        else:
-            return text

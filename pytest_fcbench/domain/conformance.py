@@ -54,6 +54,9 @@ TYPES: Mapping[Language, Mapping[str, type]] = {
 """The Python type of each type word (BFCL's ``PYTHON_TYPE_MAPPING``, ``JAVA_TYPE_CONVERSION``
 and ``JS_TYPE_CONVERSION``)."""
 
+_ACCEPTED: Mapping[type, tuple[type, ...]] = {float: (int, float), list: (list, tuple), dict: (Mapping,)}
+"""The types of values that count as a type of ``TYPES``, where they are not this type alone."""
+
 WITH_ELEMENTS: Mapping[Language, tuple[str, ...]] = {
     Language.PYTHON: ("array", "tuple", "list"),
     Language.JAVA: ("Array", "ArrayList"),
@@ -81,7 +84,11 @@ def conforms_to_schema(value: object, schema: Schema, language: Language = Langu
     expected = TYPES[language].get(declared) if isinstance(declared, str) else None
     if expected is None or (declared == "any" and language is Language.PYTHON):
         return True
-    if not _is_a(value, expected):
+    # To Python a bool is an int, to a schema it is not.
+    if isinstance(value, bool) != (expected is bool):
+        return False
+    is_whole = expected is int and isinstance(value, float) and value.is_integer()
+    if not is_whole and not isinstance(value, _ACCEPTED.get(expected, expected)):
         return False
     options = schema.get("enum")
     if isinstance(options, list) and expected is not list and value not in options:
@@ -128,21 +135,6 @@ def name_json_type(value: object) -> str:
         return "null" if value is None else "boolean"
     kinds = {str: "string", int: "number", float: "number", list: "array", tuple: "array"}
     return kinds.get(type(value), "object")
-
-
-def _is_a(value: object, expected: type) -> bool:
-    if expected is bool:
-        return isinstance(value, bool)
-    # To Python a bool is an int, to a schema it is not.
-    if isinstance(value, bool):
-        return False
-    if expected is float:
-        return isinstance(value, (int, float))
-    if expected is int:
-        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if expected is list:
-        return isinstance(value, (list, tuple))
-    return isinstance(value, Mapping if expected is dict else expected)
 
 
 # A type checker would take any name for one of the module.

@@ -227,9 +227,12 @@ class FileSystem(Environment):
         Returns:
             matches: paths of what was found, each beginning with the given path.
         """
-        start = self._find_folder(path)
-        if start is None:
-            return _make_error("find", f"there is no folder '{path}' to search in")
+        start = self.root if path.startswith("/") else self._here
+        for step in path.strip("/").split("/") if path != "/" else ():
+            item = start if step == "." else start.contents.get(step)
+            if not isinstance(item, Directory):
+                return _make_error("find", f"there is no folder '{path}' to search in")
+            start = item
         prefix = path.rstrip("/")
         found = [steps for steps, _ in _walk_tree(start) if name is None or name in steps[-1]]
         return {"matches": ["/".join((prefix, *map(str, steps))) for steps in found]}
@@ -425,17 +428,6 @@ class FileSystem(Environment):
     def _find_file(self, name: str) -> File | None:
         item = self._find_item(name)
         return item if isinstance(item, File) else None
-
-    def _find_folder(self, path: str) -> Directory | None:
-        folder = self.root if path.startswith("/") else self._here
-        if path == "/":
-            return folder
-        for step in path.strip("/").split("/"):
-            item = folder if step == "." else folder.contents.get(step)
-            if not isinstance(item, Directory):
-                return None
-            folder = item
-        return folder
 
     def _add_item(
         self, command: str, name: str, make: Callable[[], File | Directory]

@@ -11,7 +11,7 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -33,24 +33,20 @@ def embed_by_hash(texts: Sequence[str]) -> Sequence[Vector]:
 
 @lru_cache(512)
 def _embed(text: str) -> Vector:
-    vector = [0.0] * _PLACES
-    for feature, weight in Counter(_extract_features(text)).items():
-        part, size = feature
-        # Not hash(), which Python seeds anew in each process; a lone surrogate has no UTF-8.
-        place = zlib.crc32(part.encode("utf-8", "backslashreplace")) % _PLACES
-        vector[place] += size * (1 + math.log(weight))
-    length = math.hypot(*vector) or 1.0
-    return tuple(value / length for value in vector)
-
-
-def _extract_features(text: str) -> Iterator[tuple[str, float]]:
-    """Yield parts of a text with their weights: whole words, and three letters for a third of a word."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    # Parts of the text with their weights: whole words, and three letters for a third of a word.
+    times: Counter[tuple[str, float]] = Counter()
     for word in re.findall(r"\w+", plain):
         size = min(len(word), _LONG) / _LONG
-        yield word, size
-        for at in range(len(word)):
-            yield f" {word} "[at : at + 3], size / 3
+        times[word, size] += 1
+        times.update((f" {word} "[at : at + 3], size / 3) for at in range(len(word)))
+    vector = [0.0] * _PLACES
+    for (part, size), number in times.items():
+        # Not hash(), which Python seeds anew in each process; a lone surrogate has no UTF-8.
+        place = zlib.crc32(part.encode("utf-8", "backslashreplace")) % _PLACES
+        vector[place] += size * (1 + math.log(number))
+    length = math.hypot(*vector) or 1.0
+    return tuple(value / length for value in vector)
 
 
 def measure_likeness(one: Vector, other: Vector) -> float:
