@@ -122,11 +122,16 @@ def _select_rarest_tokens(
 @check("duplicate", "two entries ask the same question", "keep one of the two")
 def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that ask the same, or nearly the same, of the same functions."""
+    groups: defaultdict[str, list[Question]] = defaultdict(list)
+    for each in facts.entries:
+        groups[_name_group(each)].append(read_question(each))
     reported: set[str] = set()
-    for pair in _find_own_pairs(facts):
+    for pair in (pair for group in groups.values() for pair in find_pairs(group, group, facts.threshold)):
         entry, other = pair.question.entry, pair.other.entry
         is_same = pair.question.text == pair.other.text
-        if _list_docs(entry) != _list_docs(other):
+        # Entries of a cluster are paraphrases on purpose.
+        is_paraphrase = entry.cluster is not None and entry.cluster == other.cluster
+        if is_paraphrase or _list_docs(entry) != _list_docs(other):
             continue
         one, two = _describe_truth(entry), _describe_truth(other)
         # One answer can be right for both: no call, or calls of the same functions.
@@ -146,18 +151,6 @@ def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
             how = "same question" if is_same else f"ROUGE-L {pair.rouge_l:.2f}"
             told = f"is like {other.id} ({how}), with the same functions: {pair.question.excerpt}"
             yield entry.id, Flaw(HINT, told)
-
-
-def _find_own_pairs(facts: Facts) -> Iterator[Pair]:
-    """Pair the suite's own entries that are not paraphrases on purpose."""
-    groups: defaultdict[str, list[Question]] = defaultdict(list)
-    for entry in facts.entries:
-        groups[_name_group(entry)].append(read_question(entry))
-    for group in groups.values():
-        for pair in find_pairs(group, group, facts.threshold):
-            cluster = pair.question.entry.cluster
-            if cluster is None or cluster != pair.other.entry.cluster:
-                yield pair
 
 
 def _name_group(entry: Entry) -> str:

@@ -46,6 +46,10 @@ class Facts:
     """The least ROUGE-L, from 0 to 1, of similar questions."""
     embed: Embed | None = None
     """The embedding of texts as vectors of length 1, if a model for that was named."""
+    _memories: Mapping[Manner, Memories] = field(
+        default_factory=lambda: {manner: {} for manner in MANNERS}, init=False, repr=False, compare=False
+    )
+    """The memories that earlier conversations filled, by manner."""
 
     @cached_property
     def oracle(self) -> Mapping[str, tuple[Judgement, ...]]:
@@ -81,11 +85,6 @@ class Facts:
         oracle = Parties(OracleModel(manner.prompting), {Party.OWN_WEB: self.web} if self.web else {})
         conversation = converse(entry, Setting(manner, self.suite, PathSettings(Profile.OFFICIAL), memories))
         return drive_conversation(conversation, lambda request: run_through(oracle.complete(entry, request)))
-
-    @cached_property
-    def _memories(self) -> Mapping[Manner, Memories]:
-        """The memories that earlier conversations filled, by manner."""
-        return {manner: {} for manner in MANNERS}
 
 
 def standardize_turns(turns: Sequence[Sequence[Message]]) -> str:

@@ -16,8 +16,17 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import Facts, standardize_turns
-from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check, entry_check, format_value
-from pytest_fcbench.tools.audit.truths import AcceptedValues, iterate_accepted_values
+from pytest_fcbench.tools.audit.findings import (
+    CERTAIN,
+    HINT,
+    LIKELY,
+    Check,
+    Flaw,
+    check,
+    entry_check,
+    format_value,
+)
+from pytest_fcbench.tools.audit.truths import iterate_accepted_values
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names that tool interfaces accept, dots apart."""
@@ -35,36 +44,39 @@ def serialize_doc(doc: FunctionDoc, *, named: bool = True) -> str:
     return json.dumps([name, doc.description, doc.parameters], sort_keys=True, default=repr)
 
 
-def _examine_docs(
-    facts: Facts, examine: Callable[[FunctionDoc, Language], Iterator[Flaw]]
-) -> Iterator[tuple[str, Flaw]]:
-    """Examine each distinct doc, and report its flaws at the first entry that offers it."""
-    offering: defaultdict[str, list[tuple[Entry, FunctionDoc]]] = defaultdict(list)
-    # Entries share docs: one that many offer is serialized once.
-    texts: dict[int, str] = {}
-    for entry in facts.entries:
-        for doc in list_offered_docs(entry):
-            if id(doc) not in texts:
-                texts[id(doc)] = serialize_doc(doc)
-            offering[entry.category.language + texts[id(doc)]].append((entry, doc))
-    for offers in offering.values():
-        entry, doc = offers[0]
-        more = _count_entries({other.id for other, _ in offers})
-        for severity, evidence, _ in examine(doc, entry.category.language):
-            yield entry.id, Flaw(severity, f"{doc.name}{evidence}{more}")
+def _doc_check(
+    name: str, says: str, advice: str
+) -> Callable[[Callable[[FunctionDoc, Language], Iterator[Flaw]]], Check]:
+    """Declare a check that looks at each distinct doc; evidence begins behind the name of the function."""
+
+    def declare(examine: Callable[[FunctionDoc, Language], Iterator[Flaw]]) -> Check:
+        def find(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+            offering: defaultdict[str, list[tuple[Entry, FunctionDoc]]] = defaultdict(list)
+            # Entries share docs: one that many offer is serialized once.
+            texts: dict[int, str] = {}
+            for entry in facts.entries:
+                for doc in list_offered_docs(entry):
+                    if id(doc) not in texts:
+                        texts[id(doc)] = serialize_doc(doc)
+                    offering[entry.category.language + texts[id(doc)]].append((entry, doc))
+            for offers in offering.values():
+                entry, doc = offers[0]
+                more = _count_entries({other.id for other, _ in offers})
+                for severity, evidence, _ in examine(doc, entry.category.language):
+                    yield entry.id, Flaw(severity, f"{doc.name}{evidence}{more}")
+
+        return check(name, says, advice)(find)
+
+    return declare
 
 
 def _count_entries(ids: Collection[str]) -> str:
     return f" (offered in {len(ids)} entries)" if len(ids) > 1 else ""
 
 
-@check("bad_doc", "a function doc is not a valid schema", "correct the function doc")
-def find_unsound_docs(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+@_doc_check("bad_doc", "a function doc is not a valid schema", "correct the function doc")
+def find_unsound_docs(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     """Find docs that are no valid schema, or one that interfaces or matchers cannot use."""
-    return _examine_docs(facts, _examine_parameters)
-
-
-def _examine_parameters(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     shown_name = Names.UNDERSCORED.show_name(doc.name)
     if not _TOOL_NAME.fullmatch(shown_name):
         yield Flaw(LIKELY, f": most APIs reject the name {format_value(shown_name)}")
@@ -137,13 +149,9 @@ _DEFAULT_IN_DESCRIPTION = re.compile(
 """A default in a description: a quoted text, or a value without a unit behind it."""
 
 
-@check("default", "a default contradicts its doc", "state one default in the doc")
-def find_contradictory_defaults(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+@_doc_check("default", "a default contradicts its doc", "state one default in the doc")
+def find_contradictory_defaults(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     """Find defaults that contradict the type, the enum or the description."""
-    return _examine_docs(facts, _examine_defaults)
-
-
-def _examine_defaults(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
     for name, schema in doc.properties.items():
         default = schema.get("default") if isinstance(schema, dict) else None
         if default is None:
@@ -183,24 +191,21 @@ def find_leaked_values(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find right values that stand in the doc but not in the question, which need no reading of it."""
     question = standardize_turns(entry.turns)
     for accepted in iterate_accepted_values(entry):
-        if leak := _describe_leak(accepted, question):
-            yield Flaw(HINT, f"{accepted.label}: {leak}")
-
-
-def _describe_leak(accepted: AcceptedValues, question: str) -> str | None:
-    schema = accepted.schema
-    enum = schema.get("enum")
-    if isinstance(enum, list) and len(enum) == 1 and not accepted.is_optional:
-        return f"the enum {format_value(enum)} leaves no choice"
-    if accepted.is_optional or isinstance(enum, list):
-        return None
-    default = schema.get("default")
-    if isinstance(default, str) and default != "" and default in accepted.values:
-        told = f"the only value is the default, {format_value(default)}"
-        return None if standardize(default) in question else told
-    described = standardize(str(schema.get("description", "")))
-    for option in accepted.values:
-        text = standardize(option) if isinstance(option, str) else ""
-        if len(text) > 3 and text in described and text not in question:
-            return f"{format_value(option)} occurs in the description, but not in the question"
-    return None
+        if accepted.is_optional:
+            continue
+        enum, default = accepted.schema.get("enum"), accepted.schema.get("default")
+        if isinstance(enum, list):
+            if len(enum) == 1:
+                yield Flaw(HINT, f"{accepted.label}: the enum {format_value(enum)} leaves no choice")
+        elif isinstance(default, str) and default != "" and default in accepted.values:
+            if standardize(default) not in question:
+                told = f"the only value is the default, {format_value(default)}"
+                yield Flaw(HINT, f"{accepted.label}: {told}")
+        else:
+            described = standardize(str(accepted.schema.get("description", "")))
+            for option in accepted.values:
+                text = standardize(option) if isinstance(option, str) else ""
+                if len(text) > 3 and text in described and text not in question:
+                    told = "occurs in the description, but not in the question"
+                    yield Flaw(HINT, f"{accepted.label}: {format_value(option)} {told}")
+                    break

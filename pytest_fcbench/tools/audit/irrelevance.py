@@ -34,17 +34,9 @@ def find_idle_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     all that the function requires.
     """
     idle = [e for e in facts.entries if isinstance(e.expectation, NoCall) and e.functions]
-    served = dict(_find_served_elsewhere(facts, idle))
-    for entry in idle:
-        if evidence := served.get(entry.id):
-            yield entry.id, Flaw(LIKELY, evidence)
-        elif evidence := _match_by_words(entry):
-            yield entry.id, Flaw(HINT, evidence)
-
-
-def _find_served_elsewhere(facts: Facts, idle: list[Entry]) -> Iterator[tuple[str, str]]:
     called = {e.id: e.expectation for e in facts.entries if isinstance(e.expectation, ExpectedCalls)}
     others = [read_question(entry) for entry in facts.entries if entry.id in called]
+    served: dict[str, str] = {}
     for pair in find_pairs([*map(read_question, idle)], others, facts.threshold):
         entry, other = pair.question.entry, pair.other.entry
         names = {call.name for call in called[other.id].calls}
@@ -52,7 +44,12 @@ def _find_served_elsewhere(facts: Facts, idle: list[Entry]) -> Iterator[tuple[st
         # Docs are compared, not names: another function of the same name may do something else.
         if needed and needed <= set(map(serialize_doc, entry.functions)):
             told = f"{other.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(sorted(names))}"
-            yield entry.id, f"{told}, which is offered here too: {pair.question.excerpt}"
+            served[entry.id] = f"{told}, which is offered here too: {pair.question.excerpt}"
+    for entry in idle:
+        if evidence := served.get(entry.id):
+            yield entry.id, Flaw(LIKELY, evidence)
+        elif evidence := _match_by_words(entry):
+            yield entry.id, Flaw(HINT, evidence)
 
 
 def _match_by_words(entry: Entry) -> str | None:

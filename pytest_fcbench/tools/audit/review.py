@@ -79,27 +79,25 @@ def find_packaged_review(suite: str) -> Path | None:
 def read_review(path: Path) -> Review:
     """Read a review. Raises ``SuiteError`` with file, line and field."""
     top = Field(read_yaml(path), path).members(("suite", "version", "package", "decisions"))
-    decisions = tuple(map(_read_decision, top["decisions"].elements()))
-    seen: set[str] = set()
-    for field, found in zip(top["decisions"].elements(), decisions, strict=True):
-        aside = found.entries if found.decision is Decision.SET_ASIDE else ()
-        # The ledger gives one reason for each entry.
-        if twice := seen.intersection(aside):
-            raise field.error(f"{min(twice)} is already set aside by a decision above")
-        seen.update(aside)
+    decisions: list[ReviewedFinding] = []
+    aside: set[str] = set()
+    for field in top["decisions"].elements():
+        members = field.members(("finding", "entries", "confirmed", "decision", "reason"))
+        texts = {name: members[name].text() for name in ("finding", "confirmed", "decision", "reason")}
+        for name, valid in (("finding", CHECKS), ("decision", tuple(Decision))):
+            if texts[name] not in valid:
+                raise members[name].error(describe_unknown_name(name, texts[name], valid))
+        entries = tuple(entry.text() for entry in members["entries"].elements())
+        decision = Decision(texts["decision"])
+        if decision is Decision.SET_ASIDE:
+            # The ledger gives one reason for each entry.
+            if twice := aside.intersection(entries):
+                raise field.error(f"{min(twice)} is already set aside by a decision above")
+            aside.update(entries)
+        finding = ReviewedFinding(texts["finding"], entries, texts["confirmed"], decision, texts["reason"])
+        decisions.append(finding)
     suite, version, package = (top[name].text() for name in ("suite", "version", "package"))
-    return Review(suite, version, package, decisions)
-
-
-def _read_decision(field: Field) -> ReviewedFinding:
-    members = field.members(("finding", "entries", "confirmed", "decision", "reason"))
-    texts = {name: members[name].text() for name in ("finding", "confirmed", "decision", "reason")}
-    for name, valid in (("finding", CHECKS), ("decision", tuple(Decision))):
-        if texts[name] not in valid:
-            raise members[name].error(describe_unknown_name(name, texts[name], valid))
-    entries = tuple(entry.text() for entry in members["entries"].elements())
-    decision = Decision(texts["decision"])
-    return ReviewedFinding(texts["finding"], entries, texts["confirmed"], decision, texts["reason"])
+    return Review(suite, version, package, tuple(decisions))
 
 
 def build_ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCalls, GoldenPath, NoCall, Trajectory
+from pytest_fcbench.domain.entry import AnyCall, ExpectedCalls, GoldenPath, NoCall, Trajectory
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, check
 from pytest_fcbench.tools.audit.truths import list_expected_calls
@@ -29,28 +29,26 @@ def find_misshapen_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         if seen[entry.id]:
             yield entry.id, Flaw(CERTAIN, "the id is used twice", "give each entry an id of its own")
         seen[entry.id] += 1
-        for flaw in _find_wrong_numbers(entry):
-            yield entry.id, flaw
-
-
-def _find_wrong_numbers(entry: Entry) -> Iterator[Flaw]:
-    rule, calls, functions = entry.rule, len(list_expected_calls(entry)), len(entry.functions)
-    match entry.expectation:
-        case ExpectedCalls() if calls != 1 and not rule.parallel:
-            yield Flaw(CERTAIN, f"{calls} calls are expected, but {rule} allows exactly one")
-        case ExpectedCalls() if functions != 1 and rule.one_function:
-            yield Flaw(CERTAIN, f"{functions} functions are offered, but {rule} uses only the first")
-        case ExpectedCalls() if functions < 2 and rule.several_functions:
-            yield Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
-        case ExpectedCalls() if calls < 2 and rule.parallel:
-            yield Flaw(LIKELY, f"{calls} call is expected in a category with several calls")
-        case AnyCall() if not functions:
-            yield Flaw(CERTAIN, "no function is offered, but a call is expected")
-        case NoCall() if not functions and not rule.asks_judge:
-            yield Flaw(HINT, "no function is offered, so none can be called by mistake")
-        case Trajectory(turns=turns) if len(turns) != len(entry.turns):
-            yield Flaw(CERTAIN, f"{len(entry.turns)} turns, but expected calls for {len(turns)}")
-        case Trajectory(turns=turns) if not any(turns):
-            yield Flaw(LIKELY, "no turn expects a call")
-        case GoldenPath(steps=steps) if not steps:
-            yield Flaw(CERTAIN, "the golden path has no step")
+        rule, calls, functions = entry.rule, len(list_expected_calls(entry)), len(entry.functions)
+        match entry.expectation:
+            case ExpectedCalls() if calls != 1 and not rule.parallel:
+                flaw = Flaw(CERTAIN, f"{calls} calls are expected, but {rule} allows exactly one")
+            case ExpectedCalls() if functions != 1 and rule.one_function:
+                flaw = Flaw(CERTAIN, f"{functions} functions are offered, but {rule} uses only the first")
+            case ExpectedCalls() if functions < 2 and rule.several_functions:
+                flaw = Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
+            case ExpectedCalls() if calls < 2 and rule.parallel:
+                flaw = Flaw(LIKELY, f"{calls} call is expected in a category with several calls")
+            case AnyCall() if not functions:
+                flaw = Flaw(CERTAIN, "no function is offered, but a call is expected")
+            case NoCall() if not functions and not rule.asks_judge:
+                flaw = Flaw(HINT, "no function is offered, so none can be called by mistake")
+            case Trajectory(turns=turns) if len(turns) != len(entry.turns):
+                flaw = Flaw(CERTAIN, f"{len(entry.turns)} turns, but expected calls for {len(turns)}")
+            case Trajectory(turns=turns) if not any(turns):
+                flaw = Flaw(LIKELY, "no turn expects a call")
+            case GoldenPath(steps=steps) if not steps:
+                flaw = Flaw(CERTAIN, "the golden path has no step")
+            case _:
+                continue
+        yield entry.id, flaw

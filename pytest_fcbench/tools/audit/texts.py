@@ -36,21 +36,23 @@ def find_damaged_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find control characters, lone surrogates, replacement characters, text read in a wrong encoding."""
     seen: set[str] = set()
     for entry in facts.entries:
-        for where, text in _iterate_texts(entry):
+        texts = [
+            (f"turn {number}", message.content)
+            for number, turn in enumerate(entry.turns, 1)
+            for message in turn
+        ]
+        for doc in list_offered_docs(entry):
+            texts.append((doc.name, doc.description))
+            texts += [
+                (f"{doc.name}.{name}", str(schema.get("description", "")))
+                for name, schema in doc.properties.items()
+                if isinstance(schema, dict)
+            ]
+        for where, text in texts:
             if text not in seen:
                 seen.add(text)
                 for severity, damage, _ in _find_damage(text):
                     yield entry.id, Flaw(severity, f"{where}: {damage}")
-
-
-def _iterate_texts(entry: Entry) -> Iterator[tuple[str, str]]:
-    for number, turn in enumerate(entry.turns, 1):
-        yield from ((f"turn {number}", message.content) for message in turn)
-    for doc in list_offered_docs(entry):
-        yield doc.name, doc.description
-        for name, schema in doc.properties.items():
-            if isinstance(schema, dict):
-                yield f"{doc.name}.{name}", str(schema.get("description", ""))
 
 
 _MANGLED = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]+")

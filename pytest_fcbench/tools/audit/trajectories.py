@@ -119,34 +119,28 @@ def find_callable_turns(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """
     truth = list_expected_turns(entry)
     for turn, texts in enumerate(truth):
-        if not texts and (flaw := _examine_empty_turn(entry, turn, truth)):
-            yield flaw
-
-
-def _examine_empty_turn(entry: Entry, turn: int, truth: Sequence[Sequence[str]]) -> Flaw | None:
-    after = next((n for n in range(turn + 1, len(truth)) if truth[n]), None)
-    if after is None:
-        return Flaw(
-            LIKELY, f"no turn from {turn + 1} on makes a call, so nothing shows what information is missing"
-        )
-    calls: list[Call] = []
-    # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.
-    with suppress(Undecodable):
-        for text in truth[after]:
-            calls += python.parse_corrected(text)
-    withheld = _get_withheld_docs(entry)
-    late = [doc.name for at, docs in withheld.items() if turn < at <= after for doc in docs]
-    shown = format_value(list(truth[after]))
-    # If a function is missing, the calls after it arrives have to use it.
-    if late:
-        if any(f"{name}(" in text for name in late for text in truth[after]):
-            return None
-        told = f"turn {turn + 1} waits for {format_value(late)}, which turn {after + 1} does not call"
-        return Flaw(LIKELY, f"{told}: {shown}")
-    said = standardize_turns(entry.turns[: turn + 1])
-    if not calls or not all(_is_said(value, said) for call in calls for value in call.arguments.values()):
-        return None
-    return Flaw(HINT, f"turn {turn + 1} already says every value of turn {after + 1}: {shown}")
+        if texts:
+            continue
+        after = next((n for n in range(turn + 1, len(truth)) if truth[n]), None)
+        if after is None:
+            told = f"no turn from {turn + 1} on makes a call, so nothing shows what information is missing"
+            yield Flaw(LIKELY, told)
+            continue
+        calls: list[Call] = []
+        # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.
+        with suppress(Undecodable):
+            for text in truth[after]:
+                calls += python.parse_corrected(text)
+        withheld = _get_withheld_docs(entry)
+        late = [doc.name for at, docs in withheld.items() if turn < at <= after for doc in docs]
+        shown, said = format_value(list(truth[after])), standardize_turns(entry.turns[: turn + 1])
+        if late:
+            # The calls after a missing function arrives have to use it.
+            if not any(f"{name}(" in text for name in late for text in truth[after]):
+                told = f"waits for {format_value(late)}, which turn {after + 1} does not call"
+                yield Flaw(LIKELY, f"turn {turn + 1} {told}: {shown}")
+        elif calls and all(_is_said(value, said) for call in calls for value in call.arguments.values()):
+            yield Flaw(HINT, f"turn {turn + 1} already says every value of turn {after + 1}: {shown}")
 
 
 def _is_said(value: object, said: str) -> bool:

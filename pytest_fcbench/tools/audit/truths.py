@@ -27,7 +27,6 @@ from pytest_fcbench.tools.audit.findings import (
     HINT,
     LIKELY,
     Flaw,
-    Severity,
     entry_check,
     format_value,
 )
@@ -132,30 +131,25 @@ def find_malformed_alternatives(facts: Facts, entry: Entry) -> Iterator[Flaw]:
                 told = f"{format_value(options)} is not a list of accepted values"
                 yield Flaw(CERTAIN, f"{call.name}.{name}: {told}")
     for accepted in iterate_accepted_values(entry):
-        for severity, told, _ in _find_malformed_values(accepted):
-            yield Flaw(severity, f"{accepted.label}: {told}")
-
-
-def _find_malformed_values(accepted: AcceptedValues) -> Iterator[Flaw]:
-    is_required = accepted.name in accepted.doc.required
-    levels = _count_declared_levels(accepted.entry.category.language, accepted.schema)
-    if not accepted.options:
-        yield Flaw(CERTAIN, "no value is accepted, and the parameter must not be omitted")
-    elif len(accepted.values) > 1 and all(_count_levels(value) < levels for value in accepted.values):
-        # Several arrays that are each too shallow may be meant as the elements of one array.
-        told = "are alternatives; a single array of them would not match"
-        yield Flaw(LIKELY, f"{format_value(accepted.values)} {told}")
-    # Officially "" means "may be left out", so an empty text can hardly be demanded.
-    elif not accepted.values and is_required and accepted.schema.get("default") != "":
-        yield Flaw(LIKELY, "is required, and only an empty text is accepted")
-    elif "" in accepted.options and is_required:
-        told = f"is required, so it cannot be omitted as {format_value(accepted.options)} allows"
-        yield Flaw(HINT, told)
-    for option in accepted.values:
-        for key, value in _iterate_members(option):
+        label, values = accepted.label, accepted.values
+        is_required = accepted.name in accepted.doc.required
+        levels = _count_declared_levels(entry.category.language, accepted.schema)
+        if not accepted.options:
+            yield Flaw(CERTAIN, f"{label}: no value is accepted, and the parameter must not be omitted")
+        elif len(values) > 1 and all(_count_levels(value) < levels for value in values):
+            # Several arrays that are each too shallow may be meant as the elements of one array.
+            told = "are alternatives; a single array of them would not match"
+            yield Flaw(LIKELY, f"{label}: {format_value(values)} {told}")
+        # Officially "" means "may be left out", so an empty text can hardly be demanded.
+        elif not values and is_required and accepted.schema.get("default") != "":
+            yield Flaw(LIKELY, f"{label}: is required, and only an empty text is accepted")
+        elif "" in accepted.options and is_required:
+            told = f"is required, so it cannot be omitted as {format_value(accepted.options)} allows"
+            yield Flaw(HINT, f"{label}: {told}")
+        for key, value in (member for option in values for member in _iterate_members(option)):
             if isinstance(value, str):
                 told = f"{key} accepts {format_value(value)}, a text instead of a list of values"
-                yield Flaw(CERTAIN, told)
+                yield Flaw(CERTAIN, f"{label}: {told}")
 
 
 def _count_levels(value: object) -> int:
@@ -251,20 +245,19 @@ def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         for profile, verdict in failed.items():
             profiles_by_reason[str(verdict)].append(profile)
         reasons = [f"{' and '.join(rules)} rules: {why}" for why, rules in profiles_by_reason.items()]
-        alternatives = [_try_alternatives(facts, entry, profile) for profile in failed]
-        # The worse of both profiles, in the order of ``Severity``.
-        severity, rest = min(alternatives, key=lambda found: list(Severity).index(found[0]))
+        passing_by_profile = [
+            [manner.prompting.mode for manner in MANNERS if _is_answerable(facts, entry, profile, manner)]
+            for profile in failed
+        ]
+        # The worse of both profiles counts.
+        passing = min(passing_by_profile, key=len)
+        if not passing:
+            severity, rest = CERTAIN, "no other accepted answer passes"
+        elif len(passing) < len(MANNERS):
+            severity, rest = LIKELY, f"an answer passes only in {passing[0]} mode"
+        else:
+            severity, rest = HINT, "another accepted answer passes"
         yield Flaw(severity, f"{'; '.join(reasons)}; {rest}")
-
-
-def _try_alternatives(facts: Facts, entry: Entry, profile: Profile) -> tuple[Severity, str]:
-    """Try whether another accepted answer passes, and rate the refusal by the result."""
-    passing = [manner.prompting.mode for manner in MANNERS if _is_answerable(facts, entry, profile, manner)]
-    if not passing:
-        return CERTAIN, "no other accepted answer passes"
-    if len(passing) < len(MANNERS):
-        return LIKELY, f"an answer passes only in {passing[0]} mode"
-    return HINT, "another accepted answer passes"
 
 
 def _is_answerable(facts: Facts, entry: Entry, profile: Profile, manner: Manner) -> bool:
