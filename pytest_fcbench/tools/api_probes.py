@@ -7,7 +7,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from itertools import chain
@@ -16,7 +16,7 @@ from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse, ExpectedResults
 from pytest_fcbench.execution.functions import live, lookups
 from pytest_fcbench.execution.functions.lookups import FailedLookupError
-from pytest_fcbench.execution.outcomes import Responded, Response, Unanswered
+from pytest_fcbench.execution.outcomes import Responded
 from pytest_fcbench.execution.rest.apis import ApiRequest, identify_request
 from pytest_fcbench.execution.rest.performer import read_api_request
 from pytest_fcbench.execution.rest.sender import Sender
@@ -38,37 +38,36 @@ class Probe:
 def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
     """Collect the requests of all ground truths, each once, without those to the benchmark's services."""
     found: dict[str, Probe] = {}
-    for call, wanted, scheme, misfit in _find_requests(entries):
-        key = identify_request(wanted, live.HOSTS[wanted.host])
-        found.setdefault(key, Probe(call, wanted, scheme)).misfits.append(misfit)
-    return list(found.values())
-
-
-def _find_requests(
-    entries: Iterable[Entry],
-) -> Iterator[tuple[str, ApiRequest, str, Callable[[str], str | None]]]:
     for entry in entries:
+        probes = []
         match entry.expectation:
             # Without a recorded answer it asks a service of the benchmark, which no API can change.
             case ExpectedResponse(call=call, recorded=str(recorded)):
                 _, wanted, scheme = read_api_request(call)
-                yield call, wanted, scheme, partial(_find_shape_misfit, recorded)
+                probes = [Probe(call, wanted, scheme, [partial(_find_shape_misfit, recorded)])]
             # Of executed calls only lookups leave this machine.
             case ExpectedResults(calls=calls):
-                for call in calls:
-                    if call.partition("(")[0].strip() in lookups.LOOKUPS:
-                        name, arguments = _find_lookup(call)
-                        wanted = live.make_request(name, arguments)
-                        misfit = partial(_find_lookup_misfit, name, arguments)
-                        yield call, wanted, live.find_scheme(wanted.host), misfit
+                names = [call.partition("(")[0].strip() for call in calls]
+                probes = [
+                    _probe_lookup(call)
+                    for call, name in zip(calls, names, strict=True)
+                    if name in lookups.LOOKUPS
+                ]
+        for probe in probes:
+            key = identify_request(probe.wanted, live.HOSTS[probe.wanted.host])
+            found.setdefault(key, replace(probe, misfits=[])).misfits.extend(probe.misfits)
+    return list(found.values())
 
 
-def _find_lookup(call: str) -> tuple[str, lookups.Arguments]:
-    """Return function and arguments of the lookup that a call makes."""
+def _probe_lookup(call: str) -> Probe:
+    """Return the probe of the lookup that a call makes."""
     made: list[tuple[str, lookups.Arguments]] = [("", {})]
     # Executed with functions that only note their arguments, because calls can be nested.
     carry_out_call(call, lookups.make_functions(lambda function, given: made.append((function, dict(given)))))
-    return made[-1]
+    name, arguments = made[-1]
+    wanted = live.make_request(name, arguments)
+    misfit = partial(_find_lookup_misfit, name, arguments)
+    return Probe(call, wanted, live.find_scheme(wanted.host), [misfit])
 
 
 def _find_shape_misfit(recorded: str, body: str) -> str | None:
@@ -121,16 +120,14 @@ def _ask_host(sender: Sender, probes: Sequence[Probe]) -> list[Answer]:
     # Without its key the host would refuse each request, which says nothing about the entries.
     if key and not os.environ.get(key.env, "").strip():
         return [Answer(probe, State.KEY_MISSING, key.env) for probe in probes]
-    return [_judge_response(probe, sender.send(probe.wanted, probe.scheme)) for probe in probes]
-
-
-def _judge_response(probe: Probe, response: Response) -> Answer:
-    match response:
-        case Responded(status=200, body=body):
-            wrong = next((told for misfit in probe.misfits if (told := misfit(body))), None)
-            return Answer(probe, State.WRONG_SHAPE, wrong) if wrong else Answer(probe, State.ANSWERED)
-        case Responded(status=status, body=body):
-            return Answer(probe, State.FAILED, f"HTTP {status}: {body:.120}")
-        case Unanswered(reason=reason):
-            return Answer(probe, State.FAILED, reason)
-    return Answer(probe, State.FAILED, response.reason)
+    answers = []
+    for probe in probes:
+        match sender.send(probe.wanted, probe.scheme):
+            case Responded(status=200, body=body):
+                wrong = next((told for misfit in probe.misfits if (told := misfit(body))), "")
+                answers.append(Answer(probe, State.WRONG_SHAPE if wrong else State.ANSWERED, wrong))
+            case Responded(status=status, body=body):
+                answers.append(Answer(probe, State.FAILED, f"HTTP {status}: {body:.120}"))
+            case other:
+                answers.append(Answer(probe, State.FAILED, other.reason))
+    return answers

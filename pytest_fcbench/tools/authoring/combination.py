@@ -225,7 +225,15 @@ def _build_entry(
     """Build an entry without an id; ``draw`` chooses how the questions of several parents are joined."""
     # A parent that was never numbered has no key of its own, only its parents have.
     keys = tuple(dict.fromkeys(key for each in parents for key in ([each.key] if each.id else each.parents)))
-    question = _join_questions(parents, draw) if draw else _get_question(parents[0])
+    questions = list(map(_get_question, parents))
+    question = questions[0]
+    if draw:
+        is_plain = all(_PLAIN.fullmatch(text) and not text[-1].isalnum() for text in questions)
+        before, between = draw.choice(_JOININGS if is_plain else _JOININGS[1:])
+        question = before + questions[0]
+        for number, text in enumerate(questions[1:], 2):
+            # Only a numbered list has a number in what stands between.
+            question += re.sub(r"\d+", str(number), between) + text
     return Entry(
         suite=parents[0].suite,
         id="",
@@ -237,17 +245,6 @@ def _build_entry(
         cluster=parents[0].cluster or parents[0].id if len(keys) == 1 else None,
         parents=keys,
     )
-
-
-def _join_questions(entries: Sequence[Entry], draw: Random) -> str:
-    texts = list(map(_get_question, entries))
-    is_plain = all(_PLAIN.fullmatch(text) and not text[-1].isalnum() for text in texts)
-    before, between = draw.choice(_JOININGS if is_plain else _JOININGS[1:])
-    joined = before + texts[0]
-    for number, text in enumerate(texts[1:], 2):
-        # Only a numbered list has a number in what stands between.
-        joined += re.sub(r"\d+", str(number), between) + text
-    return joined
 
 
 def get_called_doc(entry: Entry) -> FunctionDoc:

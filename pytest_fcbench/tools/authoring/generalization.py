@@ -9,7 +9,7 @@ truth. Optional values stay, because they are what leaving them out means.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache, partial
@@ -144,12 +144,16 @@ def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
         if text not in texts.values():
             texts[swap.text], values[swap.values] = text, forms
     question = re.sub(_match_alone(*texts), lambda found: texts[found[0]], entry.turns[0][0].content)
-    calls = [
-        ExpectedCall(
-            call.name, {name: _swap_options(options, values) for name, options in call.accepted.items()}
-        )
-        for call in entry.expectation.calls
-    ]
+    calls = []
+    for call in entry.expectation.calls:
+        accepted = dict(call.accepted)
+        for name, options in call.accepted.items():
+            forms = _list_forms(options)
+            # Only these can be looked up, because lists and dicts have no hash.
+            is_plain = all(isinstance(form, (str, int, float)) for form in forms)
+            if is_plain and "" not in list_options(options) and forms in values:
+                accepted[name] = list(values[forms])
+        calls.append(ExpectedCall(call.name, accepted))
     return replace(
         entry,
         id="",
@@ -234,14 +238,6 @@ def _draw_date(form: str, day: date, draw: Random) -> _Drawn:
 def _draw_row(rows: Sequence[tuple[str, ...]], draw: Random) -> _Drawn:
     row = draw.choice(rows)
     return row[0], row
-
-
-def _swap_options(options: object, values: Mapping[tuple[object, ...], tuple[object, ...]]) -> object:
-    forms = _list_forms(options)
-    # Only these can be looked up, because lists and dicts have no hash.
-    is_plain = all(isinstance(form, (str, int, float)) for form in forms)
-    is_swapped = is_plain and "" not in list_options(options) and forms in values
-    return list(values[forms]) if is_swapped else options
 
 
 def _list_forms(options: object) -> tuple[object, ...]:

@@ -101,7 +101,7 @@ def draw_walks(
             return
         walk = _draw_walk(start, docs, draw, turns)
         # Without an edge the calls could come in any order, and the entry would only test single calls.
-        if walk is None or not walk.edges or not _has_effect(start, walk):
+        if walk is None or not walk.edges:
             continue
         names = tuple(call.name for calls in walk.turns for call in calls)
         if names not in seen:
@@ -110,6 +110,7 @@ def draw_walks(
 
 
 def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, turns: int) -> Walk | None:
+    """Draw a walk each of whose calls changes a state or returns something new."""
     here = _copy_environments(start)
     known = [Value(value, None) for value in _iterate_leaves(here.copy_state())]
     # A dict without declared properties gives nothing to draw from.
@@ -120,6 +121,8 @@ def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, t
     ]
     walked: list[tuple[WalkCall, ...]] = []
     made: set[str] = set()
+    results: set[str] = set()
+    is_idle = False
     for _ in range(turns):
         calls: list[WalkCall] = []
         for _ in range(draw.randint(1, 2)):
@@ -127,12 +130,18 @@ def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, t
             call = next((call for call in tries if call and call.text not in made), None)
             if call is None:
                 return None
+            before = here.copy_state()
             here.perform_calls([call.text])
             made.add(call.text)
             calls.append(call)
-            known += [Value(value, call.name) for value in _iterate_leaves(_parse_result(call.result))]
+            returned = [Value(value, call.name) for value in _iterate_leaves(_parse_result(call.result))]
+            known += returned
+            is_known = call.result in results or not returned
+            is_idle |= is_known and here.copy_state() == before
+            results.add(call.result)
         walked.append(tuple(calls))
-    return Walk(tuple(walked))
+    # Refused only here, because ending early would change what the same seed draws for later walks.
+    return None if is_idle else Walk(tuple(walked))
 
 
 def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], draw: Random) -> WalkCall | None:
@@ -209,20 +218,6 @@ def _draw_plain_value(schema: Schema, draw: Random) -> object:
         case "float":
             return float(draw.choice(_NUMBERS))
     return draw.choice(_PHRASES)
-
-
-def _has_effect(start: Environments, walk: Walk) -> bool:
-    """Tell whether each call changes a state or returns something new."""
-    here = _copy_environments(start)
-    results: set[str] = set()
-    for call in (call for calls in walk.turns for call in calls):
-        before = here.copy_state()
-        here.perform_calls([call.text])
-        is_known = call.result in results or not list(_iterate_leaves(_parse_result(call.result)))
-        if is_known and here.copy_state() == before:
-            return False
-        results.add(call.result)
-    return True
 
 
 def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) -> str:

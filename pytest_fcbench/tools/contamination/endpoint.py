@@ -41,10 +41,12 @@ def read_logprobs(reply: object, endpoint: Endpoint) -> tuple[float | None, ...]
     tokens, generated = _get_at(usage, "prompt_tokens"), _get_at(usage, "completion_tokens")
     if endpoint is Endpoint.VLLM:
         place = "choices[0].prompt_logprobs"
-        found = [
-            _read_own_token(item)
-            for item in _require_list(_get_at(choice, "prompt_logprobs"), endpoint, place)
-        ]
+        found = []
+        # Each element has the prompt's own token, ``{id: {"logprob": x}}``.
+        for item in _require_list(_get_at(choice, "prompt_logprobs"), endpoint, place):
+            if item is not None and (not isinstance(item, Mapping) or len(item) != 1):
+                raise CallError("garbled", "an element of prompt_logprobs does not name exactly one token")
+            found.append(None if item is None else _get_at(next(iter(item.values())), "logprob"))
         generated = 0
     else:
         place = "choices[0].logprobs.token_logprobs"
@@ -77,16 +79,6 @@ def _require_list(value: object, endpoint: Endpoint, place: str) -> list[object]
         f"log-probabilities of prompts this way; try --endpoint={other} (chat models of "
         f"hosted services support neither)",
     )
-
-
-def _read_own_token(item: object) -> object:
-    """Read the log-probability of the prompt's own token, ``{id: {"logprob": x}}``."""
-    if item is None:
-        return None
-    if not isinstance(item, Mapping) or len(item) != 1:
-        raise CallError("garbled", "an element of prompt_logprobs does not name exactly one token")
-    (token,) = item.values()
-    return _get_at(token, "logprob")
 
 
 def _read_number(value: object, place: str) -> float:

@@ -114,23 +114,17 @@ def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fres
         return Divergence(FailureClass.STEP_LIMIT, len(transcript.turns), found=most_frequent)
     turns = _compare_turns(entry, entry.expectation, transcript, fresh)
     blamed = verdict.details.get("turn")
-    for number in _order_turns(blamed, turns):
+    order = list(range(1, len(turns) + 1))
+    if isinstance(blamed, int) and blamed in order:
+        start = blamed
+        # Officially a turn without expected calls is not checked, so its calls show in a later verdict.
+        while start > 1 and not turns[start - 2].truth:
+            start -= 1
+        order = order[start - 1 : blamed] + order[: start - 1]
+    for number in order:
         if divergence := turns[number - 1].find_divergence(turns, is_blamed=number == blamed):
             return divergence
     return Divergence(FailureClass.UNEXPLAINED)
-
-
-def _order_turns(blamed: object, turns: Sequence[_Turn]) -> Iterator[int]:
-    """Yield the numbers of turns in the order of examination; ``blamed`` is the turn of the verdict."""
-    if not isinstance(blamed, int) or not 1 <= blamed <= len(turns):
-        yield from range(1, len(turns) + 1)
-        return
-    start = blamed
-    # Officially a turn without expected calls is not checked, so its calls show in a later turn's verdict.
-    while start > 1 and not turns[start - 2].truth:
-        start -= 1
-    yield from range(start, blamed + 1)
-    yield from range(1, start)
 
 
 @dataclass(frozen=True, slots=True)
