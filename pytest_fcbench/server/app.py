@@ -7,17 +7,18 @@ import socket
 import struct
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from aiohttp import web
 
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
-from pytest_fcbench.server import replies
 from pytest_fcbench.server.faults import Draw, Kind
 from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models, RefusedRequestError, read_body
+from pytest_fcbench.server.replies import Reply, build_reply, serialize_reply, stream_reply
 
 ENTRY_HEADER = "X-Fcbench-Entry"
 """The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
@@ -46,6 +47,42 @@ class Stats:
     last_answer: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What is known of a request before its body is read."""
+
+    number: int
+    """Its number in the order of arrival."""
+    created: int
+    """Seconds since the epoch."""
+    name: str | None
+    """The name of its entry, where its header gives one."""
+    fault: Kind | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A good answer, or one that the ``json`` fault has broken, ready to be sent."""
+
+    key: str
+    """The key under which it is counted where the request names no entry."""
+    parts: tuple[bytes, ...]
+    """The whole body, or the events of a stream."""
+    broken: bool = False
+    is_stream: bool = False
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers that say what the body is."""
+        if self.is_stream:
+            return {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
+        return {"Content-Type": "application/json"}
+
+
+Prepare: TypeAlias = Callable[[bytes, _Call], Awaitable[_Answer]]
+"""Makes the answer of a request's body. Raises ``RefusedRequestError``."""
+
+
 class ChatServer:
     """Answers requests as the model would; ``draws`` say what happens to each."""
 
@@ -56,7 +93,7 @@ class ChatServer:
         self._draws = draws
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._stats = Stats()
-        self._replies: dict[tuple[str, Prompting, int, int, bool], bytes] = {}
+        self._replies: dict[tuple[str, Prompting, int, int, bool], tuple[Reply, bytes]] = {}
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -83,6 +120,9 @@ class ChatServer:
         return web.json_response(vars(self._stats))
 
     async def _answer_chat(self, request: web.Request) -> web.StreamResponse:
+        return await self._answer_request(request, self._prepare_chat_answer)
+
+    async def _answer_request(self, request: web.Request, prepare: Prepare) -> web.StreamResponse:
         # Drawn before anything is awaited, so that faults come in the order of arrival.
         stats, draw = self._stats, next(self._draws)
         stats.requests += 1
@@ -90,27 +130,17 @@ class ChatServer:
         stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
         stats.first_request = stats.first_request or time.time()
         fault = None
-        head = b'{"id":"chatcmpl-%d","created":%d,' % (stats.requests, time.time())
+        call = _Call(stats.requests, int(time.time()), request.headers.get(ENTRY_HEADER), draw.fault)
         try:
-            body = read_body(await request.read())
-            if body.stream:
-                raise RefusedRequestError(
-                    400, "unsupported", "this server does not support streaming; leave 'stream' out"
-                )
-            name = request.headers.get(ENTRY_HEADER)
-            asked = self._lookup.find_request(body, name)
-            fault = draw.fault
-            if fault is Kind.JSON and not asked.entry.category.single_turn:
-                # Only the right answers are known here, so not what is asked after a broken one.
-                fault = None
-            answer = head + await self._build_reply(asked, broken=fault is Kind.JSON)
+            answer = await prepare(await request.read(), call)
+            fault = None if draw.fault is Kind.JSON and not answer.broken else draw.fault
             if draw.latency_s and fault is not Kind.HANG:
                 await asyncio.sleep(draw.latency_s)
             if fault:
                 stats.faults[fault] += 1
                 return await self._send_fault(request, fault, answer)
             response = await _send(request, answer)
-            stats.answered[name or asked.entry.key] += 1
+            stats.answered[call.name or answer.key] += 1
             stats.last_answer = time.time()
             return response
         except (asyncio.CancelledError, ConnectionResetError):
@@ -120,7 +150,20 @@ class ChatServer:
         finally:
             stats.in_flight -= 1
 
-    async def _build_reply(self, asked: FoundRequest, *, broken: bool) -> bytes:
+    async def _prepare_chat_answer(self, content: bytes, call: _Call) -> _Answer:
+        body = read_body(content)
+        asked = self._lookup.find_request(body, call.name)
+        # Only the right answers are known here, so not what is asked after a broken one.
+        broken = call.fault is Kind.JSON and asked.entry.category.single_turn
+        reply, serialized = await self._build_reply(asked, broken=broken)
+        reply_id = f"chatcmpl-{call.number}"
+        if body.stream:
+            events = stream_reply(reply, reply_id, call.created, include_usage=body.include_usage)
+            return _Answer(asked.entry.key, tuple(events), broken=broken, is_stream=True)
+        head = b'{"id":"%s","created":%d,' % (reply_id.encode(), call.created)
+        return _Answer(asked.entry.key, (head + serialized,), broken=broken)
+
+    async def _build_reply(self, asked: FoundRequest, *, broken: bool) -> tuple[Reply, bytes]:
         """Build the reply once for all equal requests. Raises ``RefusedRequestError`` without an answer."""
         key = asked.entry.key, asked.prompting, asked.turn, asked.step, broken
         if key not in self._replies:
@@ -129,10 +172,11 @@ class ChatServer:
                 completion = await self._models(asked.prompting).complete(asked.entry, request)
             except NotScoredError as error:
                 raise RefusedRequestError(404, error.cause, error.reason) from None
-            self._replies[key] = replies.serialize_reply(self._name, asked, completion, broken=broken)
+            reply = build_reply(self._name, asked, completion, broken=broken)
+            self._replies[key] = reply, serialize_reply(reply)
         return self._replies[key]
 
-    async def _send_fault(self, request: web.Request, fault: Kind, answer: bytes) -> web.StreamResponse:
+    async def _send_fault(self, request: web.Request, fault: Kind, answer: _Answer) -> web.StreamResponse:
         match fault:
             case Kind.RATE_LIMIT:
                 return _build_error(
@@ -144,19 +188,26 @@ class ChatServer:
             case Kind.SERVER_ERROR:
                 return _build_error(500, "server_error", "internal server error (simulated by --fault)")
             case Kind.GARBAGE:
-                return await _send(request, b"<html><body>Bad Gateway</body></html>")
+                page = b"<html><body>Bad Gateway</body></html>"
+                # An event that is not JSON, because clients read nothing of a stream but its events.
+                return await _send(
+                    request, replace(answer, parts=(b"data: %s\n\n" % page if answer.is_stream else page,))
+                )
             case Kind.JSON:
                 return await _send(request, answer)
             case Kind.HANG:
                 await asyncio.sleep(_LONGEST_HANG_S)
-        response = web.StreamResponse(headers={"Content-Length": str(len(answer))})
+        content = b"".join(answer.parts)
+        # The whole length is announced, so the client can see that the body is cut. Of a stream, which has
+        # no length, it misses the last chunk.
+        length = {} if answer.is_stream else {"Content-Length": str(len(content))}
+        response = web.StreamResponse(headers={**answer.headers, **length})
         # The client is gone already.
         if (transport := request.transport) is None:
             return response
         if fault is Kind.CUT:
             await response.prepare(request)
-            # The whole length was announced, so the client can see that the body is cut.
-            await response.write(answer[: len(answer) // 2])
+            await response.write(content[: len(content) // 2])
             transport.close()
         else:
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
@@ -165,10 +216,17 @@ class ChatServer:
         return response
 
 
-async def _send(request: web.Request, body: bytes) -> web.StreamResponse:
-    """Send all of the body before returning, so that only what was sent is counted."""
-    response = web.Response(body=body, content_type="application/json")
+async def _send(request: web.Request, answer: _Answer) -> web.StreamResponse:
+    """Send all of the answer before returning, so that only what was sent is counted."""
+    if not answer.is_stream:
+        whole = web.Response(body=b"".join(answer.parts), headers=answer.headers)
+        await whole.prepare(request)
+        await whole.write_eof()
+        return whole
+    response = web.StreamResponse(headers=answer.headers)
     await response.prepare(request)
+    for part in answer.parts:
+        await response.write(part)
     await response.write_eof()
     return response
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
@@ -100,13 +100,30 @@ class Body:
 
     digest: bytes
     """Hash of messages and tools as JSON values; missing tools count as an empty list."""
-    stream: bool
+    messages: Sequence[object] = field(compare=False)
+    tools: object = field(compare=False)
+    stream: bool = False
+    include_usage: bool = False
+    """True where the last event of a stream shall tell the token usage."""
+
+
+def parse_json(text: str | bytes) -> object:
+    """Parse the body of a request. Raises ``RefusedRequestError`` where it is not JSON."""
+    try:
+        body: object = json.loads(text, parse_float=_parse_number)
+    except (ValueError, RecursionError) as error:
+        raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
+    return body
 
 
 def read_body(text: str | bytes) -> Body:
-    """Read a request. Raises ``RefusedRequestError`` for one that is not JSON or has no messages."""
+    """Read a chat request. Raises ``RefusedRequestError`` for one that is not JSON or has no messages."""
+    return interpret_body(parse_json(text))
+
+
+def interpret_body(body: object) -> Body:
+    """Interpret a parsed chat request. Raises ``RefusedRequestError`` for one without messages."""
     try:
-        body: object = json.loads(text, parse_float=_parse_number)
         if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
             raise RefusedRequestError(
                 400, "invalid_request", "the body must be an object with a list of messages"
@@ -119,10 +136,18 @@ def read_body(text: str | bytes) -> Body:
             for message in body["messages"]
         ]
         # Temperature, model and the order of keys differ from client to client, so they are left out.
-        asked = json.dumps([messages, body.get("tools") or []], sort_keys=True)
-    except (ValueError, RecursionError) as error:
+        tools = body.get("tools") or []
+        asked = json.dumps([messages, tools], sort_keys=True)
+    except RecursionError as error:
         raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
-    return Body(hashlib.sha256(asked.encode()).digest(), bool(body.get("stream")))
+    options = body.get("stream_options")
+    return Body(
+        hashlib.sha256(asked.encode()).digest(),
+        messages,
+        tools,
+        stream=bool(body.get("stream")),
+        include_usage=isinstance(options, Mapping) and bool(options.get("include_usage")),
+    )
 
 
 def _parse_number(text: str) -> float:

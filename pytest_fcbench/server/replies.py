@@ -1,41 +1,139 @@
-"""Completions in OpenAI's form."""
+"""Replies, and their serialization as a chat completion: whole, or as a stream of events."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.server.lookup import FoundRequest, estimate_tokens
 
+_PIECE = 4
+"""Characters of a text or of arguments in one event of a stream: about a token, as from a real server."""
 
-def serialize_reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> bytes:
-    """Serialize a completion without its opening brace, id and time, which differ each time it is sent.
+END_OF_STREAM = b"data: [DONE]\n\n"
 
-    The token usage is an estimate. In a ``broken`` reply the arguments, or the text, are cut in half.
-    """
+
+@dataclass(frozen=True, slots=True)
+class SentCall:
+    """A tool call as it is sent; the arguments are usually JSON text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A completion as it is sent, in whichever form; the token usage is an estimate."""
+
+    model: str
+    text: str | None
+    calls: tuple[SentCall, ...] | None
+    prompt_tokens: int
+    completion_tokens: int
+
+    @property
+    def finish_reason(self) -> str:
+        """The reason why the model stopped, in OpenAI's words."""
+        return "tool_calls" if self.calls else "stop"
+
+    @property
+    def usage(self) -> Mapping[str, int]:
+        """The token usage in the form of a chat completion."""
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "total_tokens": self.prompt_tokens + self.completion_tokens,
+        }
+
+
+def build_reply(model: str, asked: FoundRequest, completion: Completion, *, broken: bool) -> Reply:
+    """Build the reply to a request; in a ``broken`` one the arguments, or the text, are cut in half."""
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
     text, arguments = completion.text, [str(call.arguments) for call in calls]
     if broken:
         text, arguments = text and _cut_in_half(text), [_cut_in_half(written) for written in arguments]
-    message: dict[str, object] = {"role": "assistant", "content": text}
-    if completion.tool_calls is not None:
+    sent = tuple(
+        SentCall(f"call_{asked.entry.key}_{index}", call.name, written)
+        for index, (call, written) in enumerate(zip(calls, arguments, strict=True))
+    )
+    tokens = estimate_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
+    return Reply(model, text, None if completion.tool_calls is None else sent, asked.prompt_tokens, tokens)
+
+
+def serialize_reply(reply: Reply) -> bytes:
+    """Serialize a reply without its opening brace, id and time, which differ each time it is sent."""
+    message: dict[str, object] = {"role": "assistant", "content": reply.text}
+    if reply.calls is not None:
         message["tool_calls"] = [
             {
-                "id": f"call_{asked.entry.key}_{index}",
+                "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": written},
+                "function": {"name": call.name, "arguments": call.arguments},
             }
-            for index, (call, written) in enumerate(zip(calls, arguments, strict=True))
+            for call in reply.calls
         ]
-    prompt = asked.prompt_tokens
-    answer = estimate_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
     body = {
         "object": "chat.completion",
-        "model": model,
-        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer},
+        "model": reply.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
+        "usage": reply.usage,
     }
     return json.dumps(body).encode()[1:]
+
+
+def stream_reply(reply: Reply, reply_id: str, created: int, *, include_usage: bool) -> Iterator[bytes]:
+    """Yield a reply as server-sent events: the role, the text and the tool calls in pieces, the end.
+
+    An empty list of tool calls has no form in a stream.
+    """
+    for choices in _list_choices(reply):
+        chunk: dict[str, object] = {
+            "id": reply_id,
+            "object": "chat.completion.chunk",
+            "created": created,
+            "model": reply.model,
+            "choices": choices,
+        }
+        # OpenAI sends a null in all chunks but the last one.
+        if include_usage:
+            chunk["usage"] = None if choices else reply.usage
+        if choices or include_usage:
+            yield serialize_event(chunk)
+    yield END_OF_STREAM
+
+
+def _list_choices(reply: Reply) -> Iterator[list[object]]:
+    """Yield the choices of each chunk; the last one, which is for the usage, has none."""
+    first = {"role": "assistant", "content": None if reply.text is None else ""}
+    yield _make_choice(first)
+    for piece in split_text(reply.text or ""):
+        yield _make_choice({"content": piece})
+    for index, call in enumerate(reply.calls or ()):
+        function = {"name": call.name, "arguments": ""}
+        opening = {"index": index, "id": call.id, "type": "function", "function": function}
+        yield _make_choice({"tool_calls": [opening]})
+        for piece in split_text(call.arguments):
+            yield _make_choice({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+    yield _make_choice({}, reply.finish_reason)
+    yield []
+
+
+def _make_choice(delta: Mapping[str, object], finish_reason: str | None = None) -> list[object]:
+    return [{"index": 0, "delta": delta, "finish_reason": finish_reason}]
+
+
+def serialize_event(value: Mapping[str, object], name: str | None = None) -> bytes:
+    """Serialize a value as a server-sent event, with the event's name if it has one."""
+    head = "" if name is None else f"event: {name}\n"
+    return f"{head}data: {json.dumps(value)}\n\n".encode()
+
+
+def split_text(text: str) -> Iterator[str]:
+    """Yield a text in the pieces in which it is streamed."""
+    return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
 
 
 def _cut_in_half(text: str) -> str:

@@ -7,11 +7,9 @@ import http.client
 import json
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -24,43 +22,11 @@ from pytest_fcbench.server.faults import Kind
 from tests.factories import ask_model
 from tests.served import served, stats, wait_for
 from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body
+from tests.server.clients import CHAT, open_connection, post_chat, send_request
 
 ENTRIES = list_entries(CORE)
 CALLING = ENTRIES[0]
 ABSTAINING = next(entry for entry in ENTRIES if entry.category.name == "irrelevance")
-CHAT = "/v1/chat/completions"
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    headers: http.client.HTTPMessage
-    content: bytes
-
-    @property
-    def body(self) -> Any:
-        return json.loads(self.content)
-
-    @property
-    def message(self) -> Any:
-        return self.body["choices"][0]["message"]
-
-
-def _open_connection(api_base: str) -> closing[http.client.HTTPConnection]:
-    return closing(http.client.HTTPConnection(urlsplit(api_base).netloc, timeout=120))
-
-
-def _send_request(
-    api_base: str, method: str, path: str, content: bytes = b"", entry: str | None = None
-) -> Answer:
-    with _open_connection(api_base) as connection:
-        connection.request(method, path, content, {} if entry is None else {ENTRY_HEADER: entry})
-        response = connection.getresponse()
-        return Answer(response.status, response.headers, response.read())
-
-
-def _ask_model(api_base: str, body: Sent, entry: str | None = None) -> Answer:
-    return _send_request(api_base, "POST", CHAT, json.dumps(body).encode(), entry)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +40,7 @@ def oracle() -> Iterator[str]:
 
 @pytest.mark.parametrize("names", Names)
 def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
-    answer = _ask_model(oracle, make_body(CALLING, Mode.FC, names))
+    answer = post_chat(oracle, make_body(CALLING, Mode.FC, names))
     assert [call["function"] for call in answer.message["tool_calls"]] == [
         {"name": "set_timer", "arguments": '{"minutes": 25, "label": "sourdough"}'}
     ]
@@ -84,7 +50,7 @@ def test_tool_calls_are_those_of_the_model(oracle: str, names: Names) -> None:
 
 @pytest.mark.parametrize("names", Names)
 def test_in_prompting_mode_text_is_answered(oracle: str, names: Names) -> None:
-    answer = _ask_model(oracle, make_body(CALLING, Mode.PROMPT, names))
+    answer = post_chat(oracle, make_body(CALLING, Mode.PROMPT, names))
     text = "[set_timer(minutes=25, label='sourdough')]"
     assert answer.message == {"role": "assistant", "content": text}
 
@@ -96,16 +62,16 @@ def test_another_model_gives_other_answers() -> None:
     )
     entry = next(e for e in ENTRIES if len({repr(ask_model(model, e)) for model in models}) == 2)
     with served("--model", "lexical") as api_base:
-        answer = _ask_model(api_base, make_body(entry, Mode.PROMPT, Names.DOTTED))
-        assert _send_request(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
+        answer = post_chat(api_base, make_body(entry, Mode.PROMPT, Names.DOTTED))
+        assert send_request(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
     text = "[loan_payment(principal=240000.0, annual_rate_percent=25.0, years=3)]"
     assert (entry.id, answer.message["content"]) == ("simple_python_1", text)
 
 
 def test_the_model_can_have_another_name() -> None:
     with served("--model", "lexical", "--name", "org/mine") as api_base:
-        assert _send_request(api_base, "GET", "/v1/models").body["data"][0]["id"] == "org/mine"
-        answer = _ask_model(api_base, make_body(CALLING, Mode.PROMPT, Names.DOTTED))
+        assert send_request(api_base, "GET", "/v1/models").body["data"][0]["id"] == "org/mine"
+        answer = post_chat(api_base, make_body(CALLING, Mode.PROMPT, Names.DOTTED))
     assert answer.status == 200
 
 
@@ -115,7 +81,7 @@ def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
     entry = next(entry for entry in ENTRIES if entry.category.name == "multi_turn_miss_func")
     answers = []
     for request, body in hold_conversation(model, entry, mode):
-        answer = _ask_model(oracle, body, entry.key)
+        answer = post_chat(oracle, body, entry.key)
         expected = ask_model(model, entry, request.turn, request.step)
         calls = [part for part in expected.tool_calls or () if isinstance(part, ToolCall)]
         assert answer.message["content"] == expected.text
@@ -129,7 +95,7 @@ def test_a_conversation_goes_on_to_its_end(oracle: str, mode: Mode) -> None:
 
 
 def test_the_same_question_twice_is_two_replies(oracle: str) -> None:
-    first, second = (_ask_model(oracle, make_body(CALLING)) for _ in range(2))
+    first, second = (post_chat(oracle, make_body(CALLING)) for _ in range(2))
     assert first.message == second.message
     assert first.body["id"] != second.body["id"]
 
@@ -138,15 +104,15 @@ def test_a_script_is_followed_and_its_gaps_are_told(tmp_path: Path) -> None:
     path = tmp_path / "answers.yaml"
     path.write_text(f"answers:\n  {CALLING.key}:\n  - a.b: '{{\"c\": '\n", encoding="utf-8")
     with served("--model", f"scripted:{path}") as api_base:
-        answer = _ask_model(api_base, make_body(CALLING))
-        gap = _ask_model(api_base, make_body(ABSTAINING))
+        answer = post_chat(api_base, make_body(CALLING))
+        gap = post_chat(api_base, make_body(ABSTAINING))
     assert answer.message["tool_calls"][0]["function"] == {"name": "a_b", "arguments": '{"c": '}
     says = f"{path} has no answer for {ABSTAINING.key} and no 'default'; add one of them"
     assert (gap.status, gap.body["error"]["code"], gap.body["error"]["message"]) == (404, "no_result", says)
 
 
 def test_models_are_listed(oracle: str) -> None:
-    assert _send_request(oracle, "GET", "/v1/models").body == {
+    assert send_request(oracle, "GET", "/v1/models").body == {
         "object": "list",
         "data": [{"id": "oracle", "object": "model", "created": 0, "owned_by": "fcbench"}],
     }
@@ -164,13 +130,6 @@ OTHER = (
 @pytest.mark.parametrize(
     ("change", "entry", "status", "code", "says"),
     [
-        (
-            {"stream": True},
-            None,
-            400,
-            "unsupported",
-            "this server does not support streaming; leave 'stream' out",
-        ),
         ({"messages": []}, None, 404, "unknown_request", "no entry of these suites has these messages: core"),
         ({}, "core:x", 404, "unknown_entry", "these suites have no entry 'core:x': core"),
         ({}, ABSTAINING.key, 400, "other_request", OTHER),
@@ -179,10 +138,10 @@ OTHER = (
 def test_a_wrong_request_is_told(
     oracle: str, change: Sent, entry: str | None, status: int, code: str, says: str
 ) -> None:
-    answer = _ask_model(oracle, make_body(CALLING) | change, entry)
+    answer = post_chat(oracle, make_body(CALLING) | change, entry)
     error = {"message": says, "type": "invalid_request_error", "param": None, "code": code}
     assert (answer.status, answer.body) == (status, {"error": error})
-    assert _ask_model(oracle, make_body(CALLING) | {"stream": False}, f"{CALLING.key}-t3").status == 200
+    assert post_chat(oracle, make_body(CALLING) | {"stream": False}, f"{CALLING.key}-t3").status == 200
 
 
 @pytest.mark.parametrize(
@@ -196,15 +155,15 @@ def test_a_wrong_request_is_told(
 def test_a_request_that_is_none_is_told(
     oracle: str, method: str, path: str, content: bytes, status: int
 ) -> None:
-    answer = _send_request(oracle, method, path, content)
+    answer = send_request(oracle, method, path, content)
     assert answer.status == status
     assert answer.body["error"].keys() == {"message", "type", "param", "code"}
 
 
 def test_bodies_are_read_up_to_a_cap(oracle: str) -> None:
     body = make_body(CALLING)
-    assert _ask_model(oracle, body | {"user": "x" * (MOST_BYTES - 100_000)}).status == 200
-    assert _ask_model(oracle, body | {"user": "x" * MOST_BYTES}).status == 413
+    assert post_chat(oracle, body | {"user": "x" * (MOST_BYTES - 100_000)}).status == 200
+    assert post_chat(oracle, body | {"user": "x" * MOST_BYTES}).status == 413
 
 
 # Faults
@@ -222,14 +181,14 @@ def _serve_failing(kind: Kind, *options: str) -> Iterator[str]:
 @pytest.mark.parametrize(("options", "says"), [((), "1"), (("--retry-after", "2.5"), "2.5")])
 def test_429_says_when_to_come_back(options: tuple[str, ...], says: str) -> None:
     with _serve_failing(Kind.RATE_LIMIT, *options) as api_base:
-        answer = _ask_model(api_base, make_body(CALLING))
+        answer = post_chat(api_base, make_body(CALLING))
     assert (answer.status, answer.headers["Retry-After"]) == (429, says)
     assert answer.body["error"]["code"] == "rate_limit_exceeded"
 
 
 def test_500_is_a_server_error() -> None:
     with _serve_failing(Kind.SERVER_ERROR) as api_base:
-        answer = _ask_model(api_base, make_body(CALLING))
+        answer = post_chat(api_base, make_body(CALLING))
     assert (answer.status, answer.body["error"]["type"]) == (500, "server_error")
 
 
@@ -238,7 +197,7 @@ def test_a_cut_answer_ends_after_half_of_it() -> None:
         _serve_failing(Kind.CUT) as api_base,
         pytest.raises(http.client.IncompleteRead) as caught,
     ):
-        _ask_model(api_base, make_body(CALLING))
+        post_chat(api_base, make_body(CALLING))
     assert caught.value.partial.startswith(b'{"id":"chatcmpl-1",')
     # The whole length is announced, half of it comes.
     assert caught.value.expected is not None
@@ -247,12 +206,12 @@ def test_a_cut_answer_ends_after_half_of_it() -> None:
 
 def test_a_reset_breaks_the_connection() -> None:
     with _serve_failing(Kind.RESET) as api_base, pytest.raises(ConnectionResetError):
-        _ask_model(api_base, make_body(CALLING))
+        post_chat(api_base, make_body(CALLING))
 
 
 def test_garbage_is_no_json() -> None:
     with _serve_failing(Kind.GARBAGE) as api_base:
-        answer = _ask_model(api_base, make_body(CALLING))
+        answer = post_chat(api_base, make_body(CALLING))
     assert answer.status == 200
     with pytest.raises(ValueError, match="Expecting value"):
         _ = answer.body
@@ -262,8 +221,8 @@ def test_garbage_is_no_json() -> None:
 def test_the_json_fault_cuts_text_or_arguments(oracle: str, mode: Mode) -> None:
     body = make_body(CALLING, mode)
     with _serve_failing(Kind.JSON) as api_base:
-        answer = _ask_model(api_base, body)
-    good = _ask_model(oracle, body).message
+        answer = post_chat(api_base, body)
+    good = post_chat(oracle, body).message
     if mode is Mode.PROMPT:
         assert answer.message["content"] == good["content"][: len(good["content"]) // 2]
         return
@@ -275,7 +234,7 @@ def test_the_json_fault_cuts_text_or_arguments(oracle: str, mode: Mode) -> None:
 
 def test_hanging_requests_are_in_flight_until_their_clients_give_up() -> None:
     with served("--model", "oracle", "--fault", "hang:1") as api_base:
-        with _open_connection(api_base) as first, _open_connection(api_base) as second:
+        with open_connection(api_base) as first, open_connection(api_base) as second:
             for connection in (first, second):
                 connection.request("POST", CHAT, json.dumps(make_body(CALLING)))
             wait_for(api_base, "faults", {"hang": 2})
@@ -290,8 +249,8 @@ def test_hanging_requests_are_in_flight_until_their_clients_give_up() -> None:
 def test_faults_are_those_of_the_seed_and_a_request_that_is_wrong_gets_none() -> None:
     options = ("--model", "oracle", "--fault", "500:0.3", "429:0.2", "--seed", "7")
     with served(*options) as api_base:
-        assert _ask_model(api_base, {"messages": []}).status == 404
-        statuses = [_ask_model(api_base, make_body(CALLING)).status for _ in range(30)]
+        assert post_chat(api_base, {"messages": []}).status == 404
+        statuses = [post_chat(api_base, make_body(CALLING)).status for _ in range(30)]
         found = stats(api_base)
     assert statuses == [
         *(200, 200, 500, 500, 500, 429, 500, 200, 200, 200, 200, 500, 429, 500, 200),
@@ -305,7 +264,7 @@ def test_faults_are_those_of_the_seed_and_a_request_that_is_wrong_gets_none() ->
 def test_answers_take_their_time() -> None:
     with served("--model", "oracle", "--latency", "0.3") as api_base:
         started = time.monotonic()
-        _ask_model(api_base, make_body(CALLING))
+        post_chat(api_base, make_body(CALLING))
         assert time.monotonic() - started >= 0.3
 
 
@@ -325,10 +284,10 @@ def test_stats_count_good_answers_by_the_name_that_was_given() -> None:
             "first_request": None,
             "last_answer": None,
         }
-        _ask_model(api_base, make_body(CALLING))
+        post_chat(api_base, make_body(CALLING))
         for name in (CALLING.key, f"{CALLING.key}-t2", f"{CALLING.key}-t2"):
-            _ask_model(api_base, make_body(CALLING), name)
-        _ask_model(api_base, make_body(CALLING), "core:x")
+            post_chat(api_base, make_body(CALLING), name)
+        post_chat(api_base, make_body(CALLING), "core:x")
         found = stats(api_base)
     assert found["answered"] == {CALLING.key: 2, f"{CALLING.key}-t2": 2}
     assert (found["requests"], found["in_flight"], found["most_in_flight"]) == (5, 0, 1)
@@ -337,7 +296,7 @@ def test_stats_count_good_answers_by_the_name_that_was_given() -> None:
 
 def test_an_answer_that_nobody_waits_for_is_counted_as_abandoned() -> None:
     with served("--model", "oracle", "--latency", "3600") as api_base:
-        with _open_connection(api_base) as connection:
+        with open_connection(api_base) as connection:
             connection.request("POST", CHAT, json.dumps(make_body(CALLING)))
             wait_for(api_base, "in_flight", 1)
         wait_for(api_base, "in_flight", 0)
