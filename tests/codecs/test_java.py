@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
 import pytest
@@ -71,23 +72,30 @@ def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call,
 
 
 @pytest.mark.parametrize(
-    ("text", "refusal"),
+    ("text", "refusal", "reason"),
     [
-        pytest.param("", WrongFormat, id="empty"),
-        pytest.param("[]", WrongFormat, id="empty list"),
-        pytest.param("int x = 5;", WrongFormat, id="no invocation"),
-        pytest.param("[Geo.find(x=1), B.g(y=2)]", Undecodable, id="two calls"),
-        pytest.param("[f(x=1)]", Undecodable, id="unqualified without semicolon"),
-        pytest.param("Geo.find(x=1, x=2)", Undecodable, id="argument twice"),
-        pytest.param("Geo.find(one, two)", Undecodable, id="two without a name"),
-        pytest.param("Geo.find(x=new int[5])", Undecodable, id="array without elements"),
-        pytest.param("```java\nGeo.find(x=1)\n```", Undecodable, id="java fence"),
-        pytest.param("Geo.find(x=", Undecodable, id="cut"),
-        pytest.param("I cannot help with that.", Undecodable, id="prose"),
+        pytest.param("", WrongFormat, "no method invocation in the text", id="empty"),
+        pytest.param("[]", WrongFormat, "no method invocation in the text", id="empty list"),
+        pytest.param("int x = 5;", WrongFormat, "no method invocation in the text", id="no invocation"),
+        pytest.param("[Geo.find(x=1), B.g(y=2)]", Undecodable, "not valid java source", id="two calls"),
+        pytest.param("[f(x=1)]", Undecodable, "not valid java source", id="unqualified without semicolon"),
+        pytest.param("Geo.find(x=1, x=2)", Undecodable, "argument 'x' is given twice", id="argument twice"),
+        pytest.param(
+            "Geo.find(one, two)", Undecodable, "argument '**' is given twice", id="two without a name"
+        ),
+        pytest.param(
+            "Geo.find(x=new int[5])",
+            Undecodable,
+            "array_creation_expression without value",
+            id="array without elements",
+        ),
+        pytest.param("```java\nGeo.find(x=1)\n```", Undecodable, "not valid java source", id="java fence"),
+        pytest.param("Geo.find(x=", Undecodable, "not valid java source", id="cut"),
+        pytest.param("I cannot help with that.", Undecodable, "not valid java source", id="prose"),
     ],
 )
-def test_the_official_reading_refuses_the_text(text: str, refusal: type[Exception]) -> None:
-    with pytest.raises(refusal):
+def test_the_official_reading_refuses_the_text(text: str, refusal: type[Exception], reason: str) -> None:
+    with pytest.raises(refusal, match=re.escape(reason)):
         java.parse_official(text)
 
 
@@ -120,17 +128,25 @@ def test_the_corrected_reading_finds_these_calls(text: str, expected: tuple[Call
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        pytest.param("hello", id="a name"),
-        pytest.param("I cannot help with that.", id="prose"),
-        pytest.param("Geo.find(x=", id="cut"),
-        pytest.param("[Geo.find(x=1), 5]", id="a literal among the calls"),
-        pytest.param("new Foo(x=1)", id="a constructor"),
+        pytest.param("hello", "expected a method invocation, found identifier", id="a name"),
+        pytest.param("I cannot help with that.", "not valid java source", id="prose"),
+        pytest.param("Geo.find(x=", "not valid java source", id="cut"),
+        pytest.param(
+            "[Geo.find(x=1), 5]",
+            "expected a method invocation, found decimal integer literal",
+            id="a literal among the calls",
+        ),
+        pytest.param(
+            "new Foo(x=1)",
+            "expected a method invocation, found object creation expression",
+            id="a constructor",
+        ),
     ],
 )
-def test_the_corrected_reading_refuses_the_text(text: str) -> None:
-    with pytest.raises(Undecodable):
+def test_the_corrected_reading_refuses_the_text(text: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=re.escape(reason)):
         java.parse_corrected(text)
 
 
@@ -141,7 +157,7 @@ def test_both_readings_find_the_call_in_a_declaration() -> None:
 
 
 def test_text_that_closes_the_braces_it_is_put_into_is_refused() -> None:
-    with pytest.raises(Undecodable):
+    with pytest.raises(Undecodable, match="not valid java source"):
         java.parse_corrected("Geo.find(x=1) }; int y() { return 1; } int[] z = {")
 
 

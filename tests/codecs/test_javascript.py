@@ -52,24 +52,24 @@ def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call,
 
 
 @pytest.mark.parametrize(
-    ("text", "refusal"),
+    ("text", "refusal", "reason"),
     [
-        pytest.param("", WrongFormat, id="empty"),
-        pytest.param("[]", WrongFormat, id="empty list"),
-        pytest.param("hello", WrongFormat, id="a name"),
-        pytest.param("[f(x=1), g(y=2)]", WrongFormat, id="two calls"),
-        pytest.param("await f(x=1)", WrongFormat, id="await"),
-        pytest.param("new F(x=1)", WrongFormat, id="constructor"),
-        pytest.param("const r = f(x=1)", WrongFormat, id="declaration"),
-        pytest.param("f(x=1, x=2)", Undecodable, id="argument twice"),
-        pytest.param("f(a, true)", Undecodable, id="two without a name"),
-        pytest.param("f(x=)", Undecodable, id="no value"),
-        pytest.param("f(x=", Undecodable, id="cut"),
-        pytest.param("I cannot help with that.", Undecodable, id="prose"),
+        pytest.param("", WrongFormat, "no call statement in the text", id="empty"),
+        pytest.param("[]", WrongFormat, "no call statement in the text", id="empty list"),
+        pytest.param("hello", WrongFormat, "no call statement in the text", id="a name"),
+        pytest.param("[f(x=1), g(y=2)]", WrongFormat, "no call statement in the text", id="two calls"),
+        pytest.param("await f(x=1)", WrongFormat, "no call statement in the text", id="await"),
+        pytest.param("new F(x=1)", WrongFormat, "no call statement in the text", id="constructor"),
+        pytest.param("const r = f(x=1)", WrongFormat, "no call statement in the text", id="declaration"),
+        pytest.param("f(x=1, x=2)", Undecodable, "argument 'x' is given twice", id="argument twice"),
+        pytest.param("f(a, true)", Undecodable, "argument '**' is given twice", id="two without a name"),
+        pytest.param("f(x=)", Undecodable, "not valid javascript source", id="no value"),
+        pytest.param("f(x=", Undecodable, "not valid javascript source", id="cut"),
+        pytest.param("I cannot help with that.", Undecodable, "not valid javascript source", id="prose"),
     ],
 )
-def test_the_official_reading_refuses_the_text(text: str, refusal: type[Exception]) -> None:
-    with pytest.raises(refusal):
+def test_the_official_reading_refuses_the_text(text: str, refusal: type[Exception], reason: str) -> None:
+    with pytest.raises(refusal, match=re.escape(reason)):
         javascript.parse_official(text)
 
 
@@ -98,20 +98,20 @@ def test_the_corrected_reading_finds_these_calls(text: str, expected: tuple[Call
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        pytest.param("hello", id="a name"),
-        pytest.param("I cannot help with that.", id="prose"),
-        pytest.param("f(x=", id="cut"),
-        pytest.param("[f(x=1), 5]", id="a literal among the calls"),
-        pytest.param("new F(x=1)", id="constructor"),
-        pytest.param("const r = 5", id="declaration of a literal"),
-        pytest.param("const r;", id="declaration of nothing"),
-        pytest.param("if (a) f(x=1)", id="condition"),
+        pytest.param("hello", "expected a call, found identifier", id="a name"),
+        pytest.param("I cannot help with that.", "not valid javascript source", id="prose"),
+        pytest.param("f(x=", "not valid javascript source", id="cut"),
+        pytest.param("[f(x=1), 5]", "expected a call, found number", id="a literal among the calls"),
+        pytest.param("new F(x=1)", "expected a call, found new expression", id="constructor"),
+        pytest.param("const r = 5", "expected a call, found number", id="declaration of a literal"),
+        pytest.param("const r;", "variable_declarator without value", id="declaration of nothing"),
+        pytest.param("if (a) f(x=1)", "expected a call, found if statement", id="condition"),
     ],
 )
-def test_the_corrected_reading_refuses_the_text(text: str) -> None:
-    with pytest.raises(Undecodable):
+def test_the_corrected_reading_refuses_the_text(text: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=re.escape(reason)):
         javascript.parse_corrected(text)
 
 

@@ -459,7 +459,7 @@ def test_the_requests_of_a_conversation_with_given_answers(wording: Wording, man
     def refuse_answer(request: AskModel) -> Completion:
         raise NotScoredError("no_result", "nothing to say")
 
-    with pytest.raises(NotScoredError):
+    with pytest.raises(NotScoredError, match=r"^nothing to say$"):
         collect_requests(start_conversation(), refuse_answer)
 
 
@@ -470,5 +470,6 @@ def test_of_a_single_turn_entry_nothing_is_carried_out(wording: Wording) -> None
     entry = make_entry("parallel", functions=[SHELF], expect=[{"put": {"item": ["jar"]}}])
     asking = carry_out_calls(put_turns(entry, FC, wording), perform_calls)
     next(asking)
-    with pytest.raises(StopIteration):
+    with pytest.raises(StopIteration) as ended:
         asking.send(tool_calls(("put", '{"item": "jar"}')))
+    assert [len(turn) for turn in ended.value.value.turns] == [1]

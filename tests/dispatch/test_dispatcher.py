@@ -141,7 +141,7 @@ def test_other_entries_go_on_after_one_that_broke() -> None:
         return _echo_question(entry, request)
 
     with _open_dispatcher(FakeModel(break_one), "?") as dispatcher:
-        with pytest.raises(NotScoredError):
+        with pytest.raises(NotScoredError, match=r"^ValueError: "):
             dispatcher.transcript(make_entry(entry_id="simple_python_1"))
         assert dispatcher.transcript(ENTRY).last == Completion(text="simple_python_0: ?")
 
@@ -301,7 +301,7 @@ def test_a_rerun_asks_again_only_where_there_was_no_answer() -> None:
     )
     model = FakeModel(lambda entry, request: next(replies)(entry, request))
     with _open_dispatcher(model, "?") as dispatcher:
-        with pytest.raises(NotScoredError):
+        with pytest.raises(NotScoredError, match=r"^slow$"):
             dispatcher.transcript(ENTRY)
         assert dispatcher.transcript(ENTRY) == dispatcher.transcript(ENTRY)
 
@@ -327,7 +327,7 @@ def test_a_model_that_only_says_so_is_found_out() -> None:
 
     with (
         _open_dispatcher(Waits(_echo_question, immediate=True), "?") as dispatcher,
-        pytest.raises(RuntimeError),
+        pytest.raises(RuntimeError, match="a model that says it answers at once has waited"),
     ):
         dispatcher.transcript(ENTRY)
 
@@ -447,7 +447,7 @@ def test_a_timeout_of_ours_is_not_told_as_that_of_the_entry(entry_timeout_s: flo
 
     dispatcher = Dispatcher(FakeModel(_echo_question), raise_timeout, 1, entry_timeout_s)
     try:
-        with pytest.raises(TimeoutError):
+        with pytest.raises(TimeoutError, match="Connection timed out"):
             _get_transcript(dispatcher, patience_s=HANGS_S)
     finally:
         Attempt(dispatcher.close).result()
@@ -977,7 +977,7 @@ def test_what_waits_takes_no_place_from_others() -> None:
         body = Attempt(lambda: dispatcher.transcript(waiting[0]))
     finally:
         Attempt(dispatcher.close).result()
-    with pytest.raises(RunStoppedError):
+    with pytest.raises(RunStoppedError, match="the run ended before the answer arrived"):
         body.result()
 
 

@@ -693,13 +693,13 @@ def test_a_body_that_was_interrupted_leaves_its_answer_to_nobody_else() -> None:
         return echo_entry(entry)
 
     def raise_time_is_up(number: int, frame: FrameType | None) -> None:
-        raise TimeIsUp
+        raise TimeIsUp("more than 0.1 s")
 
     with serve_and_connect(hold_second) as link:
         before = signal.signal(signal.SIGALRM, raise_time_is_up)
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.1)
-            with pytest.raises(TimeIsUp):
+            with pytest.raises(TimeIsUp, match=r"more than 0.1 s"):
                 link.transcript(make_numbered_entry(1))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -79,12 +80,17 @@ def test_a_page_is_files_and_commands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong"),
-    [("one\n...", "two\n..."), ("one\n...", "one"), ("more\n```", "mere\n```"), ("cat a.txt", "cat b.txt")],
+    ("right", "wrong", "command"),
+    [
+        ("one\n...", "two\n...", "$ cat a.txt"),
+        ("one\n...", "one", "$ cat a.txt"),
+        ("more\n```", "mere\n```", "$ echo"),
+        ("cat a.txt", "cat b.txt", "$ cat b.txt"),
+    ],
 )
-def test_a_page_that_is_wrong_fails(right: str, wrong: str, tmp_path: Path) -> None:
+def test_a_page_that_is_wrong_fails(right: str, wrong: str, command: str, tmp_path: Path) -> None:
     assert right in TEXT
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match="^" + re.escape(command)):
         check(Page(TEXT.replace(right, wrong, 1)), tmp_path, tmp_path)
 
 

@@ -214,5 +214,5 @@ def test_the_profiles_differ_in_nearly_every_example() -> None:
 
 
 def test_a_wrong_example_would_be_noticed() -> None:
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match="'passed' != 'ast_decoder:decoder_failed'"):
         assert_shown(["passed", "passed"], judge_reading("I do not know."))

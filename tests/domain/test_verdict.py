@@ -51,7 +51,7 @@ def test_only_a_verdict_about_the_model_says_whether_it_passed() -> None:
 def test_verdicts_are_values() -> None:
     assert Failed("c", "r", {"a": 1}) == Failed("c", "r", {"a": 1})
     assert Failed("c", "r") != Failed("c", "other")
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'code'"):
         Failed("c", "r").code = "d"  # type: ignore[misc]
 
 

@@ -61,7 +61,7 @@ def test_public_methods_are_the_functions_and_attributes_the_state() -> None:
 
 def test_a_class_without_a_beginning_of_its_own() -> None:
     assert Environments({"bell": adapt_class(Bare)({}, World())}).perform_calls(["ring()"]) == ("ding",)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="takes exactly one argument"):
         adapt_class(Bare)({"tone": 3}, World())
 
 

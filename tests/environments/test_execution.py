@@ -451,5 +451,5 @@ def test_what_is_in_an_argument_counts_together() -> None:
 
 
 def test_a_fault_of_the_interpreter_is_no_result_of_a_call() -> None:
-    with pytest.raises(SystemError):
+    with pytest.raises(SystemError, match=r"^bad internal call$"):
         perform_on_shelf("crash()")

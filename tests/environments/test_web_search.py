@@ -113,8 +113,10 @@ def test_without_a_web_both_fail() -> None:
 
 
 def test_what_is_still_to_be_answered_is_no_result() -> None:
-    with pytest.raises(Unanswered):
-        call_search(Pages(Unanswered()), "search_engine_query(keywords='a')")
+    unanswered = Unanswered()
+    with pytest.raises(Unanswered) as raised:
+        call_search(Pages(unanswered), "search_engine_query(keywords='a')")
+    assert raised.value is unanswered
 
 
 def test_searching_changes_nothing() -> None:

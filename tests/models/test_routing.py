@@ -63,8 +63,9 @@ def test_a_party_that_is_not_there_is_one_too() -> None:
 )
 def test_other_failures_are_raised(party: Party, error: NotScoredError) -> None:
     broken = Answering("x", error)
-    with pytest.raises(type(error)):
+    with pytest.raises(type(error)) as raised:
         _ask_party(Parties(broken, {Party.JUDGE: broken}), party)
+    assert raised.value is error
 
 
 def test_it_waits_for_nobody_only_if_nobody_waits_and_tells_all_notes() -> None:

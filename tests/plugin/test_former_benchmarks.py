@@ -91,5 +91,5 @@ def test_former_names_are_forgotten_when_the_run_ends(monkeypatch: pytest.Monkey
         importlib.import_module("pytest_fcbench.entries")
     former.pytest_unconfigure()
     assert "pytest_fcbench.entries" not in sys.modules
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'pytest_fcbench.entries'"):
         importlib.import_module("pytest_fcbench.entries")

@@ -116,7 +116,7 @@ def test_the_section_fits_its_schema(project: Project, options: tuple[str, ...])
 def test_the_schema_can_refuse(project: Project) -> None:
     project.run("--fcbench-category=live_relevance")
     wrong = {**read_section(project.scorecard()), "profile": "best"}
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(jsonschema.ValidationError, match=r"^'best' is not one of "):
         validate_value(wrong, "section")
 
 

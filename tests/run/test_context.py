@@ -23,7 +23,9 @@ def test_suites_need_no_model() -> None:
 
 def test_a_wrong_model_is_found_before_a_missing_pack(tmp_path: Path) -> None:
     settings = replace(ORACLE, suites=("bfcl",), cache=tmp_path)
-    with pytest.raises(PackMissing):
+    with pytest.raises(
+        PackMissing, match=r"suite 'bfcl' needs the pack bfcl-eval .*: run 'fcbench pull bfcl'"
+    ):
         RunContext(settings).check()
     with pytest.raises(UsageError, match="oracel"):
         RunContext(replace(settings, model="oracel")).check()

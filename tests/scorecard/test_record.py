@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -375,28 +376,72 @@ def test_a_record_of_an_older_scorecard_has_no_path() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "reason"),
     [
-        pytest.param({"verdicts": None}, id="verdicts"),
-        pytest.param({"verdicts": {"official": {"status": "odd"}, "corrected": {}}}, id="status"),
-        pytest.param({"verdicts": {"official": [], "corrected": []}}, id="verdict"),
-        pytest.param({"turns": "text"}, id="turns"),
-        pytest.param({"turns": [{}]}, id="turn"),
-        pytest.param({"turns": [["text"]]}, id="answer"),
-        pytest.param({"steps": {}}, id="steps"),
-        pytest.param({"steps": [{**asdict(Usage()), "latency_s": "0.5"}]}, id="latency"),
-        pytest.param({"steps": [{**asdict(Usage()), "input_tokens": True}]}, id="tokens"),
-        pytest.param({"asides": {}}, id="asides"),
-        pytest.param({"paths": []}, id="paths"),
-        pytest.param({"paths": {"official": []}}, id="path"),
-        pytest.param({"paths": {"official": {**PATH, "calls": None}}}, id="no number of calls"),
-        pytest.param({"paths": {"official": {**PATH, "right": -1}}}, id="less than no call"),
-        pytest.param({"paths": {"official": {**PATH, "verdicts": None}}}, id="call verdicts"),
-        pytest.param({"paths": {"official": {**PATH, "completeness": "2"}}}, id="rating"),
+        pytest.param(
+            {"verdicts": None},
+            "verdicts: Input should be a dictionary or an instance of Verdicts, found None",
+            id="verdicts",
+        ),
+        pytest.param(
+            {"verdicts": {"official": {"status": "odd"}, "corrected": {}}},
+            "verdicts.official: Input tag 'odd' found using 'status' does not match any of the expected tags",
+            id="status",
+        ),
+        pytest.param(
+            {"verdicts": {"official": [], "corrected": []}},
+            "verdicts.official: Input should be a valid dictionary or object",
+            id="verdict",
+        ),
+        pytest.param({"turns": "text"}, "turns: Input should be a valid list, found 'text'", id="turns"),
+        pytest.param({"turns": [{}]}, "turns.0: Input should be a valid list, found {}", id="turn"),
+        pytest.param(
+            {"turns": [["text"]]},
+            "turns.0.0: Input should be an instance of Mapping, found 'text'",
+            id="answer",
+        ),
+        pytest.param({"steps": {}}, "steps: Input should be a valid list, found {}", id="steps"),
+        pytest.param(
+            {"steps": [{**asdict(Usage()), "latency_s": "0.5"}]},
+            "steps.0.latency_s.int: Input should be a valid integer, found '0.5'",
+            id="latency",
+        ),
+        pytest.param(
+            {"steps": [{**asdict(Usage()), "input_tokens": True}]},
+            "steps.0.input_tokens: Input should be a valid integer, found True",
+            id="tokens",
+        ),
+        pytest.param({"asides": {}}, "asides: Input should be a valid list, found {}", id="asides"),
+        pytest.param({"paths": []}, "paths: Input should be a valid dictionary, found []", id="paths"),
+        pytest.param(
+            {"paths": {"official": []}},
+            "paths.official: Input should be a dictionary or an instance of PathScore, found []",
+            id="path",
+        ),
+        pytest.param(
+            {"paths": {"official": {**PATH, "calls": None}}},
+            "paths.official.calls: Input should be a valid integer, found None",
+            id="no number of calls",
+        ),
+        pytest.param(
+            {"paths": {"official": {**PATH, "right": -1}}},
+            "paths.official.right: Input should be greater than or equal to 0, found -1",
+            id="less than no call",
+        ),
+        pytest.param(
+            {"paths": {"official": {**PATH, "verdicts": None}}},
+            "paths.official.verdicts: Input should be a valid list, found None",
+            id="call verdicts",
+        ),
+        pytest.param(
+            {"paths": {"official": {**PATH, "completeness": "2"}}},
+            "paths.official.completeness: Input should be a valid integer, found '2'",
+            id="rating",
+        ),
     ],
 )
-def test_json_of_another_shape_is_no_record(wrong: dict[str, object]) -> None:
-    with pytest.raises(TypeError):
+def test_json_of_another_shape_is_no_record(wrong: dict[str, object], reason: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(f"the record of 'core:simple_python_0': {reason}")):
         from_json({**to_json(make_record()), **wrong})
 
 

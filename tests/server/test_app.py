@@ -205,7 +205,7 @@ def test_a_cut_answer_ends_after_half_of_it() -> None:
 
 
 def test_a_reset_breaks_the_connection() -> None:
-    with _serve_failing(Kind.RESET) as api_base, pytest.raises(ConnectionResetError):
+    with _serve_failing(Kind.RESET) as api_base, pytest.raises(ConnectionResetError, match="reset by peer"):
         post_chat(api_base, make_body(CALLING))
 
 

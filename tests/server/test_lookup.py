@@ -59,7 +59,7 @@ def test_an_entry_and_its_manner_are_found(prompting: Prompting, *, named: bool)
 
 def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -> None:
     lookup = _make_lookup()
-    with pytest.raises(RefusedRequestError):
+    with pytest.raises(RefusedRequestError, match="no entry of these suites has these messages: core"):
         lookup.find_request(read_sent({"messages": []}))
     assert (
         lookup.find_request(read_sent(make_body(FIRST, Mode.FC, Names.DOTTED))).prompting.names
@@ -207,7 +207,7 @@ def test_the_conversation_is_that_with_the_model_which_is_served() -> None:
     lookup = _make_lookup(TALK, models=LexicalModel)
     served = hold_conversation(LexicalModel(Prompting.make_default(Mode.FC)), TALK, Mode.FC)
     assert {lookup.find_request(read_sent(body)).entry.key for _, body in served} == {TALK.key}
-    with pytest.raises(RefusedRequestError):
+    with pytest.raises(RefusedRequestError, match="no entry of these suites has these messages: core"):
         lookup.find_request(read_sent(_list_bodies(TALK, Mode.FC)[-1]))
 
 

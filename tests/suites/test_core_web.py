@@ -92,7 +92,10 @@ def test_there_are_pages_of_every_kind() -> None:
     }
     assert any(page.location for page in PAGES.values())
     assert max(len(page.body) for page in PAGES.values()) > LONGEST_CONTENT
-    with pytest.raises(Unreadable):
+    with pytest.raises(
+        Unreadable,
+        match="it is of the type 'application/octet-stream'; only text, HTML, JSON and XML can be read",
+    ):
         text_of("http://minerals.example/catalogue")
 
 
@@ -141,7 +144,7 @@ def test_no_hop_can_be_left_out(question: QuestionRow) -> None:
 def test_a_trail_that_skips_a_hop_would_be_noticed() -> None:
     page = ReadRow(read="http://gazetteer.example/lake-vey", finds="143")
     skipping = QuestionRow(id="web_search_0", query="?", answers=["143"], trail=[page])
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match=r"'http://gazetteer\.example/lake-vey' in set"):
         test_each_hop_finds_what_the_next_one_needs(skipping)
 
 

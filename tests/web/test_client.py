@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import socket
 import time
 import zlib
@@ -157,7 +158,7 @@ def test_a_name_that_moves_into_a_private_network() -> None:
 
 def test_the_second_address_where_the_first_takes_no_connection() -> None:
     network = Network({"a.example.org": ["8.8.8.8", "8.8.4.4"]})
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match="nobody there"):
         network.make_client(Bounds(retries=0)).get("https://a.example.org/")
     assert network.connected == [("8.8.8.8", 443), ("8.8.4.4", 443)]
 
@@ -190,37 +191,45 @@ def test_loopback_only_under_the_name_of_a_server_of_this_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "headers",
+    ("headers", "reason"),
     [
-        {"X": "a\r\nY: b"},
-        {"X": "a\nb"},
-        {"X\r\nY": "b"},
-        {"X Y": "b"},
-        {"": "b"},
-        {"Host": "evil.example"},
-        {"hOST": "evil.example"},
-        {"Proxy-Authorization": "x"},
-        {"Transfer-Encoding": "chunked"},
-        {"Content-Length": "5"},
-        {"Connection": "upgrade"},
-        {"X-Forwarded-Host": "a"},
-        {"X": "\ud800"},
-        {"X": "雪"},
-        {"X": "\0"},
-        {"X": " a"},
-        {"X": "a" * 20_000},
+        ({"X": "a\r\nY: b"}, "the header X holds what no header can hold"),
+        ({"X": "a\nb"}, "the header X holds what no header can hold"),
+        ({"X\r\nY": "b"}, "no name of a header: 'X\\r\\nY'"),
+        ({"X Y": "b"}, "no name of a header: 'X Y'"),
+        ({"": "b"}, "no name of a header: ''"),
+        ({"Host": "evil.example"}, "the header Host is not for the one who asks to set"),
+        ({"hOST": "evil.example"}, "the header hOST is not for the one who asks to set"),
+        ({"Proxy-Authorization": "x"}, "the header Proxy-Authorization is not for the one who asks to set"),
+        ({"Transfer-Encoding": "chunked"}, "the header Transfer-Encoding is not for the one who asks to set"),
+        ({"Content-Length": "5"}, "the header Content-Length is not for the one who asks to set"),
+        ({"Connection": "upgrade"}, "the header Connection is not for the one who asks to set"),
+        ({"X-Forwarded-Host": "a"}, "the header X-Forwarded-Host is not for the one who asks to set"),
+        ({"X": "\ud800"}, "the header X holds what no header can hold"),
+        ({"X": "雪"}, "the header X holds what no header can hold"),
+        ({"X": "\0"}, "the header X holds what no header can hold"),
+        ({"X": " a"}, "the header X holds what no header can hold"),
+        ({"X": "a" * 20_000}, "headers have at most 16,000 characters"),
     ],
     ids=repr,
 )
-def test_headers_that_are_not_sent(headers: dict[str, str]) -> None:
-    with serve_locally(always_send(make_reply())) as hosted, pytest.raises(Refused):
+def test_headers_that_are_not_sent(headers: dict[str, str], reason: str) -> None:
+    with serve_locally(always_send(make_reply())) as hosted, pytest.raises(Refused, match=re.escape(reason)):
         make_client(hosted.port).get(URL, headers=headers)
     assert hosted.seen == []
 
 
-@pytest.mark.parametrize("params", [{"a": "b\r\nc"}, {"a\0": "b"}, {"a": "\ud800"}, {"a": "b" * 20_000}])
-def test_params_that_are_not_sent(params: dict[str, str]) -> None:
-    with serve_locally(always_send(make_reply())) as hosted, pytest.raises(Refused):
+@pytest.mark.parametrize(
+    ("params", "reason"),
+    [
+        ({"a": "b\r\nc"}, "a parameter holds no control character and no half of a character"),
+        ({"a\0": "b"}, "a parameter holds no control character and no half of a character"),
+        ({"a": "\ud800"}, "a parameter holds no control character and no half of a character"),
+        ({"a": "b" * 20_000}, "a URL has at most 16,000 characters"),
+    ],
+)
+def test_params_that_are_not_sent(params: dict[str, str], reason: str) -> None:
+    with serve_locally(always_send(make_reply())) as hosted, pytest.raises(Refused, match=re.escape(reason)):
         make_client(hosted.port).get(URL, params)
     assert hosted.seen == []
 
@@ -229,23 +238,29 @@ def test_params_that_are_not_sent(params: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "place",
+    ("place", "reason"),
     [
-        "http://127.0.0.1/",
-        "http://169.254.169.254/latest/",
-        "http://[::1]/",
-        "file:///etc/passwd",
-        "ftp://api.example/",
-        "https://evil.example/",
-        "//evil.example/",
-        "https://user@api.example/",
-        "http://api.example:22/",
-        "http://[",
-        "https://api.example\\@evil.example/",
+        ("http://127.0.0.1/", "127.0.0.1 is no public address"),
+        ("http://169.254.169.254/latest/", "169.254.169.254 is no public address"),
+        ("http://[::1]/", "::1 is no public address"),
+        ("file:///etc/passwd", "only http and https are spoken, not 'file'"),
+        ("ftp://api.example/", "only http and https are spoken, not 'ftp'"),
+        ("https://evil.example/", "evil.example is not among the hosts that may be asked"),
+        ("//evil.example/", "evil.example is not among the hosts that may be asked"),
+        ("https://user@api.example/", "a URL holds no user name"),
+        ("http://api.example:22/", "only the ports 80 and 443 are asked, not 22"),
+        ("http://[", "no URL: Invalid IPv6 URL"),
+        (
+            "https://api.example\\@evil.example/",
+            "a URL holds no control character, no half of a character and no backslash",
+        ),
     ],
 )
-def test_a_redirect_is_checked_like_a_request(place: str) -> None:
-    with serve_locally(always_send(make_reply(b"", 302, Location=place))) as hosted, pytest.raises(Refused):
+def test_a_redirect_is_checked_like_a_request(place: str, reason: str) -> None:
+    with (
+        serve_locally(always_send(make_reply(b"", 302, Location=place))) as hosted,
+        pytest.raises(Refused, match=re.escape(reason)),
+    ):
         make_client(hosted.port, hosts=frozenset({HOST})).get(URL)
     assert len(hosted.seen) == 1
 
@@ -366,19 +381,19 @@ def test_a_slow_drip_ends(first: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
+    ("written", "reason"),
     [
-        b"",
-        b"\xff\xfe not HTTP",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
-        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+        (b"", "RemoteDisconnected"),
+        (b"\xff\xfe not HTTP", "BadStatusLine"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort", "IncompleteRead"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "InvalidChunkLength"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n", "got more than 100 headers"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n", "LineTooLong"),
     ],
     ids=["nothing", "no HTTP", "cut", "chunks", "many headers", "long header"],
 )
-def test_a_broken_reply_is_unreachable(written: bytes) -> None:
-    with serve_locally(always_send(written)) as hosted, pytest.raises(Unreachable):
+def test_a_broken_reply_is_unreachable(written: bytes, reason: str) -> None:
+    with serve_locally(always_send(written)) as hosted, pytest.raises(Unreachable, match=re.escape(reason)):
         make_client(hosted.port, retries=0).get(URL)
 
 
@@ -403,5 +418,5 @@ def test_https_is_spoken_to_what_is_not_local() -> None:
 def test_a_port_where_nobody_listens_is_unreachable() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        with pytest.raises(Unreachable):
+        with pytest.raises(Unreachable, match="Connection refused"):
             make_client(taken.getsockname()[1], retries=0).get(URL)

@@ -81,5 +81,5 @@ def test_it_ends_when_it_is_closed() -> None:
     client = Client(Bounds(retries=0), web.local)
     web.close()
     assert not set(threading.enumerate()) - before  # those of other tests may end too
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable, match="Connection refused"):
         client.get(f"http://{ENGINE}/")

@@ -69,8 +69,9 @@ def test_wrong_words_are_told(words: list[str], rule: str, capfd: pytest.Capture
     ],
 )
 def test_another_entry_is_refused(entry: str, rule: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as ended:
         main(["sample", entry])
+    assert ended.value.code == 2
     assert rule in capfd.readouterr().err
 
 

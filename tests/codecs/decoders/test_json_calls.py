@@ -44,25 +44,35 @@ def test_the_official_reading_finds_these_calls(text: str, calls: tuple[Call, ..
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        *('[{"function": "f"}]', '[{"parameters": {}}]', '[{"name": "f", "arguments": {}}]'),
-        *('[{"function": ["f"], "parameters": {}}]', f"{ONE[:-1]}, {{}}]"),
+        ('[{"function": "f"}]', "a call needs 'function' and 'parameters'"),
+        ('[{"parameters": {}}]', "a call needs 'function' and 'parameters'"),
+        ('[{"name": "f", "arguments": {}}]', "a call needs 'function' and 'parameters'"),
+        ('[{"function": ["f"], "parameters": {}}]', "a function's name is text"),
+        (f"{ONE[:-1]}, {{}}]", "a call needs 'function' and 'parameters'"),
     ],
 )
-def test_officially_an_object_without_a_key_spoils_all(text: str) -> None:
-    with pytest.raises(Undecodable):
+def test_officially_an_object_without_a_key_spoils_all(text: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=re.escape(reason)):
         parse_official(text)
 
 
 def test_officially_parameters_are_an_object() -> None:
-    with pytest.raises(WrongFormat):
+    with pytest.raises(WrongFormat, match="the parameters of 'f' are list, not an object"):
         parse_official('[{"function": "f", "parameters": [1]}]')
 
 
-@pytest.mark.parametrize("text", ["5", "null", "true"])
-def test_between_tags_there_may_be_no_list_at_all(text: str) -> None:
-    with pytest.raises(Undecodable):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("5", "expected a JSON list of calls, found int"),
+        ("null", "expected a JSON list of calls, found NoneType"),
+        ("true", "expected a JSON list of calls, found bool"),
+    ],
+)
+def test_between_tags_there_may_be_no_list_at_all(text: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=re.escape(reason)):
         parse_official_inside(text)
     assert parse_official_inside('"text"') == parse_official_inside('{"function": "f"}') == ()
 
@@ -109,21 +119,34 @@ def test_the_corrected_reading_finds_these_calls(text: str, calls: tuple[Call, .
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        *("", "I cannot.", "[1, 2]", '{"error": "none fits"}', f"{ONE[:-1]}, 5]", '[{"function": 5}]'),
-        pytest.param(ONE[:-1], id="cut off"),
-        pytest.param(f'{ONE[:-1]}, {{"function": "g", "para', id="cut off in the second call"),
-        pytest.param(ONE.replace('"x"', "x"), id="no JSON"),
+        ("", "there is no JSON list of calls"),
+        ("I cannot.", "there is no JSON list of calls"),
+        ("[1, 2]", "there is no JSON list of calls"),
+        ('{"error": "none fits"}', 'expected objects with "function" and "parameters"'),
+        (f"{ONE[:-1]}, 5]", 'expected objects with "function" and "parameters"'),
+        ('[{"function": 5}]', 'expected objects with "function" and "parameters"'),
+        pytest.param(ONE[:-1], "not JSON: Expecting ',' delimiter", id="cut off"),
+        pytest.param(
+            f'{ONE[:-1]}, {{"function": "g", "para',
+            "not JSON: Unterminated string starting at",
+            id="cut off in the second call",
+        ),
+        pytest.param(
+            ONE.replace('"x"', "x"),
+            "not JSON: Expecting property name enclosed in double quotes",
+            id="no JSON",
+        ),
     ],
 )
-def test_corrected_it_cannot_be_read(text: str) -> None:
-    with pytest.raises(Undecodable):
+def test_corrected_it_cannot_be_read(text: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=re.escape(reason)):
         parse_corrected(text)
 
 
 def test_corrected_parameters_are_an_object() -> None:
-    with pytest.raises(WrongFormat):
+    with pytest.raises(WrongFormat, match="the arguments of 'f' are list, not an object"):
         parse_corrected('[{"function": "f", "parameters": [1]}]')
 
 

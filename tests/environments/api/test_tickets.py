@@ -157,7 +157,7 @@ def test_an_edit_of_another_field_changes_nothing(field: str) -> None:
 
 
 def test_an_edit_must_be_an_object() -> None:
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="'list' object has no attribute 'keys'"):
         make_desk().edit_ticket(7, ["title"])  # type: ignore[arg-type]
 
 

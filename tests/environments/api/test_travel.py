@@ -195,7 +195,7 @@ def test_balance_of_a_card() -> None:
     assert agency.get_credit_card_balance(TOKEN, "red") == {
         "error": "Only these cards are registered: ['blue', 'bare']."
     }
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r"^'balance'$"):
         agency.get_credit_card_balance(TOKEN, "bare")
 
 
@@ -337,7 +337,7 @@ def test_a_cancelled_booking_is_paid_back() -> None:
 
 def test_a_booking_whose_card_is_gone_stays() -> None:
     agency = make_agency(credit_card_list={})
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r"^'blue'$"):
         agency.cancel_booking(TOKEN, "trip")
     assert agency.booking_record == {"trip": TRIP}
 

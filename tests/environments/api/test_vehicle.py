@@ -329,7 +329,7 @@ def test_navigation_keeps_the_destination() -> None:
     vehicle = make_car()
     assert vehicle.set_navigation("1 High St") == {"status": "Navigating to 1 High St"}
     assert vehicle.destination == "1 High St"
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="can only concatenate str"):
         vehicle.set_navigation(5)  # type: ignore[arg-type]
 
 

@@ -6,6 +6,7 @@ The replies are written for these tests, in the form that each API documents.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import closing
 from io import BufferedIOBase
@@ -204,7 +205,9 @@ def test_a_reply_of_another_shape(name: str, body: str) -> None:
         if name == "retrieve_holiday_by_year" and body == "[]":
             assert live.answer(name, arguments) == []
         else:
-            with pytest.raises(FailedLookupError):
+            with pytest.raises(
+                FailedLookupError, match=rf"^{name}: not in the reply: \w+Error: {re.escape(body)}"
+            ):
                 live.answer(name, arguments)
 
 
@@ -213,7 +216,10 @@ def test_a_reply_of_another_shape(name: str, body: str) -> None:
 def test_arguments_that_no_api_takes(name: str, value: object) -> None:
     """Where an argument is not sent (an amount) it does not matter for what is asked."""
     arguments = dict.fromkeys(LOOKUPS[name].parameters, value)
-    with pytest.raises(FailedLookupError):
+    with pytest.raises(
+        FailedLookupError,
+        match=rf"^{name}: (coordinates are latitude and longitude|.* is no text and no number)$",
+    ):
         make_request(name, arguments)
 
 

@@ -129,12 +129,17 @@ BEYOND = (
     "EXPLAIN SELECT * FROM shelves",
 )
 
+NOT_LET_THROUGH = (
+    "^SQLite: (not authorized|authorization denied|access to .* is prohibited|vtable constructor failed"
+    "|table sqlite_master may not be modified|You can only execute one statement at a time)"
+)
+
 
 @pytest.mark.parametrize("sql", BEYOND)
 @pytest.mark.parametrize("keyword", [Keyword.SELECT, Keyword.INSERT, Keyword.UPDATE])
 def test_the_database_itself_lets_nothing_else_through(keyword: Keyword, sql: str) -> None:
     """As if the translator had let it pass."""
-    with pytest.raises(NoStatement):
+    with pytest.raises(NoStatement, match=NOT_LET_THROUGH):
         carry_out(replace(make_statement(), keyword=keyword, sql=sql), TABLES)
 
 
@@ -145,7 +150,7 @@ def test_a_creation_creates_nothing_else() -> None:
         "DROP TABLE tools",
         "CREATE VIEW crates AS SELECT 1",
     ):
-        with pytest.raises(NoStatement):
+        with pytest.raises(NoStatement, match=NOT_LET_THROUGH):
             carry_out(replace(made, sql=sql), TABLES)
 
 

@@ -51,5 +51,5 @@ def test_many_conditions_make_no_endless_table() -> None:
 
 
 def test_a_truth_about_several_tables_needs_tables_of_its_own() -> None:
-    with pytest.raises(NoStatement):
+    with pytest.raises(NoStatement, match="the truth is about several tables, and none is given"):
         derive_tables(translate(make_arguments(conditions=["id IN (SELECT id FROM shelves)"])))

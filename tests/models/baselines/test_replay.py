@@ -178,7 +178,7 @@ def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
     model = replay.load(_write_results(tmp_path, _make_talk_row([["[f()]", f"{ERROR}maximum context"]])))
     assert ask_model(model, TALK).fault is None
     assert ask_model(model, TALK, step=1).fault is Fault.OVERFLOW
-    with pytest.raises(NotScoredError):
+    with pytest.raises(NotScoredError, match="has no result for turn 2, step 1 of bfcl:multi_turn_base_0"):
         ask_model(model, TALK, turn=1)
 
 

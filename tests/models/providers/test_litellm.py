@@ -114,7 +114,9 @@ def test_a_parameter_that_is_named_without_being_refused_is_kept() -> None:
     refusal = make_error_reply(400, "Invalid schema for function 'heat': 'temperature' has no type")
     with serve_answers(lambda _: refusal) as endpoint:
         model = make_model(endpoint, temperature=0.001)
-        with pytest.raises(NotScoredError):
+        with pytest.raises(
+            NotScoredError, match="Invalid schema for function 'heat': 'temperature' has no type"
+        ):
             asyncio.run(model.complete(make_entry(), QUESTION))
     assert model.parameters == {"temperature": 0.001}
     assert model.notes == ()
@@ -144,7 +146,7 @@ def test_failures_of_the_endpoint_are_not_scored(reply: Reply, cause: str) -> No
 
 def test_a_refused_request_is_not_repeated() -> None:
     with serve_answers(lambda _: make_error_reply(401, "Incorrect API key provided")) as endpoint:
-        with pytest.raises(NotScoredError):
+        with pytest.raises(NotScoredError, match="Incorrect API key provided"):
             asyncio.run(make_model(endpoint).complete(make_entry(), QUESTION))
         assert len(endpoint.requests) == 1
 

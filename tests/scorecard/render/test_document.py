@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
@@ -176,25 +177,43 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value"),
+    ("path", "value", "reason"),
     [
-        (("driven", "profile"), "fixed"),
-        (("driven", "seed"), 1),
-        (("profiles", "official", "complex", "all", "accuracy"), -1),
-        (("profiles", "official", "complex", "all", "success"), 1.5),
-        (("profiles", "official", "complex", "all", "errors", "value_error"), 0),
-        (("profiles", "official", "complex", "all", "completeness", "mean"), 2.5),
-        (("profiles", "official", "complex", "all", "beyond", "4"), 1),
-        (("profiles", "official", "complex", "all", "more"), 1),
+        (("driven", "profile"), "fixed", "'fixed' is not one of ['official', 'corrected']"),
+        (("driven", "seed"), 1, "Additional properties are not allowed ('seed' was unexpected)"),
+        (("profiles", "official", "complex", "all", "accuracy"), -1, "-1 is less than the minimum of 0"),
+        (("profiles", "official", "complex", "all", "success"), 1.5, "1.5 is greater than the maximum of 1"),
+        (
+            ("profiles", "official", "complex", "all", "errors", "value_error"),
+            0,
+            "0 is less than the minimum of 1",
+        ),
+        (
+            ("profiles", "official", "complex", "all", "completeness", "mean"),
+            2.5,
+            "2.5 is greater than the maximum of 2",
+        ),
+        (
+            ("profiles", "official", "complex", "all", "beyond", "4"),
+            1,
+            "'4' is not one of ['fewer', '0', '1', '2', '3+']",
+        ),
+        (
+            ("profiles", "official", "complex", "all", "more"),
+            1,
+            "Additional properties are not allowed ('more' was unexpected)",
+        ),
     ],
     ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
 )
-def test_the_schema_can_refuse_what_is_told_of_calls(path: tuple[str, ...], value: object) -> None:
+def test_the_schema_can_refuse_what_is_told_of_calls(
+    path: tuple[str, ...], value: object, reason: str
+) -> None:
     facts = replace(FACTS, driven=PathSettings(Profile.OFFICIAL))
     found = _read_section([make_path_record(path=make_path_score())], facts)
     _validate_section(found)
     cast("dict[str, object]", _find_value(found, *path[:-1]))[path[-1]] = value
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(jsonschema.ValidationError, match=re.escape(reason)):
         _validate_section(found)
 
 
@@ -232,7 +251,7 @@ def test_the_schema_asks_a_count_for_each_rating() -> None:
     of = _find_value(found, "ratings", "chatable")
     assert isinstance(of, dict)
     of["counts"] = [0, 1]
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(jsonschema.ValidationError, match=r"^\[0, 1\] is too short"):
         _validate_section(found)
 
 
@@ -279,27 +298,39 @@ def test_the_price_that_was_used(price: Price | None, expected: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value"),
+    ("path", "value", "reason"),
     [
-        (("usage",), None),
-        (("usage", "groups"), {}),
-        (("usage", "run", "latency_p99_s"), 1.0),
-        (("usage", "run", "input_tokens"), 1.5),
-        (("price", "cached"), 1.0),
-        (("concurrency",), 0),
-        (("trials",), 0),
-        (("profiles", "official", "trials", "groups"), {}),
-        (("profiles", "official", "trials", "all", "flip"), 1.5),
-        (("profiles", "official", "trials", "all", "pass_at"), 0.5),
-        (("profiles", "official", "trials", "all", "pass_hat"), [0.5, -0.5]),
+        (("usage",), None, "None is not of type 'object'"),
+        (("usage", "groups"), {}, "Additional properties are not allowed ('groups' was unexpected)"),
+        (
+            ("usage", "run", "latency_p99_s"),
+            1.0,
+            "Additional properties are not allowed ('latency_p99_s' was unexpected)",
+        ),
+        (("usage", "run", "input_tokens"), 1.5, "1.5 is not valid under any of the given schemas"),
+        (("price", "cached"), 1.0, "Additional properties are not allowed ('cached' was unexpected)"),
+        (("concurrency",), 0, "0 is less than the minimum of 1"),
+        (("trials",), 0, "0 is less than the minimum of 1"),
+        (
+            ("profiles", "official", "trials", "groups"),
+            {},
+            "Additional properties are not allowed ('groups' was unexpected)",
+        ),
+        (("profiles", "official", "trials", "all", "flip"), 1.5, "1.5 is greater than the maximum of 1"),
+        (("profiles", "official", "trials", "all", "pass_at"), 0.5, "0.5 is not of type 'array'"),
+        (
+            ("profiles", "official", "trials", "all", "pass_hat"),
+            [0.5, -0.5],
+            "-0.5 is less than the minimum of 0",
+        ),
     ],
     ids=lambda value: "/".join(value) if isinstance(value, tuple) else repr(value),
 )
-def test_the_schema_can_refuse(path: tuple[str, ...], value: object) -> None:
+def test_the_schema_can_refuse(path: tuple[str, ...], value: object, reason: str) -> None:
     found = _read_section(TRIALS)
     _validate_section(found)
     cast("dict[str, object]", _find_value(found, *path[:-1]))[path[-1]] = value
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(jsonschema.ValidationError, match=re.escape(reason)):
         _validate_section(found)
 
 

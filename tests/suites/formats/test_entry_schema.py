@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -108,39 +109,105 @@ def test_what_the_schema_refuses_the_reader_refuses_too(path: Path, tmp_path: Pa
         if VALIDATOR.is_valid(changed):
             continue
         refused += 1
-        with pytest.raises(SuiteError):
+        with pytest.raises(SuiteError, match=r"/changed\.yaml(:1: \w|: not valid YAML)"):
             _read_entries(changed, tmp_path)
     assert refused
 
 
 MISTAKES: dict[str, tuple[str, str, object]] = {
-    "no category": ("simple_python", "category", None),
-    "another category": ("simple_python", "category", "simple_pyton"),
-    "no id": ("simple_python", "entries.0.id", None),
-    "an id that is a number": ("simple_python", "entries.0.id", 7),
-    "no question": ("multiple", "entries.1.query", None),
-    "an unknown key": ("parallel", "entries.0.hint", "x"),
-    "no accepted value": ("simple_python", "entries.0.expect.0", {"loan_payment": {"years": []}}),
-    "two calls in one": ("parallel", "entries.0.expect.0", {"a": {}, "b": {}}),
-    "an unknown type": ("simple_python", "functions.0.parameters.type", "dictionary"),
-    "no turns": ("multi_turn_base", "entries.0.turns", []),
-    "no calls": ("multi_turn_base", "entries.0.turns.0.calls", None),
-    "a turn before the first": ("multi_turn_base", "entries.0.withhold", {"turn": -1, "functions": ["cp"]}),
-    "no tables": ("sql", "tables", None),
-    "functions for words": ("chatable", "functions", []),
-    "no steps": ("hotels", "entries.0.steps", []),
-    "a step without reply": ("hotels", "entries.0.steps.0.0.reply", None),
-    "an unknown way of comparing": ("exec_simple", "entries.0.expect.0", {"call": "a()", "kind": "exact"}),
-    "no endpoint": ("rest", "entries.0.endpoint", None),
-    "an id without its kind": ("memory_flat", "entries.0.id", "flat"),
-    "nobody said it": ("memory_flat", "entries.0.questions.0.said", []),
-    "no answer": ("web_search", "entries.0.answers", []),
-    "a trail of nothing": ("web_search", "entries.0.trail", []),
+    "no category": ("simple_python", "category", None, "file: has no 'category'"),
+    "another category": (
+        "simple_python",
+        "category",
+        "simple_pyton",
+        "category: unknown category 'simple_pyton'. Did you mean 'simple_python'",
+    ),
+    "no id": ("simple_python", "entries.0.id", None, "entries.0: has no 'id'"),
+    "an id that is a number": (
+        "simple_python",
+        "entries.0.id",
+        7,
+        "entries.0.id: must be text, not int 7; put it in quotes",
+    ),
+    "no question": ("multiple", "entries.1.query", None, "entries.1: needs either 'query' or 'messages'"),
+    "an unknown key": (
+        "parallel",
+        "entries.0.hint",
+        "x",
+        "entries.0.hint: unknown key 'hint'. Valid: id, functions, expect, ",
+    ),
+    "no accepted value": (
+        "simple_python",
+        "entries.0.expect.0",
+        {"loan_payment": {"years": []}},
+        "entries.0.expect.0.loan_payment.years: must have at least one element",
+    ),
+    "two calls in one": (
+        "parallel",
+        "entries.0.expect.0",
+        {"a": {}, "b": {}},
+        "entries.0.expect.0: must have exactly one name, not 2",
+    ),
+    "an unknown type": (
+        "simple_python",
+        "functions.0.parameters.type",
+        "dictionary",
+        "functions.0.parameters.type: unknown type 'dictionary'. Valid: dict, object.",
+    ),
+    "no turns": ("multi_turn_base", "entries.0.turns", [], "entries.0.turns: must have at least one element"),
+    "no calls": ("multi_turn_base", "entries.0.turns.0.calls", None, "entries.0.turns.0: has no 'calls'"),
+    "a turn before the first": (
+        "multi_turn_base",
+        "entries.0.withhold",
+        {"turn": -1, "functions": ["cp"]},
+        "entries.0.withhold.turn: must be the index of a turn, from 0",
+    ),
+    "no tables": ("sql", "tables", None, "file: has no 'tables'"),
+    "functions for words": (
+        "chatable",
+        "functions",
+        [],
+        "functions: unknown key 'functions'. Valid: category, entries.",
+    ),
+    "no steps": ("hotels", "entries.0.steps", [], "entries.0.steps: must have at least one element"),
+    "a step without reply": (
+        "hotels",
+        "entries.0.steps.0.0.reply",
+        None,
+        "entries.0.steps.0.0: has no 'reply'",
+    ),
+    "an unknown way of comparing": (
+        "exec_simple",
+        "entries.0.expect.0",
+        {"call": "a()", "kind": "exact"},
+        "entries.0.expect.0.kind: unknown kind 'exact'. Did you mean 'exact_match'? "
+        "Valid: exact_match, real_time_match, structural_match.",
+    ),
+    "no endpoint": ("rest", "entries.0.endpoint", None, "entries.0: has no 'endpoint'"),
+    "an id without its kind": (
+        "memory_flat",
+        "entries.0.id",
+        "flat",
+        "entries.0.id: 'flat' must begin with 'memory_', for which each kind of memory stands",
+    ),
+    "nobody said it": (
+        "memory_flat",
+        "entries.0.questions.0.said",
+        [],
+        "entries.0.questions.0.said: must have at least one element",
+    ),
+    "no answer": ("web_search", "entries.0.answers", [], "entries.0.answers: must have at least one element"),
+    "a trail of nothing": (
+        "web_search",
+        "entries.0.trail",
+        [],
+        "entries.0.trail: must have at least one element",
+    ),
 }
 
 
-@pytest.mark.parametrize(("name", "place", "value"), MISTAKES.values(), ids=MISTAKES)
-def test_mistakes_are_seen_by_both(name: str, place: str, value: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "place", "value", "reason"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_seen_by_both(name: str, place: str, value: object, reason: str, tmp_path: Path) -> None:
     for used in FOLDER.glob("booking_*.yaml"):
         (tmp_path / used.name).write_bytes(used.read_bytes())
     whole = copy.deepcopy(shorten_file(FOLDER / f"{name}.yaml"))
@@ -155,7 +222,7 @@ def test_mistakes_are_seen_by_both(name: str, place: str, value: object, tmp_pat
     else:
         here[int(last) if isinstance(here, list) else last] = value
     assert not VALIDATOR.is_valid(whole)
-    with pytest.raises(SuiteError):
+    with pytest.raises(SuiteError, match=re.escape(f"changed.yaml:1: {reason}")):
         _read_entries(whole, tmp_path)
 
 
@@ -165,7 +232,9 @@ def test_a_line_has_all_in_one_object(tmp_path: Path) -> None:
         assert not VALIDATOR.is_valid(line)
         (tmp_path / "lines.jsonl").write_text(json.dumps({**line, "id": 7}))
         assert not LINE.is_valid({**line, "id": 7})
-        with pytest.raises(SuiteError):
+        with pytest.raises(
+            SuiteError, match=r"lines\.jsonl:1: entries\.0\.id: must be text, not int 7; put it in quotes"
+        ):
             _load_suite(tmp_path / "lines.jsonl")
         assert not LINE.is_valid({key: value for key, value in line.items() if key != "id"})
 

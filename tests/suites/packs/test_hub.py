@@ -170,7 +170,9 @@ def test_a_cut_download_goes_on_where_it_was(hub: Hub, source: HubSource, cache:
         "run 'fcbench pull rides' again to continue from there"
     )
     assert _find_partial(cache, NEW).read_bytes() == NEW[:20_000]
-    with pytest.raises(PackMissing):
+    with pytest.raises(
+        PackMissing, match="suite 'rides' needs the pack acme/rides: run 'fcbench pull rides'"
+    ):
         packs.open_pack(source, cache)
     hub.cut = 10_000
     assert "interrupted after 30000 of" in _expect_refusal(source, cache)

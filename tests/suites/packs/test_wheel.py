@@ -362,7 +362,9 @@ def test_a_missing_pack_names_the_commands_that_get_it(source: WheelSource, cach
 
 
 def test_asking_for_a_missing_pack_writes_nothing(source: WheelSource, cache: Path) -> None:
-    with pytest.raises(PackMissing):
+    with pytest.raises(
+        PackMissing, match=r"suite 'demo' needs the pack demo-eval 1\.0: run 'fcbench pull demo'"
+    ):
         packs.open_pack(source, cache)
     assert not cache.exists()
 
