@@ -129,7 +129,10 @@ def test_a_cut_stream_ends_in_the_middle_of_its_events(oracle: str) -> None:
 
 
 def test_a_reset_comes_in_place_of_a_stream() -> None:
-    with served("--model", "oracle", "--fault", "reset:1") as api_base, pytest.raises(ConnectionResetError):
+    with (
+        served("--model", "oracle", "--fault", "reset:1") as api_base,
+        pytest.raises(ConnectionResetError, match="reset by peer"),
+    ):
         post_chat(api_base, make_body(CALLING) | STREAM)
 
 

@@ -114,7 +114,7 @@ def test_what_the_schema_refuses_the_reader_refuses_too(path: Path, tmp_path: Pa
     assert refused
 
 
-MISTAKES: dict[str, tuple[str, str, object]] = {
+MISTAKES: dict[str, tuple[str, str, object, str]] = {
     "no category": ("simple_python", "category", None, "file: has no 'category'"),
     "another category": (
         "simple_python",
