@@ -33,7 +33,6 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers import litellm, openai_compatible
 from pytest_fcbench.run.context import RunContext
@@ -123,7 +122,9 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
         )
     yield from _check_model(settings, calls=not chosen.no_calls)
     if settings.judge:
-        yield from _ask_once("judge", replace(settings.judge, mode=Mode.PROMPT), calls=not chosen.no_calls)
+        yield from _check_endpoint(
+            "judge", replace(settings.judge, mode=Mode.PROMPT), calls=not chosen.no_calls
+        )
 
 
 # This Python
@@ -202,14 +203,14 @@ def _check_model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
             "model", State.GOOD, f"{settings.label} needs neither a network nor a key and costs nothing"
         )
         return
-    yield from _ask_once("model", settings, calls=calls)
+    yield from _check_endpoint("model", settings, calls=calls)
     if price is None:
         way_out = "give a price under 'prices' in fcbench.yaml"
         yield Finding("price", State.DOUBTFUL, f"no price is known for {settings.label}", way_out)
 
 
-def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
-    """Put one entry to a model as a run would."""
+def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:
+    """Say where a model is asked; with calls, look for its name at the server and ask it once."""
     provider, _ = registry.find_provider(settings)
     endpoint = openai_compatible.find_endpoint(settings) if provider is openai_compatible.PROVIDER else None
     if endpoint:
@@ -224,13 +225,24 @@ def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding
     yield Finding(what, State.GOOD, f"{settings.label}{place}")
     if not calls:
         return
-    try:
-        offered = _compare_offered_models(settings, endpoint) if endpoint else None
-    except FcbenchError as error:
-        yield Finding(what, State.BAD, drop_option_prefix(str(error)))
-        return
-    if offered:
-        yield offered
+    if endpoint:
+        try:
+            offered = asyncio.run(openai_compatible.make_model(settings, endpoint).list_offered_models())
+        except FcbenchError as error:
+            yield Finding(what, State.BAD, drop_option_prefix(str(error)))
+            return
+        offer = f"the server offers {openai_compatible.list_names(offered)}"
+        if endpoint.model in offered:
+            yield Finding("offer", State.GOOD, offer)
+        elif offered:
+            # Some servers have one model and answer for it under any name.
+            way_out = f"name one of them with {drop_option_prefix(settings.flags.model)}"
+            yield Finding("offer", State.DOUBTFUL, f"{offer}, but not {endpoint.model}", way_out)
+    yield from _ask_once(what, settings)
+
+
+def _ask_once(what: str, settings: Settings) -> Iterator[Finding]:
+    """Put one entry to a model as a run would; describe the answer by its time, cost and tool call."""
     # A stored answer would say nothing of the endpoint, and a retry would hide a failure.
     once = replace(
         settings,
@@ -244,45 +256,25 @@ def _ask_once(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding
         judge=None,
     )
     with closing(Session(RunContext(once))) as session:
+        context = session.context
         try:
-            context = session.context
             transcript = session.transcript(context.selection.entries(_CATEGORY)[0])
-            yield _describe_call(context, transcript, tools=context.manner.prompting.mode is Mode.FC)
         except NotScoredError as error:
             way_out = drop_option_prefix(find_hint(error, once))
             yield Finding("call", State.BAD, f"{error.cause}: {error.reason}", way_out)
+            return
         except FcbenchError as error:
             yield Finding(what, State.BAD, drop_option_prefix(str(error)))
-
-
-def _compare_offered_models(settings: Settings, endpoint: openai_compatible.Endpoint) -> Finding | None:
-    """Compare the name of the model with those that its server lists; None where it lists none."""
-    model = openai_compatible.make_model(settings, endpoint)
-    offered = asyncio.run(model.list_offered_models())
-    if not offered:
-        return None
-    names = openai_compatible.list_names(offered)
-    if endpoint.model in offered:
-        return Finding("offer", State.GOOD, f"the server offers {names}")
-    # Some servers have one model and answer for it under any name.
-    text = f"the server offers {names}, but not {endpoint.model}"
-    return Finding(
-        "offer", State.DOUBTFUL, text, f"name one of them with {drop_option_prefix(settings.flags.model)}"
-    )
-
-
-def _describe_call(context: RunContext, transcript: Transcript, *, tools: bool) -> Finding:
-    """Describe the answer: its time, its cost, and whether it holds a tool call."""
-    said = transcript.completions[0]
-    cost = (
-        context.price.compute_cost(said.input_tokens, said.output_tokens, said.latency_s, 1)
-        if context.price
-        else None
-    )
-    text = f"answered in {said.latency_s or 0:.1f} s" + (f" for ${cost:.5f}" if cost is not None else "")
-    if not tools:
-        return Finding("call", State.GOOD, text)
-    if not said.tool_calls:
+            return
+    answer, cost = transcript.completions[0], ""
+    if context.price:
+        usd = context.price.compute_cost(answer.input_tokens, answer.output_tokens, answer.latency_s, 1)
+        cost = "" if usd is None else f" for ${usd:.5f}"
+    text = f"answered in {answer.latency_s or 0:.1f} s{cost}"
+    if context.manner.prompting.mode is not Mode.FC:
+        yield Finding("call", State.GOOD, text)
+    elif answer.tool_calls:
+        yield Finding("tools", State.GOOD, f"{text}, with a tool call")
+    else:
         way_out = f"let the server read tool calls ({TOOL_SWITCHES}), or use --mode=prompt"
-        return Finding("tools", State.DOUBTFUL, f"{text}, with text but without a tool call", way_out)
-    return Finding("tools", State.GOOD, f"{text}, with a tool call")
+        yield Finding("tools", State.DOUBTFUL, f"{text}, with text but without a tool call", way_out)
