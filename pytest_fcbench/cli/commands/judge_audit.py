@@ -129,17 +129,7 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
         for given in answers.values()
     )
     agreement = Agreement(*labels)
-    yield f"{len(agreement.both)} of {len(pairs)} pairs have an answer from both judges"
-    for label, given in answers.items():
-        if failed := [answer for answer in given if isinstance(answer, NotScored)]:
-            counts = Counter(answer.cause for answer in failed)
-            causes = ", ".join(f"{cause} {times}" for cause, times in counts.items())
-            missing = f"{len(failed)} without an answer from {label} ({causes})"
-            yield f"left out: {missing}; first: {failed[0].reason}"
-    if agreement.share is not None:
-        one, other = answers
-        yield from render_agreement(agreement, one, other, ("same", "different"))
-        yield from _render_differences(agreement, pairs, answers, settings.failures)
+    yield from _describe_answers(agreement, pairs, answers, settings.failures)
     yield from notes
     if chosen.to is not None:
         document = _make_document(card, profile, pairs, answers, agreement)
@@ -241,9 +231,21 @@ def _name_label(answer: Equivalence) -> str:
 # Output
 
 
-def _render_differences(
+def _describe_answers(
     agreement: Agreement, pairs: Sequence[_Pair], answers: Mapping[str, Sequence[_Answer]], most: int
 ) -> Iterator[str]:
+    """Describe missing answers, the agreement of the others, and the first ``most`` differences."""
+    yield f"{len(agreement.both)} of {len(pairs)} pairs have an answer from both judges"
+    for label, given in answers.items():
+        if failed := [answer for answer in given if isinstance(answer, NotScored)]:
+            counts = Counter(answer.cause for answer in failed)
+            causes = ", ".join(f"{cause} {times}" for cause, times in counts.items())
+            missing = f"{len(failed)} without an answer from {label} ({causes})"
+            yield f"left out: {missing}; first: {failed[0].reason}"
+    if agreement.share is None:
+        return
+    one, other = answers
+    yield from render_agreement(agreement, one, other, ("same", "different"))
     different = set(agreement.different)
     shown = [at for at, pair in enumerate(pairs) if pair.name in different]
     for at in shown[:most]:
