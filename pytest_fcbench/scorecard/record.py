@@ -108,12 +108,7 @@ def _read_aside(value: object) -> Aside:
         raise ValueError(f"expected an object, found {type(value).__name__}")
     # Scorecards of older versions lack it.
     usage = read_json(_usage_adapter(), value.get("usage", {}))
-    completion = replace(
-        completion_from_json(value),
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        latency_s=usage.latency_s,
-    )
+    completion = restore_completion(value, usage)
     return Aside(Party(value["party"]), str(value["digest"]), completion, usage.usd)
 
 
@@ -128,6 +123,16 @@ def _write_aside(aside: Aside) -> dict[str, object]:
 def measure_completion(completion: Completion, usd: float | None) -> Usage:
     """Return the seconds, tokens and dollars of a completion."""
     return Usage(completion.latency_s, completion.input_tokens, completion.output_tokens, usd)
+
+
+def restore_completion(value: Mapping[str, object], usage: Usage) -> Completion:
+    """Return a stored completion with its seconds and tokens. Raises KeyError or TypeError."""
+    return replace(
+        completion_from_json(value),
+        latency_s=usage.latency_s,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+    )
 
 
 _Completion: TypeAlias = Annotated[Mapping[str, object], Unwalked(Mapping, describe_object(_COMPLETION))]

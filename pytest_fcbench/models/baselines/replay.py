@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, guess_syntax
@@ -16,18 +16,11 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
-from pytest_fcbench.domain.transcript import (
-    WEBS,
-    AskModel,
-    Completion,
-    Party,
-    Turns,
-    completion_from_json,
-)
+from pytest_fcbench.domain.transcript import WEBS, AskModel, Completion, Party, Turns
 from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.models.provider import Chosen, Provider, Recorded, choose_manner, find_file
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.record import restore_completion
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +109,23 @@ def _read_rows(file: Path) -> Iterator[tuple[str, Turns]]:
 
 def _load_scorecard(path: Path) -> ReplayModel:
     """Load the answers of a scorecard of ours. Raises ``UsageError``."""
+    answers: dict[str, Turns] = {}
+    asides: dict[str, Mapping[str, Completion]] = {}
     try:
         card = scorecard_files.load_scorecard(path)
-        records = card.records
-        answers = {_name_answers(record): _read_turns(record) for record in records if record.turns}
-        manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in records}
+        for record in card.records:
+            # The first of several trials also answers for a run of a single one.
+            name = record.entry if record.trial == 1 else record.item_id
+            if record.turns:
+                if sum(map(len, record.turns)) != len(record.steps):
+                    raise TypeError(f"{record.item_id}: each step has a completion")
+                steps = iter(record.steps)
+                answers[name] = tuple(
+                    tuple(restore_completion(answer, next(steps)) for answer in turn) for turn in record.turns
+                )
+            if record.asides:
+                asides[name] = {aside.digest: aside.completion for aside in record.asides}
+        manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in card.records}
     except UsageError as error:
         raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
@@ -133,36 +138,9 @@ def _load_scorecard(path: Path) -> ReplayModel:
             f"names, syntax); replay one of them"
         )
     mode, syntax, names = manners.pop()
-    asides = {
-        _name_answers(r): {aside.digest: aside.completion for aside in r.asides} for r in records if r.asides
-    }
     facts = card.facts
     recorded = Recorded(answers.keys(), mode, syntax, names, facts.driven, facts.rated_by)
     return ReplayModel(path, answers, recorded, asides=asides)
-
-
-def _name_answers(record: Record) -> str:
-    """Return the name of a Record's answers: that of its entry, unless it is a later trial."""
-    return record.entry if record.trial == 1 else record.item_id
-
-
-def _read_turns(record: Record) -> Turns:
-    """Return a Record's completions with their usage. Raises KeyError or TypeError for a broken one."""
-    steps = iter(record.steps)
-    if sum(map(len, record.turns)) != len(record.steps):
-        raise TypeError(f"{record.item_id}: each step has a completion")
-    return tuple(
-        tuple(
-            replace(
-                completion_from_json(answer),
-                latency_s=(usage := next(steps)).latency_s,
-                input_tokens=usage.input_tokens,
-                output_tokens=usage.output_tokens,
-            )
-            for answer in turn
-        )
-        for turn in record.turns
-    )
 
 
 def _open_model(argument: str, settings: Settings) -> Chosen:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
@@ -31,6 +30,7 @@ from pytest_fcbench.scorecard.render.wording import (
     describe_path_settings,
     format_dollars,
     format_number,
+    format_time,
     name_scorecards,
     name_suite,
     name_suites,
@@ -195,13 +195,7 @@ def tabulate_runs(comparison: Comparison) -> Table:
     """Tabulate the facts of both runs, with notes on what makes them less comparable."""
     runs: list[Mapping[str, str]] = []
     for card in (comparison.before, comparison.after):
-        facts, score, ended = card.facts, card.scores(comparison.profile).overall, "-"
-        if card.created_s is not None:
-            try:
-                ended = f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
-            # A file can state a year that the platform's clock does not have.
-            except (OverflowError, ValueError, OSError):
-                ended = f"{card.created_s:g} s"
+        facts, score = card.facts, card.scores(comparison.profile).overall
         aside = f", and {score.set_aside} set aside" if score.set_aside else ""
         runs.append(
             {
@@ -209,7 +203,7 @@ def tabulate_runs(comparison: Comparison) -> Table:
                 "model": facts.model,
                 "mode": f"{facts.mode}, {facts.names} names, {facts.syntax}",
                 "suites": name_suites(card),
-                "ended": ended,
+                "ended": "-" if card.created_s is None else format_time(card.created_s),
                 "entries": f"{_count_entries(card)}",
                 "trials": f"{count_trials(card.records)}",
                 "not scored": f"{score.not_scored - score.set_aside}{aside}",

@@ -25,34 +25,8 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
     Both profiles stand side by side; intervals are those of ``profile``.
     """
     found = {each: told for each in Profile if (told := measure_sensitivity(records, each))}
-    if profile in found:
-        yield _tabulate_accuracies(found, profile)
-        yield _tabulate_spread(found, profile)
-        if costs := found[profile].costs:
-            rows = tuple(
-                (
-                    _DIMENSIONS[cost.dimension],
-                    cost.value,
-                    cost.usual,
-                    f"{cost.pairs:,}",
-                    f"{cost.gained:,}",
-                    f"{cost.lost:,}",
-                    f"{100 * cost.difference:+.2f}",
-                    f"{100 * limits.low:+.2f} to {100 * limits.high:+.2f}"
-                    if (limits := cost.interval)
-                    else "-",
-                )
-                for cost in costs
-            )
-            yield Table(
-                f"accuracy that a format costs on the same entries, largest loss first ({profile} profile)",
-                ("dimension", "value", "instead of", "pairs", "gained", "lost", "points", "95% interval"),
-                rows,
-                left=frozenset(("value", "instead of")),
-            )
-
-
-def _tabulate_accuracies(found: dict[Profile, Sensitivity], profile: Profile) -> Table:
+    if profile not in found:
+        return
     rows = []
     for chosen, own in found[profile].formats.items():
         # The other profile may have scored nothing in this format, or nothing at all.
@@ -60,11 +34,32 @@ def _tabulate_accuracies(found: dict[Profile, Sensitivity], profile: Profile) ->
         accuracies = (format_number(score.accuracy if score else None, ".2%") for score in scores)
         counts = (f"{own.scored:,}", f"{own.passed:,}")
         rows.append((chosen.short, *counts, *accuracies, format_limits(own.interval)))
-    return Table(
+    yield Table(
         f"format sensitivity: accuracy by prompt format (counts and intervals of the {profile} profile)",
         ("calls as", "scored", "passed", *Profile, "95% interval"),
         tuple(rows),
     )
+    yield _tabulate_spread(found, profile)
+    if costs := found[profile].costs:
+        costly = tuple(
+            (
+                _DIMENSIONS[cost.dimension],
+                cost.value,
+                cost.usual,
+                f"{cost.pairs:,}",
+                f"{cost.gained:,}",
+                f"{cost.lost:,}",
+                f"{100 * cost.difference:+.2f}",
+                f"{100 * limits.low:+.2f} to {100 * limits.high:+.2f}" if (limits := cost.interval) else "-",
+            )
+            for cost in costs
+        )
+        yield Table(
+            f"accuracy that a format costs on the same entries, largest loss first ({profile} profile)",
+            ("dimension", "value", "instead of", "pairs", "gained", "lost", "points", "95% interval"),
+            costly,
+            left=frozenset(("value", "instead of")),
+        )
 
 
 def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
@@ -53,6 +54,15 @@ def describe_path_settings(means: PathSettings | None) -> str:
         return "-"
     replies = "live replies" if means.live else "recorded replies"
     return f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
+
+
+def format_time(seconds: float) -> str:
+    """Write a time in seconds since 1970 as date and time in UTC."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    # A file can state a year that the platform's clock does not have.
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds:g} s"
 
 
 def format_limits(interval: Interval | None) -> str:

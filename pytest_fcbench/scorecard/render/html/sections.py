@@ -22,7 +22,7 @@ from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.charts import plots
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import describe_path_settings
+from pytest_fcbench.scorecard.render.wording import describe_path_settings, format_time
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -127,7 +127,7 @@ def list_facts(model: Model) -> Iterator[tuple[str, str]]:
     elif told.price and told.price.input is not None and told.price.output is not None:
         yield "price", f"${told.price.input:g} in, ${told.price.output:g} out, per million tokens"
     if card.created_s is not None:
-        yield "ended", f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d %H:%M} UTC"
+        yield "ended", format_time(card.created_s)
     yield "fcbench", told.fcbench
     yield "file", card.path.name
     for note in told.notes:
