@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import PurePath
 from statistics import stdev
 
@@ -97,7 +96,8 @@ def summarise_run(model: Model) -> str:
     """Summarise a run on one line."""
     told, card = model.scorecard.facts, model.scorecard
     suites = ", ".join(f"{name} {suite['version']}" for name, suite in told.suites.items())
-    when = [] if card.created_s is None else [f"{datetime.fromtimestamp(card.created_s, UTC):%Y-%m-%d}"]
+    # The day only: the facts of the run have the time.
+    when = [] if card.created_s is None else [format_time(card.created_s).partition(" ")[0]]
     return make_printable(
         " · ".join((f"{told.mode}, {told.names} names", suites, f"fcbench {told.fcbench}", *when))
     )

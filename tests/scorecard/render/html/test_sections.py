@@ -74,6 +74,12 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     assert told["note"] == "a note"
 
 
+def test_an_end_that_no_clock_has_is_written_in_seconds(tmp_path: Path) -> None:
+    (model,) = sections.prepare_models([replace(load_card(tmp_path, [make_record()]), created_s=1e30)])
+    assert dict(sections.list_facts(model))["ended"] == "1e+30 s"
+    assert sections.summarise_run(model).endswith(" · 1e+30")
+
+
 def test_a_price_of_tokens_is_told_per_million(tmp_path: Path) -> None:
     run = load_card(tmp_path, [make_record()], price=Price(input=1, output=4))
     told = dict(sections.list_facts(sections.prepare_models([run])[0]))
