@@ -60,13 +60,16 @@ class ModelStack:
         self._stored: dict[Party, LimitedModel | StoredModel] = {}
         with ExitStack() as opened:
             self._opened = opened
-            self.limited = None if context.model.immediate else self._limit_model()
+            self.limited: LimitedModel | None = None
             """The model under test within its limits; None for one that needs no network."""
-            self.stored = self.limited and self._store_answers(
-                self.limited, registry.describe_identity(context.settings)
-            )
+            self.stored: LimitedModel | StoredModel | None = None
             """The limited model with its answers stored; without a store the same as ``limited``."""
-            if self.stored:
+            if not context.model.immediate:
+                limits = replace(self._limits_of(settings), wait_s=settings.wait_s or 0.0)
+                ledger = self._open_ledger(Party.MODEL, settings, settings.label)
+                preflight = settings.preflight and not settings.offline
+                self.limited = LimitedModel(context.model, limits, ledger, preflight=preflight)
+                self.stored = self._store_answers(self.limited, registry.describe_identity(settings))
                 self._stored[Party.MODEL] = self.stored
             model, others = self.stored or context.model, self._open_auxiliary_models()
             self.everyone: Model = Parties(model, others) if others else model
@@ -121,14 +124,6 @@ class ModelStack:
             timeout_s=settings.timeout_s,
             concurrency=self._concurrency_of(settings),
         )
-
-    def _limit_model(self) -> LimitedModel:
-        """Return the model under test within limits and budget."""
-        settings = self._context.settings
-        preflight = settings.preflight and not settings.offline
-        limits = replace(self._limits_of(settings), wait_s=settings.wait_s or 0.0)
-        ledger = self._open_ledger(Party.MODEL, settings, settings.label)
-        return LimitedModel(self._context.model, limits, ledger, preflight=preflight)
 
     def _open_ledger(self, party: Party, settings: Settings, label: str) -> Ledger:
         """Return the ledger of a model that is asked under these settings. Raises ``UsageError``."""
