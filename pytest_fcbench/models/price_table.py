@@ -1,4 +1,4 @@
-"""Prices of models from litellm's table."""
+"""Prices of models and names of providers, from litellm's tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_fcbench.domain.price import Price
 
 _TABLE = "model_prices_and_context_window_backup.json"
+_PROVIDERS = "provider_endpoints_support_backup.json"
 
 
 def known_price(model: str) -> Price | None:
@@ -36,11 +37,30 @@ def known_price(model: str) -> Price | None:
 @cache
 def litellm_models() -> Mapping[str, Mapping[str, object]]:
     """Return litellm's facts about each model by id, read without importing litellm (two seconds)."""
+    return {name: row for name, row in _read_table(_TABLE).items() if isinstance(row, Mapping)}
+
+
+@cache
+def litellm_providers() -> frozenset[str]:
+    """Return the names of providers that litellm's ids begin with, read without importing litellm."""
+    providers = _read_table(_PROVIDERS).get("providers")
+    return frozenset(
+        [
+            *(providers if isinstance(providers, Mapping) else ()),
+            # Neither of the two tables has all of them.
+            *(str(row.get("litellm_provider")) for row in litellm_models().values()),
+            *(name.partition("/")[0] for name in litellm_models() if "/" in name),
+        ]
+    )
+
+
+def _read_table(name: str) -> Mapping[str, object]:
+    """Return the object in a JSON file of litellm's package; an empty one where there is none."""
     spec = find_spec("litellm")
     if spec is None or spec.origin is None:
         return {}
     try:
-        table = json.loads(Path(spec.origin).with_name(_TABLE).read_text(encoding="utf-8"))
+        table = json.loads(Path(spec.origin).with_name(name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {name: row for name, row in table.items() if isinstance(row, Mapping)}
+    return table if isinstance(table, Mapping) else {}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_fcbench.models.price_table import known_price
+import subprocess
+import sys
+
+from pytest_fcbench.models.price_table import known_price, litellm_providers
 
 
 def test_litellm_knows_prices_with_and_without_the_provider() -> None:
@@ -17,3 +20,28 @@ def test_no_price_is_invented() -> None:
     assert known_price("hosted_vllm/my-ft") is None
     assert known_price("hosted_vllm/gpt-4o") is None, "a server of one's own is not OpenAI"
     assert known_price("") is None
+
+
+def test_providers_are_told_from_owners_of_models() -> None:
+    known = litellm_providers()
+    assert {"openai", "anthropic", "ollama", "ollama_chat", "litellm_proxy", "llamafile", "bedrock"} <= known
+    assert not {"Qwen", "meta-llama", "mistralai", "google", "deepseek-ai", ""} & known
+
+
+def test_nearly_all_providers_of_litellm_are_known() -> None:
+    """In a process of its own, because litellm takes long to import and changes the event loop."""
+    listed = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import litellm; print(*(getattr(each, 'value', each) for each in litellm.provider_list))",
+        ],
+        env={"LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout.split()
+    assert len(listed) > 100
+    # Those that are missing are rarely asked with an address of one's own, and litellm:ID asks them.
+    assert len(set(listed) - litellm_providers()) < len(listed) / 5

@@ -17,7 +17,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
-from pytest_fcbench.models.price_table import litellm_models
+from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
 from pytest_fcbench.models.providers.failures import (
@@ -113,7 +113,8 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
 
     That is an address given with an id that has no prefix or one of ``PREFIXES``, or an address that the
     environment gives for such a prefix. Ids that litellm knows as those of another provider, and parameters
-    that may be meant for litellm, are left to it.
+    that may be meant for litellm, are left to it. A slash alone makes no prefix: servers name models by
+    repository (``Qwen/Qwen3-8B``) or by folder (``/models/mine``).
     """
     if not settings.parameters.keys() <= _PARAMETERS:
         return None
@@ -122,7 +123,7 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
         prefix, model = PREFIXES[name], rest
         from_environment = (os.environ.get(variable) for variable in prefix.bases)
         api_base = settings.api_base or next(filter(None, from_environment), None)
-    elif slash:
+    elif slash and name in litellm_providers():
         return None
     else:
         prefix, model, api_base = PREFIXES["openai"], settings.model, settings.api_base

@@ -682,6 +682,10 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("lm_studio/m", "m"),
         ("my-model", "my-model"),
         ("gpt-4o", "gpt-4o"),
+        # Names that servers give their models by default: a repository, a folder.
+        ("Qwen/Qwen3-8B", "Qwen/Qwen3-8B"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"),
+        ("/models/mine", "/models/mine"),
     ],
 )
 def test_a_model_at_an_address_is_asked_directly(model: str, name: str) -> None:
@@ -703,6 +707,9 @@ def test_a_model_at_an_address_is_asked_directly(model: str, name: str) -> None:
         {"model": "my-model"},
         {"model": "claude-sonnet-4-5", "api_base": "http://127.0.0.1:1/v1"},
         {"model": "ollama/llama3", "api_base": "http://127.0.0.1:1"},
+        {"model": "Qwen/Qwen3-8B"},
+        {"model": "litellm_proxy/gpt-4o", "api_base": "http://127.0.0.1:1"},
+        {"model": "deepseek/deepseek-chat", "api_base": "http://127.0.0.1:1/v1"},
         {"model": "openai/", "api_base": "http://127.0.0.1:1/v1"},
         {"model": "litellm:openai/m", "api_base": "http://127.0.0.1:1/v1"},
         {"model": "openai/m", "api_base": "http://127.0.0.1:1/v1", "param": ['mock_response="a"']},
