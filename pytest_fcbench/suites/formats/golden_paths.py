@@ -130,7 +130,7 @@ class ListingRow(Row):
     changed: Given[dict[str, dict[str, object]]] = pydantic.Field(None, alias="with")
 
 
-_Files: TypeAlias = Sequence[tuple[PathFile | SharedFile, Field]]
+_Files: TypeAlias = list[tuple[PathFile | SharedFile, Field]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +142,32 @@ class _Rules:
 
 def entries(row: PathFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
-    files: list[tuple[PathFile | SharedFile, Field]] = []
+    files: _Files = []
     beside = {path.name: path for path in sorted(file.path.parent.glob("*.yaml"))}
     for number, name in enumerate(row.uses or ()):
         if name not in beside:
             raise file.at("uses", number).error(describe_unknown_name("file", name, beside))
-        used = Field(read_yaml(beside[name]), beside[name])
-        files.append((read_row(used, SharedFile), used))
+        shared = Field(read_yaml(beside[name]), beside[name])
+        files.append((read_row(shared, SharedFile), shared))
     files.append((row, file))
-    rules = _read_rules(files, _read_docs(files))
+    # All docs first, because a file can name functions and parameters of another's.
+    docs = _read_docs(files)
+    parameters = sorted({name for doc in docs.values() for name in doc.properties})
+    for used, at in files:
+        for number, name in enumerate(used.judged or ()):
+            if name not in parameters:
+                raise at.at("judged", number).error(describe_unknown_name("parameter", name, parameters))
+    lookups = []
+    for used, at in files:
+        for number, lookup in enumerate(used.lookups or ()):
+            place = at.at("lookups", number)
+            if isinstance(lookup, str):
+                lookups.append(Lookup(_find_doc(place, lookup, docs).name))
+                continue
+            doc = _find_doc(place.at("name"), lookup.name, docs)
+            where = _read_arguments(place.at("where"), doc, ()) if lookup.where is not None else {}
+            lookups.append(Lookup(doc.name, where, lookup.forgiven))
+    rules = _Rules(docs, tuple(lookups), frozenset(name for used, _ in files for name in used.judged or ()))
     for entry, place in zip(row.entries, file.at("entries").elements(), strict=True):
         yield place, _make_entry(entry, place, suite, category, rules)
 
@@ -174,27 +191,6 @@ def _read_docs(files: _Files) -> Mapping[str, FunctionDoc]:
                     _check_value(place.at("parameters", "properties", name, "default"), schema)
             docs[doc.name] = doc
     return docs
-
-
-def _read_rules(files: _Files, docs: Mapping[str, FunctionDoc]) -> _Rules:
-    # The docs of all files, because a file can name parameters of another's functions.
-    parameters = sorted({name for doc in docs.values() for name in doc.properties})
-    for row, at in files:
-        for place, name in enumerate(row.judged or ()):
-            if name not in parameters:
-                raise at.at("judged", place).error(describe_unknown_name("parameter", name, parameters))
-    lookups = []
-    for row, at in files:
-        for place, lookup in enumerate(row.lookups or ()):
-            field = at.at("lookups", place)
-            if isinstance(lookup, str):
-                lookups.append(Lookup(_find_doc(field, lookup, docs).name))
-                continue
-            doc = _find_doc(field.at("name"), lookup.name, docs)
-            where = _read_arguments(field.at("where"), doc, ()) if lookup.where is not None else {}
-            lookups.append(Lookup(doc.name, where, lookup.forgiven))
-    judged = frozenset(name for row, _ in files for name in row.judged or ())
-    return _Rules(docs, tuple(lookups), judged)
 
 
 def _find_doc(at: Field, name: str, docs: Mapping[str, FunctionDoc]) -> FunctionDoc:
