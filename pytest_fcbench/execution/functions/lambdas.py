@@ -71,19 +71,14 @@ def _compute_number(node: ast.expr, name: str, x: float) -> float:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS and type(op) not in _BITWISE:
             operands = _compute_number(left, name, x), _compute_number(right, name, x)
             number = apply_operator(OPERATORS[type(op)], *operands)
-        case ast.Call(func=called, args=arguments, keywords=[]) if function := _find_function(called):
-            number = function(*(_compute_number(argument, name, x) for argument in arguments))
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="math"), attr=called), args=arguments, keywords=[]
+        ) if called in _MATH:
+            number = _MATH[called](*(_compute_number(argument, name, x) for argument in arguments))
+        case ast.Call(func=ast.Name(id=called), args=arguments, keywords=[]) if called in _BUILTIN:
+            number = _BUILTIN[called](*(_compute_number(argument, name, x) for argument in arguments))
         case _:
             raise Undecodable(f"{write_expression(node):.80} is not arithmetic")
     if not isinstance(number, (int, float)):
         raise Undecodable(f"{type(number).__name__} is not a number")
     return number
-
-
-def _find_function(node: ast.expr) -> Callable[..., float] | None:
-    match node:
-        case ast.Attribute(value=ast.Name(id="math"), attr=attribute):
-            return _MATH.get(attribute)
-        case ast.Name(id=name):
-            return _BUILTIN.get(name)
-    return None

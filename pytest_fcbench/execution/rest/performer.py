@@ -54,17 +54,29 @@ class Performer:
 
     @cached_property
     def _player(self) -> LoopbackServer:
-        return LoopbackServer(
-            lambda host, target, headers: _play(
-                make_api_request(host, target, headers=headers), self._recorded
-            )
-        )
+        return LoopbackServer(self._answer)
 
     @cached_property
     def _sender(self) -> Sender:
         # Services of core exist nowhere else, so this server stands in for them in a live run too.
         played = dict.fromkeys(SERVICES if self._live else _ALL, self._player.port)
         return Sender(_ALL, played=played, instead=self._instead, keep=self._keep)
+
+    def _answer(self, host: str, target: str, headers: Mapping[str, str]) -> Reply:
+        """Answer a request to a service or to an API whose answer is recorded."""
+        request = make_api_request(host, target, headers=headers)
+        if service := SERVICES.get(host):
+            # The real APIs refuse such a call, and a model's call is judged by the reply that it gets.
+            if not has_key(request, service.api):
+                return _make_reply(401, '{"error": "the key is missing"}')
+            status, reply = service.answer(request.path, dict(request.params))
+            return _make_reply(status, json.dumps(reply, ensure_ascii=False))
+        body = None
+        if api := APIS.get(host):
+            if not has_key(request, api):
+                return _make_reply(401, '{"message": "the API key is missing"}')
+            body = self._recorded.get(identify_request(request, api))
+        return _make_reply(404, "{}", {NOT_RECORDED: "1"}) if body is None else _make_reply(200, body)
 
     def close(self) -> None:
         """Stop the server, if it was started."""
@@ -91,22 +103,6 @@ def collect_recordings(expected: Iterable[ExpectedResponse]) -> Mapping[str, str
             _, wanted, _ = read_api_request(truth.call)
             found.setdefault(identify_request(wanted, _ALL[wanted.host]), truth.recorded)
     return found
-
-
-def _play(request: ApiRequest, recorded: Mapping[str, str]) -> Reply:
-    """Return the answer to a request; ``recorded`` maps ``apis.identify_request`` to recorded answers."""
-    if service := SERVICES.get(request.host):
-        # The real APIs refuse such a call, and a model's call is judged by the reply that it gets.
-        if not has_key(request, service.api):
-            return _make_reply(401, '{"error": "the key is missing"}')
-        status, reply = service.answer(request.path, dict(request.params))
-        return _make_reply(status, json.dumps(reply, ensure_ascii=False))
-    body = None
-    if api := APIS.get(request.host):
-        if not has_key(request, api):
-            return _make_reply(401, '{"message": "the API key is missing"}')
-        body = recorded.get(identify_request(request, api))
-    return _make_reply(404, "{}", {NOT_RECORDED: "1"}) if body is None else _make_reply(200, body)
 
 
 def _make_reply(status: int, body: str, headers: Mapping[str, str] = MappingProxyType({})) -> Reply:

@@ -89,7 +89,9 @@ def _make_request(
     if crumbs := "; ".join(f"{name}={value}" for name, value in _read_texts("cookies", cookies)):
         sent.setdefault("Cookie", crumbs)
     if auth:
-        sent["Authorization"] = _encode_basic_auth(auth)
+        if not (isinstance(auth, tuple) and len(auth) == 2 and all(isinstance(part, str) for part in auth)):
+            raise TypeError(f"auth is a tuple of user name and password, not {auth!r:.80}")
+        sent["Authorization"] = f"Basic {b64encode(':'.join(auth).encode('latin-1')).decode()}"
     return Request(url, tuple(_read_params(params)), sent, bool(allow_redirects))
 
 
@@ -102,13 +104,6 @@ def _read_texts(what: str, value: object) -> Iterator[tuple[str, str]]:
         if not isinstance(name, str) or not isinstance(text, str):
             raise TypeError(f"{what} are texts, not {name!r:.80}: {text!r:.80}")
         yield name, text
-
-
-def _encode_basic_auth(auth: object) -> str:
-    match auth:
-        case (str(user), str(password)) if isinstance(auth, tuple):
-            return f"Basic {b64encode(f'{user}:{password}'.encode('latin-1')).decode()}"
-    raise TypeError(f"auth is a tuple of user name and password, not {auth!r:.80}")
 
 
 def _read_params(params: object) -> Iterator[tuple[str, str]]:
