@@ -43,48 +43,48 @@ def collect_probes(entries: Iterable[Entry]) -> list[Probe]:
         match entry.expectation:
             # Without a recorded answer it asks a service of the benchmark, which no API can change.
             case ExpectedResponse(call=call, recorded=str(recorded)):
-                _, wanted, scheme = read_api_request(call)
-                probes = [Probe(call, wanted, scheme, [partial(_find_shape_misfit, recorded)])]
+                probes = [_probe_response(call, recorded)]
             # Of executed calls only lookups leave this machine.
             case ExpectedResults(calls=calls):
-                names = [call.partition("(")[0].strip() for call in calls]
-                probes = [
-                    _probe_lookup(call)
-                    for call, name in zip(calls, names, strict=True)
-                    if name in lookups.LOOKUPS
-                ]
+                leaving = [call for call in calls if call.partition("(")[0].strip() in lookups.LOOKUPS]
+                probes = [*map(_probe_lookup, leaving)]
         for probe in probes:
             key = identify_request(probe.wanted, live.HOSTS[probe.wanted.host])
             found.setdefault(key, replace(probe, misfits=[])).misfits.extend(probe.misfits)
     return list(found.values())
 
 
+def _probe_response(call: str, recorded: str) -> Probe:
+    """Return the probe of a call whose response must have the shape of the recorded one."""
+
+    def find_misfit(body: str) -> str | None:
+        try:
+            code = compare_shapes(json.loads(recorded), json.loads(body))
+        # A server can answer with anything, also with JSON nested deeper than Python reads.
+        except (ValueError, RecursionError):
+            return f"not JSON: {body:.120}"
+        return code and f"{code}: {body:.120}"
+
+    _, wanted, scheme = read_api_request(call)
+    return Probe(call, wanted, scheme, [find_misfit])
+
+
 def _probe_lookup(call: str) -> Probe:
-    """Return the probe of the lookup that a call makes."""
+    """Return the probe of the lookup that a call makes; its response must hold the result of the lookup."""
     made: list[tuple[str, lookups.Arguments]] = [("", {})]
     # Executed with functions that only note their arguments, because calls can be nested.
     carry_out_call(call, lookups.make_functions(lambda function, given: made.append((function, dict(given)))))
     name, arguments = made[-1]
+
+    def find_misfit(body: str) -> str | None:
+        try:
+            live.read_result(name, arguments, body)
+        except FailedLookupError as error:
+            return str(error)
+        return None
+
     wanted = live.make_request(name, arguments)
-    misfit = partial(_find_lookup_misfit, name, arguments)
-    return Probe(call, wanted, live.find_scheme(wanted.host), [misfit])
-
-
-def _find_shape_misfit(recorded: str, body: str) -> str | None:
-    try:
-        code = compare_shapes(json.loads(recorded), json.loads(body))
-    # A server can answer with anything, also with JSON nested deeper than Python reads.
-    except (ValueError, RecursionError):
-        return f"not JSON: {body:.120}"
-    return code and f"{code}: {body:.120}"
-
-
-def _find_lookup_misfit(name: str, arguments: lookups.Arguments, body: str) -> str | None:
-    try:
-        live.read_result(name, arguments, body)
-    except FailedLookupError as error:
-        return str(error)
-    return None
+    return Probe(call, wanted, live.find_scheme(wanted.host), [find_misfit])
 
 
 class State(StrEnum):

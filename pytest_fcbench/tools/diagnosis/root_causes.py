@@ -65,20 +65,19 @@ def build_question(
         shown = _build_material(entry, transcript, verdict, fresh, longest)
         if len(repr(shown)) <= LONGEST:
             break
-    turns = len(entry.turns)
-    return Question(entry, TASK, shown, lambda reply: _read_diagnosis(reply, turns))
 
+    def read(reply: Mapping[str, object]) -> Diagnosis:
+        cause, turn, explanation = read_members(reply, "class", "turn", "explanation")
+        if cause not in list(RootCause):
+            raise Unfit(f"must have as class one of: {', '.join(RootCause)}")
+        # ``true`` would pass as turn 1.
+        if isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= len(entry.turns):
+            raise Unfit(f"must have as turn a whole number from 1 to {len(entry.turns)}")
+        if not isinstance(explanation, str) or not explanation.strip():
+            raise Unfit("must have as explanation a text")
+        return Diagnosis(RootCause(str(cause)), turn, explanation.strip())
 
-def _read_diagnosis(reply: Mapping[str, object], turns: int) -> Diagnosis:
-    cause, turn, explanation = read_members(reply, "class", "turn", "explanation")
-    if cause not in list(RootCause):
-        raise Unfit(f"must have as class one of: {', '.join(RootCause)}")
-    # ``true`` would pass as turn 1.
-    if isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= turns:
-        raise Unfit(f"must have as turn a whole number from 1 to {turns}")
-    if not isinstance(explanation, str) or not explanation.strip():
-        raise Unfit("must have as explanation a text")
-    return Diagnosis(RootCause(str(cause)), turn, explanation.strip())
+    return Question(entry, TASK, shown, read)
 
 
 def _build_material(
