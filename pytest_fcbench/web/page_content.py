@@ -6,7 +6,6 @@ Officially the whole page is returned, however long; here it ends after ``LONGES
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from urllib.parse import urljoin
 
@@ -76,24 +75,21 @@ def _convert_html(html: str, url: str, mode: str) -> str:
         except RecursionError:
             # No page for readers is nested so deeply, so the lines of text are enough.
             pass
-    lines = (" ".join(line.split()) for line in "".join(_split_texts(page)).splitlines())
-    return "\n".join(line for line in lines if line)
-
-
-def _split_texts(page: BeautifulSoup) -> Iterator[str]:
-    """Yield the texts of a page, with a line break between those of different blocks."""
+    # The texts, with a line break between those of different blocks.
+    texts: list[str] = []
     block_of: dict[int, PageElement] = {id(page): page}
     last: PageElement = page
     for node in page.descendants:
         block = block_of[id(node.parent)]
         if isinstance(node, Tag):
             block_of[id(node)] = node if node.name in _BLOCKS else block
-            yield _BETWEEN.get(node.name, "")
+            texts.append(_BETWEEN.get(node.name, ""))
         # Subclasses of it are comments, doctypes and the like.
         elif type(node) is NavigableString:
-            yield "" if block is last else "\n"
-            yield node
+            texts += ["" if block is last else "\n", node]
             last = block
+    lines = (" ".join(line.split()) for line in "".join(texts).splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 from pytest_fcbench.domain.conformance import WITH_ELEMENTS, conforms_to_schema
@@ -330,31 +330,27 @@ def find_greedy_traps(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     and another fits only the first of these, the order decides.
     """
     # Official code: ``parallel_function_checker_no_order`` in ``ast_checker.py``.
-    if entry.category.rule.parallel:
-        calls = list_expected_calls(entry)
-        pairs = combinations(range(len(calls)), 2)
-        traps = (_find_trap(facts, entry, a, b) for a, b in pairs if calls[a].name == calls[b].name)
-        if trap := next(filter(None, traps), None):
-            yield trap
-
-
-def _find_trap(facts: Facts, entry: Entry, first: int, second: int) -> Flaw | None:
-    calls = list_expected_calls(entry)
-    for both in _narrow_call(calls[second]):
-        # Judged by the corrected rules, because the official ones are what is being tested.
-        alone = _judge_calls(facts, _expect_only(entry, calls[first]), (both,))
-        if not isinstance(alone.corrected, Passed):
+    calls = list_expected_calls(entry) if entry.category.rule.parallel else ()
+    for first, second in combinations(range(len(calls)), 2):
+        if calls[first].name != calls[second].name:
             continue
-        for only in _narrow_call(calls[first]):
-            others = [call for n, call in enumerate(calls) if n not in (first, second)]
+        alone = _expect_only(entry, calls[first])
+        others = [call for n, call in enumerate(calls) if n not in (first, second)]
+        # Judged by the corrected rules, because the official ones are what is being tested.
+        fitting_both = [
+            call
+            for call in _narrow_call(calls[second])
+            if isinstance(_judge_calls(facts, alone, (call,)).corrected, Passed)
+        ]
+        for both, only in product(fitting_both, _narrow_call(calls[first])):
             judgement = _judge_calls(facts, entry, (both, only, *others))
             if isinstance(judgement.corrected, Passed) and isinstance(judgement.official, Failed):
-                return Flaw(
-                    CERTAIN,
+                told = (
                     f"{_format_call(both)} also fits the expected call {first + 1}; if it comes before "
-                    f"{_format_call(only)}, the answer fails officially: {judgement.official.code}",
+                    f"{_format_call(only)}, the answer fails officially: {judgement.official.code}"
                 )
-    return None
+                yield Flaw(CERTAIN, told)
+                return
 
 
 def _judge_calls(facts: Facts, entry: Entry, calls: Sequence[ExpectedCall]) -> Judgement:
