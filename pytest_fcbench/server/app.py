@@ -16,8 +16,9 @@ from aiohttp import web
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.server.body import RefusedRequestError, read_body
 from pytest_fcbench.server.faults import Draw, Kind
-from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models, RefusedRequestError, read_body
+from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models
 from pytest_fcbench.server.replies import Reply, build_reply, serialize_reply, stream_reply
 
 ENTRY_HEADER = "X-Fcbench-Entry"

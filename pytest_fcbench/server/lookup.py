@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
@@ -21,6 +21,8 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, WebModel
+from pytest_fcbench.server.body import Body, RefusedRequestError, read_body
+from pytest_fcbench.server.differences import Expected, Questions, choose_nearest, describe_difference
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
 
@@ -31,15 +33,6 @@ MANNERS = (
     Prompting.make_default(Mode.PROMPT, Names.UNDERSCORED),
 )
 """The manners in which entries can be put to a model, the usual ones first."""
-
-
-class RefusedRequestError(Exception):
-    """An error that answers a request: HTTP status, OpenAI's code, a sentence."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,68 +87,6 @@ def list_requests(
     return asked
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
-    """The parts of a request's body that the server uses."""
-
-    digest: bytes
-    """Hash of messages and tools as JSON values; missing tools count as an empty list."""
-    messages: Sequence[object] = field(compare=False)
-    tools: object = field(compare=False)
-    stream: bool = False
-    include_usage: bool = False
-    """True where the last event of a stream shall tell the token usage."""
-
-
-def parse_json(text: str | bytes) -> object:
-    """Parse the body of a request. Raises ``RefusedRequestError`` where it is not JSON."""
-    try:
-        body: object = json.loads(text, parse_float=_parse_number)
-    except (ValueError, RecursionError) as error:
-        raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
-    return body
-
-
-def read_body(text: str | bytes) -> Body:
-    """Read a chat request. Raises ``RefusedRequestError`` for one that is not JSON or has no messages."""
-    return interpret_body(parse_json(text))
-
-
-def interpret_body(body: object) -> Body:
-    """Interpret a parsed chat request. Raises ``RefusedRequestError`` for one without messages."""
-    try:
-        if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
-            raise RefusedRequestError(
-                400, "invalid_request", "the body must be an object with a list of messages"
-            )
-        # Clients leave out the content of a message that has none, or send null.
-        messages = [
-            {key: value for key, value in message.items() if value is not None}
-            if isinstance(message, Mapping)
-            else message
-            for message in body["messages"]
-        ]
-        # Temperature, model and the order of keys differ from client to client, so they are left out.
-        tools = body.get("tools") or []
-        asked = json.dumps([messages, tools], sort_keys=True)
-    except RecursionError as error:
-        raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
-    options = body.get("stream_options")
-    return Body(
-        hashlib.sha256(asked.encode()).digest(),
-        messages,
-        tools,
-        stream=bool(body.get("stream")),
-        include_usage=isinstance(options, Mapping) and bool(options.get("include_usage")),
-    )
-
-
-def _parse_number(text: str) -> float:
-    """Parse a number by its value, because some clients (JavaScript) write ``1`` for ``1.0``."""
-    number = float(text)
-    return int(number) if number.is_integer() else number
-
-
 class Lookup:
     """An index of entries by what they ask, which grows entry by entry until a request is found."""
 
@@ -193,15 +124,41 @@ class Lookup:
             if next(self._indexed, None) is None:
                 break
         if key is not None:
+            nearest = choose_nearest(body, self._list_expected(self._entries[key][0]))
+            told = f": {describe_difference(body, nearest)}" if nearest else ""
             raise RefusedRequestError(
                 400,
                 "other_request",
-                f"{key} does not have these messages and tools; use the same suite version and "
-                f"options as the server",
+                f"{key} does not have these messages and tools{told}; use the same suite version and options "
+                f"as the server",
             )
-        raise RefusedRequestError(
-            404, "unknown_request", f"no entry of these suites has these messages: {self._suites}"
+        near = self._questions.find_nearest(body)
+        nearest = choose_nearest(body, (each for entry in near for each in self._list_expected(entry)))
+        told = (
+            f". The nearest is {nearest.key}: {describe_difference(body, nearest)}"
+            if nearest
+            else ", nor a question like theirs; name the suite of the request with --suite"
         )
+        raise RefusedRequestError(
+            404,
+            "unknown_request",
+            f"no entry of these suites has these messages and tools: {self._suites}{told}",
+        )
+
+    @cached_property
+    def _questions(self) -> Questions:
+        return Questions(entry for entry, _ in self._entries.values())
+
+    def _list_expected(self, entry: Entry) -> Iterator[Expected]:
+        """Yield every request about an entry in each manner."""
+        suite = self._entries[entry.key][1]
+        for prompting in MANNERS:
+            memories: Memories = {}
+            for each in (*entry.earlier, entry):
+                asked = list_requests(each, suite, prompting, self._models, memories, self._web)
+            for request in asked:
+                sent = {"messages": request.messages, "tools": request.tools}
+                yield Expected(entry.key, read_body(json.dumps(sent)), prompting.mode)
 
     def _index_entries(self) -> Iterator[str]:
         """Index the requests of one entry after the other, in each manner, and yield its key.

@@ -14,8 +14,8 @@ from pytest_fcbench.environments.web_search import MODES
 from pytest_fcbench.execution.rest import apis, request
 from pytest_fcbench.execution.rest.performer import read_api_request
 from pytest_fcbench.execution.rest.request import NoRequestError
-from pytest_fcbench.server.lookup import RefusedRequestError as NotServed
-from pytest_fcbench.server.lookup import read_body
+from pytest_fcbench.server.body import RefusedRequestError as NotServed
+from pytest_fcbench.server.body import read_body
 from pytest_fcbench.web.addresses import Refused, is_sendable, parse_url
 from pytest_fcbench.web.client import Reply
 from pytest_fcbench.web.page_content import LONGEST_CONTENT, Unreadable, render_content

@@ -18,7 +18,7 @@ from pytest_fcbench.environments.world import World
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, WebModel
-from pytest_fcbench.server.lookup import Body, read_body
+from pytest_fcbench.server.body import Body, read_body
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite

@@ -122,15 +122,21 @@ def test_models_are_listed(oracle: str) -> None:
 
 
 OTHER = (
-    f"{ABSTAINING.key} does not have these messages and tools; use the same suite version "
-    f"and options as the server"
+    f"{ABSTAINING.key} does not have these messages and tools: message 1 (user) is "
+    "'Set a timer for 25 minutes with the label sourdough.' where the entry has "
+    "'Can you think of a good name for a ginger kitten?'; the request lacks the tool 'vet_book_visit' and "
+    "has the tool 'set_timer'; use the same suite version and options as the server"
+)
+UNKNOWN = (
+    "no entry of these suites has these messages and tools: core, nor a question like theirs; name the suite "
+    "of the request with --suite"
 )
 
 
 @pytest.mark.parametrize(
     ("change", "entry", "status", "code", "says"),
     [
-        ({"messages": []}, None, 404, "unknown_request", "no entry of these suites has these messages: core"),
+        ({"messages": []}, None, 404, "unknown_request", UNKNOWN),
         ({}, "core:x", 404, "unknown_entry", "these suites have no entry 'core:x': core"),
         ({}, ABSTAINING.key, 400, "other_request", OTHER),
     ],
@@ -349,6 +355,6 @@ def test_litellm_gets_the_text_of_the_oracle(litellm: Any, oracle: str) -> None:
 def test_litellm_tells_that_another_entry_was_named(litellm: Any, oracle: str) -> None:
     with pytest.raises(
         litellm.BadRequestError,
-        match="does not have these messages and tools; use the same suite version and options as the server",
+        match=r"messages and tools: .*; use the same suite version and options as the server",
     ):
         _ask_through_litellm(litellm, oracle, make_body(ABSTAINING))

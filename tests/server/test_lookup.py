@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError
@@ -16,15 +16,8 @@ from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
-from pytest_fcbench.server.lookup import (
-    MANNERS,
-    Lookup,
-    Models,
-    RefusedRequestError,
-    estimate_tokens,
-    list_requests,
-    read_body,
-)
+from pytest_fcbench.server.body import RefusedRequestError, read_body
+from pytest_fcbench.server.lookup import MANNERS, Lookup, Models, estimate_tokens, list_requests
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn, tool_calls
 from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body, make_suite, read_sent
@@ -39,9 +32,9 @@ def _make_lookup(*entries: Entry, models: Models = OracleModel) -> Lookup:
     return Lookup([make_suite(*(entries or (DOTTED, FIRST, SECOND, BARE)))], models)
 
 
-def _find_refusal(body: Sent, name: str | None = None) -> tuple[int, str, str]:
+def _find_refusal(body: Sent, name: str | None = None, entries: Sequence[Entry] = ()) -> tuple[int, str, str]:
     with pytest.raises(RefusedRequestError) as caught:
-        _make_lookup().find_request(read_sent(body), name)
+        _make_lookup(*entries).find_request(read_sent(body), name)
     return caught.value.status, caught.value.code, str(caught.value)
 
 
@@ -59,7 +52,9 @@ def test_an_entry_and_its_manner_are_found(prompting: Prompting, *, named: bool)
 
 def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -> None:
     lookup = _make_lookup()
-    with pytest.raises(RefusedRequestError, match="no entry of these suites has these messages: core"):
+    with pytest.raises(
+        RefusedRequestError, match="no entry of these suites has these messages and tools: core"
+    ):
         lookup.find_request(read_sent({"messages": []}))
     assert (
         lookup.find_request(read_sent(make_body(FIRST, Mode.FC, Names.DOTTED))).prompting.names
@@ -207,7 +202,9 @@ def test_the_conversation_is_that_with_the_model_which_is_served() -> None:
     lookup = _make_lookup(TALK, models=LexicalModel)
     served = hold_conversation(LexicalModel(Prompting.make_default(Mode.FC)), TALK, Mode.FC)
     assert {lookup.find_request(read_sent(body)).entry.key for _, body in served} == {TALK.key}
-    with pytest.raises(RefusedRequestError, match="no entry of these suites has these messages: core"):
+    with pytest.raises(
+        RefusedRequestError, match="no entry of these suites has these messages and tools: core"
+    ):
         lookup.find_request(read_sent(_list_bodies(TALK, Mode.FC)[-1]))
 
 
@@ -282,21 +279,70 @@ def test_letters_beyond_ascii_count_as_their_bytes() -> None:
 # Refused
 
 
+UNKNOWN = "no entry of these suites has these messages and tools: core"
+LIKE_NONE = ", nor a question like theirs; name the suite of the request with --suite"
+
+
 @pytest.mark.parametrize(
-    "change",
-    [{"messages": []}, {"messages": [{"role": "user", "content": "Else?"}]}, {"tools": []}, {"tools": True}],
+    ("change", "says"),
+    [
+        ({"messages": []}, LIKE_NONE),
+        ({"messages": [{"role": "user", "content": "Else?"}]}, LIKE_NONE),
+        (
+            {"tools": []},
+            f". The nearest is {DOTTED.key}: the request has no tools; the entry offers 'weather_forecast' "
+            "in function-calling mode, and describes them in the system prompt in prompt mode",
+        ),
+        (
+            {"tools": True},
+            f". The nearest is {DOTTED.key}: the tools must be a list of "
+            '{"type": "function", "function": {"name": ...}}',
+        ),
+    ],
 )
-def test_what_no_entry_asks_is_refused(change: Sent) -> None:
-    says = "no entry of these suites has these messages: core"
-    assert _find_refusal(make_body(DOTTED) | change) == (404, "unknown_request", says)
+def test_a_request_of_no_entry_is_refused_with_the_nearest_one(change: Sent, says: str) -> None:
+    assert _find_refusal(make_body(DOTTED) | change) == (404, "unknown_request", UNKNOWN + says)
 
 
 def test_a_named_entry_must_ask_what_was_sent() -> None:
     says = (
-        f"{FIRST.key} does not have these messages and tools; use the same suite version and "
-        f"options as the server"
+        f"{FIRST.key} does not have these messages and tools: message 1 (user) is "
+        f"{DOTTED.turns[0][0].content!r} where the entry has 'What time is it?'; the request lacks the tool "
+        "'now' and has the tool 'weather_forecast'; use the same suite version and options as the server"
     )
     assert _find_refusal(make_body(DOTTED), FIRST.key) == (400, "other_request", says)
+
+
+def test_of_entries_with_the_same_question_the_nearest_is_the_one_with_the_tools() -> None:
+    entries = [
+        make_entry(functions=[make_doc(name)], query="Now?", entry_id=name) for name in ("a", "b", "c")
+    ]
+    sent = make_body(entries[1])
+    messages: Any = sent["messages"]
+    sent["messages"] = [*messages, {"role": "user", "content": "Please."}]
+    assert _find_refusal(sent, entries=entries)[2].endswith(
+        ". The nearest is core:b: the request goes on with message 2, a message of the role 'user' "
+        "('Please.'), where the entry ends"
+    )
+
+
+def test_a_conversation_is_compared_at_its_nearest_step() -> None:
+    sent = _list_bodies(TALK, Mode.FC)[2]
+    messages: Any = sent["messages"]
+    messages[-1]["content"] += " Please."
+    assert _find_refusal(sent, entries=[TALK])[2].endswith(
+        "message 6 (user) is '...ubtract one from it. Please.' where the entry has '...ubtract one from it.'"
+    )
+
+
+def test_a_question_about_a_memory_is_compared_after_the_earlier_conversations() -> None:
+    entry = next(entry for entry in list_entries(CORE) if entry.category.name == "memory_kv")
+    sent = next(body for _, body in hold_conversation(OracleModel(MANNERS[0]), entry, Mode.FC))
+    messages: Any = sent["messages"]
+    messages[-1]["content"] += " Please."
+    suite = replace(CORE, categories=(entry.category,))
+    with pytest.raises(RefusedRequestError, match=r" \(user\) is .* Please\.' where the entry has "):
+        Lookup([suite], OracleModel).find_request(read_sent(sent), entry.key)
 
 
 @pytest.mark.parametrize("name", ["core:third", "first", "", f"{FIRST.key}-t0", f"{FIRST.key}-t1-t2"])
@@ -305,59 +351,7 @@ def test_a_name_must_be_that_of_an_entry(name: str) -> None:
     assert _find_refusal(make_body(FIRST), name) == (404, "unknown_entry", says)
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        (b"", "invalid_json"),
-        (b'{"messages": [', "invalid_json"),
-        (b"\xff", "invalid_json"),
-        (b"[" * 100_000, "invalid_json"),
-        (b"[]", "invalid_request"),
-        (b"{}", "invalid_request"),
-        (b'{"messages": "hi"}', "invalid_request"),
-    ],
-)
-def test_a_body_must_be_an_object_with_messages(text: bytes, code: str) -> None:
-    with pytest.raises(RefusedRequestError) as caught:
-        read_body(text)
-    assert (caught.value.status, caught.value.code) == (400, code)
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=8,
-)
-
-
-@given(VALUES)
-def test_the_same_values_are_the_same_request_however_written(value: object) -> None:
-    body = {"messages": [value], "tools": [{"b": value, "a": 1}]}
-    other = json.dumps({"tools": [{"a": 1.0, "b": value}], "messages": [value]}, indent=2, ensure_ascii=False)
-    assert read_sent(body) == read_body(other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (1, True),
-        (1, "1"),
-        (0, None),
-        ([1, 2], [2, 1]),
-        ({"a": {"b": None}}, {"a": {}}),
-        ({"a": [None]}, {"a": []}),
-        (1, 1.5),
-    ],
-)
-def test_other_values_are_another_request(one: object, other: object) -> None:
-    assert read_sent({"messages": [one]}).digest != read_sent({"messages": [other]}).digest
-
-
-def test_a_member_of_a_message_that_is_null_can_be_left_out() -> None:
-    """Of a message of tool calls some clients send the content, others do not."""
-    assert read_sent({"messages": [{"role": "assistant", "content": None}]}) == read_sent(
-        {"messages": [{"role": "assistant"}]}
-    )
+def test_a_message_of_tool_calls_can_leave_out_its_content() -> None:
     bodies = _list_bodies(TALK, Mode.FC)
     messages = bodies[1]["messages"]
     assert isinstance(messages, list)
@@ -366,11 +360,26 @@ def test_a_member_of_a_message_that_is_null_can_be_left_out() -> None:
     assert (_make_lookup(TALK).find_request(read_sent(bodies[1]))).step == 1
 
 
-@pytest.mark.parametrize(
-    ("given", "stream"), [({}, False), ({"stream": None}, False), ({"stream": True}, True)]
-)
-def test_whether_a_stream_is_asked_for(given: Sent, stream: bool) -> None:
-    assert read_sent({"messages": [], **given}).stream is stream
+@pytest.mark.parametrize("make_id", [lambda index: f"call_{index % 2}", lambda index: f"own-{index}"])
+def test_a_client_can_have_ids_of_its_own_for_tool_calls(make_id: Callable[[int], str]) -> None:
+    """The server's own ids begin anew in each reply."""
+    lookup = _make_lookup(TALK)
+    for sent in _list_bodies(TALK, Mode.FC):
+        messages: Any = sent["messages"]
+        calls = [call for message in messages for call in message.get("tool_calls", ())]
+        replies = [message for message in messages if message["role"] == "tool"]
+        for index, (call, reply) in enumerate(zip(calls, replies, strict=True)):
+            call["id"] = reply["tool_call_id"] = make_id(index)
+        assert lookup.find_request(read_sent(sent)).entry is TALK
+
+
+def test_a_result_must_belong_to_its_call() -> None:
+    sent = _list_bodies(TALK, Mode.FC)[1]
+    messages: Any = sent["messages"]
+    messages[2]["tool_call_id"] = "another"
+    assert _find_refusal(sent, entries=[TALK])[2].endswith(
+        "'tool_call_id' of message 3 (tool) is 'another' where the entry has 'call 1'"
+    )
 
 
 # The official suite

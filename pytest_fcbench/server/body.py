@@ -1,0 +1,108 @@
+"""The bodies of requests, and the errors that answer them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+class RefusedRequestError(Exception):
+    """An error that answers a request: HTTP status, OpenAI's code, a sentence."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The parts of a request's body that the server uses."""
+
+    digest: bytes
+    """Hash of messages and tools as JSON values; missing tools count as an empty list."""
+    messages: Sequence[object] = field(compare=False)
+    """The messages without members that are null, and with numbers as ids of tool calls."""
+    tools: object = field(compare=False)
+    stream: bool = False
+    include_usage: bool = False
+    """True where the last event of a stream shall tell the token usage."""
+
+
+def parse_json(text: str | bytes) -> object:
+    """Parse the body of a request. Raises ``RefusedRequestError`` where it is not JSON."""
+    try:
+        body: object = json.loads(text, parse_float=_parse_number)
+    except (ValueError, RecursionError) as error:
+        raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
+    return body
+
+
+def read_body(text: str | bytes) -> Body:
+    """Read a chat request. Raises ``RefusedRequestError`` for one that is not JSON or has no messages."""
+    return interpret_body(parse_json(text))
+
+
+def interpret_body(body: object) -> Body:
+    """Interpret a parsed chat request. Raises ``RefusedRequestError`` for one without messages."""
+    try:
+        if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
+            raise RefusedRequestError(
+                400, "invalid_request", "the body must be an object with a list of messages"
+            )
+        # Clients leave out the content of a message that has none, or send null.
+        messages: list[object] = [
+            {key: value for key, value in message.items() if value is not None}
+            if isinstance(message, Mapping)
+            else message
+            for message in body["messages"]
+        ]
+        messages = number_call_ids(messages)
+        # Temperature, model and the order of keys differ from client to client, so they are left out.
+        tools = body.get("tools") or []
+        asked = json.dumps([messages, tools], sort_keys=True)
+    except RecursionError as error:
+        raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
+    options = body.get("stream_options")
+    return Body(
+        hashlib.sha256(asked.encode()).digest(),
+        messages,
+        tools,
+        stream=bool(body.get("stream")),
+        include_usage=isinstance(options, Mapping) and bool(options.get("include_usage")),
+    )
+
+
+def number_call_ids(messages: Sequence[object]) -> list[object]:
+    """Replace the ids of tool calls by numbers, because each client has its own.
+
+    Some send back what the server gave, others make new ones, and a server may give an id again.
+    """
+    numbers: dict[object, str] = {}
+    count = 0
+    found: list[object] = []
+    for message in messages:
+        if isinstance(message, Mapping) and isinstance(message.get("tool_calls"), list):
+            calls: list[object] = []
+            for call in message["tool_calls"]:
+                if isinstance(call, Mapping) and isinstance(call.get("id"), str):
+                    count += 1
+                    numbers[call["id"]] = f"call {count}"
+                    calls.append({**call, "id": f"call {count}"})
+                else:
+                    calls.append(call)
+            found.append({**message, "tool_calls": calls})
+        elif isinstance(message, Mapping) and isinstance(message.get("tool_call_id"), str):
+            given = message["tool_call_id"]
+            found.append({**message, "tool_call_id": numbers.get(given, given)})
+        else:
+            found.append(message)
+    return found
+
+
+def _parse_number(text: str) -> float:
+    """Parse a number by its value, because some clients (JavaScript) write ``1`` for ``1.0``."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
