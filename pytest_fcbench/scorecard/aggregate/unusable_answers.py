@@ -17,7 +17,7 @@ _UNREADABLE = ("decoder_failed", "unreadable_call")
 
 TOOL_SWITCHES = (
     "vLLM: --enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja; llama-cpp-python: "
-    "--chat_format chatml-function-calling"
+    "--chat_format chatml-function-calling and the parameter tool_choice=auto"
 )
 """What makes servers read tool calls out of what a model writes."""
 _CONTEXT_SWITCHES = "vLLM: --max-model-len; llama.cpp: -c; llama-cpp-python: --n_ctx"
