@@ -102,6 +102,9 @@ class ChatServer:
         app.router.add_post("/v1/chat/completions", self._answer_chat)
         app.router.add_get("/v1/models", self._list_models)
         app.router.add_get("/stats", self._show_stats)
+        # vLLM and SGLang have the first, llama.cpp has both.
+        for path in ("/health", "/v1/health"):
+            app.router.add_get(path, self._show_health)
         web.run_app(
             app,
             sock=listening,
@@ -112,6 +115,9 @@ class ChatServer:
             shutdown_timeout=0.1,
             backlog=1024,
         )
+
+    async def _show_health(self, request: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
 
     async def _list_models(self, request: web.Request) -> web.Response:
         model = {"id": self._name, "object": "model", "created": 0, "owned_by": "fcbench"}

@@ -118,6 +118,14 @@ def test_models_are_listed(oracle: str) -> None:
     }
 
 
+@pytest.mark.parametrize("path", ["/health", "/v1/health"])
+def test_health_is_told_without_counting_as_a_request(oracle: str, path: str) -> None:
+    before = stats(oracle)
+    answer = send_request(oracle, "GET", path)
+    assert (answer.status, answer.body) == (200, {"status": "ok"})
+    assert stats(oracle) == before
+
+
 # Errors
 
 
