@@ -1,8 +1,9 @@
-"""The server: OpenAI's chat interface over the models that need no network."""
+"""The server: OpenAI's interfaces over the models that need no network."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import struct
 import time
@@ -20,6 +21,7 @@ from pytest_fcbench.server.body import RefusedRequestError, read_body
 from pytest_fcbench.server.faults import Draw, Kind
 from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models
 from pytest_fcbench.server.replies import Reply, build_reply, serialize_reply, stream_reply
+from pytest_fcbench.server.responses import build_response, read_response_request, stream_response
 
 ENTRY_HEADER = "X-Fcbench-Entry"
 """The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
@@ -100,6 +102,7 @@ class ChatServer:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
         app = web.Application(client_max_size=MOST_BYTES, middlewares=[_format_errors])
         app.router.add_post("/v1/chat/completions", self._answer_chat)
+        app.router.add_post("/v1/responses", self._answer_response)
         app.router.add_get("/v1/models", self._list_models)
         app.router.add_get("/stats", self._show_stats)
         # vLLM and SGLang have the first, llama.cpp has both.
@@ -128,6 +131,9 @@ class ChatServer:
 
     async def _answer_chat(self, request: web.Request) -> web.StreamResponse:
         return await self._answer_request(request, self._prepare_chat_answer)
+
+    async def _answer_response(self, request: web.Request) -> web.StreamResponse:
+        return await self._answer_request(request, self._prepare_response)
 
     async def _answer_request(self, request: web.Request, prepare: Prepare) -> web.StreamResponse:
         # Drawn before anything is awaited, so that faults come in the order of arrival.
@@ -169,6 +175,16 @@ class ChatServer:
             return _Answer(asked.entry.key, tuple(events), broken=broken, is_stream=True)
         head = b'{"id":"%s","created":%d,' % (reply_id.encode(), call.created)
         return _Answer(asked.entry.key, (head + serialized,), broken=broken)
+
+    async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
+        request = read_response_request(content)
+        asked = self._lookup.find_request(request.body, call.name)
+        broken = call.fault is Kind.JSON and asked.entry.category.single_turn
+        reply, _ = await self._build_reply(asked, broken=broken)
+        response = build_response(reply, request, call.number, call.created)
+        if request.body.stream:
+            return _Answer(asked.entry.key, tuple(stream_response(response)), broken=broken, is_stream=True)
+        return _Answer(asked.entry.key, (json.dumps(response).encode(),), broken=broken)
 
     async def _build_reply(self, asked: FoundRequest, *, broken: bool) -> tuple[Reply, bytes]:
         """Build the reply once for all equal requests. Raises ``RefusedRequestError`` without an answer."""
