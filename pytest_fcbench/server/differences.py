@@ -160,7 +160,7 @@ def _describe_messages(sent: Sequence[object], expected: Sequence[object]) -> st
     if at == len(sent):
         return f"the request ends before {number}, {_show_message(expected[at])}"
     if at == len(expected):
-        return f"the request goes on with {number}, {_show_message(sent[at])}, where the entry ends"
+        return f"the request continues with {number}, {_show_message(sent[at])}, where the entry ends"
     one, other = sent[at], expected[at]
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         return _contrast(number, one, other)

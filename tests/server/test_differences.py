@@ -79,7 +79,7 @@ PROMPT = Expected("core:a", _make_body([SYSTEM, USER], []), Mode.PROMPT)
         ),
         (
             [USER, CALLED],
-            "the request goes on with message 2, a message of the role 'assistant' "
+            "the request continues with message 2, a message of the role 'assistant' "
             """('[{"id": "call 1", "function": {"name": "convert"}}]'), where the entry ends""",
         ),
         (

@@ -321,7 +321,7 @@ def test_of_entries_with_the_same_question_the_nearest_is_the_one_with_the_tools
     messages: Any = sent["messages"]
     sent["messages"] = [*messages, {"role": "user", "content": "Please."}]
     assert _find_refusal(sent, entries=entries)[2].endswith(
-        ". The nearest is core:b: the request goes on with message 2, a message of the role 'user' "
+        ". The nearest is core:b: the request continues with message 2, a message of the role 'user' "
         "('Please.'), where the entry ends"
     )
 
