@@ -185,8 +185,19 @@ DIALECT = re.compile(
 LONGEST = 260
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z_-]*[a-z])")
 FOREIGN_OPTIONS = frozenset(
-    ["enable-auto-tool-choice", "tool-call-parser", "max-model-len", "jinja", "chat_format", "n_ctx"]
-    + ["force-reinstall", "no-deps", "upgrade", "lf", "deselect"]
+    [
+        "enable-auto-tool-choice",
+        "tool-call-parser",
+        "max-model-len",
+        "jinja",
+        "chat_format",
+        "n_ctx",
+        "force-reinstall",
+        "no-deps",
+        "upgrade",
+        "lf",
+        "deselect",
+    ]
 )
 """Options of pip, pytest and servers of models."""
 COMMAND = re.compile(r"(?:'|run: |run '|with: |next: )fcbench ([a-z][a-z-]*)")
