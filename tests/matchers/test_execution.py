@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -11,14 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.domain.entry import CATEGORIES, Comparison, Entry, ExpectedResults, PathCall
-from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call, Completion, Fault, ToolCall
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
 from pytest_fcbench.execution.outcomes import Outcome, Returned
 from pytest_fcbench.execution.sandbox.pool import Limits, Pool
 from pytest_fcbench.matchers import execution
 from tests.factories import make_doc, make_entry, make_transcript
-from tests.matchers.outcomes import name_outcomes
+from tests.matchers.outcomes import name_outcome, name_outcomes
 
 NAMES = (
     *(
@@ -278,7 +279,97 @@ def test_reasons_say_what_came_and_what_should(pool: Pool) -> None:
         "no call returns what math_gcd(a=12, b=18) returns (6): math_gcd(a=7, b=14): it returns 7, the "
         "truth 6 (exact_match); math_gcd(a=5, b=5): it returns 5, the truth 6 (exact_match)"
     )
-    json.dumps(verdict.details)
+    assert verdict.details == {"expected": SIX}
+
+
+def test_a_failing_call_has_both_results_in_its_details(pool: Pool) -> None:
+    answer = make_transcript("[math_gcd(a=7, b=14)]")
+    verdict = execution.judge(entry_of(SIX, category="exec_simple"), answer, pool).official
+    assert isinstance(verdict, Failed)
+    assert verdict.details == {"call": SIX, "expected": "6", "found": "7"}
+
+
+def test_a_wrong_number_of_calls_has_both_numbers_in_its_details(pool: Pool) -> None:
+    answer = make_transcript(f"[{SIX}, {SIX}, {SIX}]")
+    verdict = execution.judge(entry_of(SIX, "math_gcd(a=5, b=10)"), answer, pool).official
+    assert isinstance(verdict, Failed)
+    assert verdict.reason == "3 calls were made; the truth makes 2"
+    assert verdict.details == {"expected": 2, "found": 3}
+
+
+@pytest.mark.parametrize(("category", "key"), [("exec_simple", "call"), ("exec_parallel", "expected")])
+def test_details_have_500_characters_of_a_call(category: str, key: str) -> None:
+    truth = f"median(x=1.{'0' * 600})"
+    entry = entry_of(truth, category=category)
+    verdict = execution.judge(entry, make_transcript("[median(x=2)]"), _echo_numbers).official
+    assert isinstance(verdict, Failed)
+    assert verdict.details[key] == f"median(x=1.{'0' * 489}"
+
+
+def test_a_number_that_python_does_not_write_is_described(pool: Pool) -> None:
+    entry = entry_of("math_factorial(n=3000)", category="exec_simple")
+    verdict = execution.judge(entry, make_transcript("[math_factorial(n=3)]"), pool).official
+    assert isinstance(verdict, Failed)
+    assert verdict.reason == (
+        "it returns 6, the truth a number with more digits than Python writes (exact_match)"
+    )
+
+
+def test_an_answer_that_nobody_recorded_is_not_that_of_another_function(pool: Pool) -> None:
+    answer = make_transcript("[get_weather_data(coordinates=[1, 2])]")
+    verdict = execution.judge(entry_of(SIX, category="exec_simple"), answer, pool).official
+    assert verdict == Failed(f"{CHECKER}wrong_result", "it asks a web API whose answer nobody recorded")
+
+
+def test_a_call_that_fails_for_sure_decides_before_an_unrecorded_answer(pool: Pool) -> None:
+    """Officially 1 and 1.0 differ in structure, whatever the API would say."""
+    entry = entry_of("get_movie_rating('Avatar')", "math_gcd(a=1, b=1)", kind=STRUCTURAL)
+    answer = "[get_movie_rating(movie_name='avatar'), calculate_mean(numbers=[1])]"
+    judgement = execution.judge(entry, make_transcript(answer), pool)
+    assert name_outcomes(judgement) == (MATCH, "not scored: live_only")
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "code"),
+    [
+        ({"a": 1}, {"a": 1.0}, None),
+        ({"a": 0.3}, {"a": 0.1 + 0.2}, None),
+        ({"a": 1}, {"a": True}, "wrong_result"),
+        ({"a": 1}, {"a": 2}, "wrong_result"),
+        ({"a": 1}, {"b": 1}, "wrong_result"),
+        ({"a": [1]}, {"a": [1, 1]}, "wrong_result"),
+        ([{"a": 1}], [{"a": 2}], "wrong_result"),
+    ],
+)
+def test_corrected_results_are_equal_in_depth(expected: object, found: object, code: str | None) -> None:
+    values = {"median(x=1)": expected, "median(x=2)": found}
+
+    def look_up(calls: Sequence[str], recorded: Sequence[PathCall], own: Sequence[str]) -> Sequence[Outcome]:
+        return [Returned(values[call]) for call in calls]
+
+    entry = entry_of("median(x=1)", category="exec_simple")
+    verdict = execution.judge(entry, make_transcript("[median(x=2)]"), look_up).corrected
+    assert name_outcome(verdict) == (code and f"{CHECKER}{code}")
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (Call("f", {"x": 1, "y": "a'b"}), """f(x=1, y="a'b")"""),
+        (Call("f", {"**": {"a": 1}}), "f(**{'a': 1})"),
+        (Call("f", {"a-b": 1}), "f(**{'a-b': 1})"),
+        (Call("f", {"x": {"p": 1, "q": [1, (2, 3)]}}), "f(x={'p': 1, 'q': [1, (2, 3, )]})"),
+        (Call("f", {}, ({"math_gcd": {"a": 1}}, 2)), "f(math_gcd(a=1), 2)"),
+        (Call("f", {"x": [{"math_gcd": {"a": 1}}]}), "f(x=[math_gcd(a=1)])"),
+        (Call("f", {"x": ({"math_gcd": {"a": 1}},)}), "f(x=(math_gcd(a=1), ))"),
+        (Call("f", {"x": {"p": {"math_gcd": {"a": 1}}, "q": 2}}), "f(x={'p': math_gcd(a=1), 'q': 2})"),
+        (Call("f", {"x": {"math_gcd": {"a": {"math_lcm": {}}}}}), "f(x=math_gcd(a=math_lcm()))"),
+        (Call("f", {"x": {"not_offered": {"a": 1}}}), "f(x={'not_offered': {'a': 1}})"),
+        (Call("f", {"x": {"math_gcd": 1}}), "f(x={'math_gcd': 1})"),
+    ],
+)
+def test_a_call_is_written_with_the_calls_in_its_arguments(call: Call, text: str) -> None:
+    assert execution.write_call(call, Offer(tuple(DOCS), Names.DOTTED)) == text
 
 
 def _echo_numbers(

@@ -16,12 +16,13 @@ from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.environments import DOMAINS, open_environments
+from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.matchers.state import judge, match_calls
+from pytest_fcbench.matchers.state import judge, list_offered_docs, match_calls
 from tests.disturbance import disturb_parsing, repeat_in_threads
-from tests.factories import make_entry, make_transcript
+from tests.factories import make_doc, make_entry, make_transcript
 from tests.matchers.outcomes import name_outcome, name_outcomes
 
 Turns: TypeAlias = Sequence[Sequence[str]]
@@ -254,6 +255,20 @@ APART: Mapping[str, tuple[Turns, Turns, Mapping[str, object], str | None, str | 
         RESPONSE,
         None,
     ),
+    "the text as the official executor rewrites it": (
+        [["echo(content='instance.ls() lists', file_name='notes.txt')"]],
+        [["echo(content='ls() lists', file_name='notes.txt')"]],
+        {},
+        None,
+        STATE,
+    ),
+    "such a text behind a blank": (
+        [["echo(content='instance.ls() lists', file_name='notes.txt')"]],
+        [[" echo(content='ls() lists', file_name='notes.txt')"]],
+        {},
+        None,
+        STATE,
+    ),
     "a part of a name in a text": (
         [["echo(content='skills() and ls')"]],
         [["echo(content='skills() and ls')"]],
@@ -399,6 +414,12 @@ def test_only_a_function_that_is_offered_by_then_can_be_attempted(turn: int, cod
     assert name_outcomes(judge(entry, transcript_of(*turns), open_entry)) == (None, code)
 
 
+def test_an_entry_without_a_scene_offers_its_functions_in_each_turn() -> None:
+    entry = make_entry("multiple", functions=[make_doc("f", {}), make_doc("g", {})])
+    assert entry.scene is None
+    assert [doc.name for doc in list_offered_docs(entry, 3)] == ["f", "g"]
+
+
 # Faults, data that are known to be bad, and what is no entry of this matcher
 
 FAULTS: Mapping[str, tuple[Fault, str | None, tuple[str, str]]] = {
@@ -512,7 +533,37 @@ def test_a_missing_result_names_call_and_result() -> None:
 def test_the_first_result_that_is_missing_is_named() -> None:
     found = find_failure([[PWD, CAT]], [[PWD]])
     assert found.details["call"] == CAT
-    assert not found.reason.endswith("more)")
+    assert found.reason == f"""turn 1: no call returned what {CAT} returns: {{"file_content": "one\\ntwo"}}"""
+
+
+def test_one_more_missing_result_is_counted() -> None:
+    found = find_failure([[LS, PWD, CAT]], [[LS]])
+    here = '{"current_working_directory": "/home"}'
+    assert found.reason == f"turn 1: no call returned what pwd() returns: {here} (and 1 more)"
+
+
+class Bell(Environment):
+    """A bell whose state no text shows."""
+
+    rung = 0
+
+    def ring(self) -> str:
+        """Ring the bell."""
+        self.rung += 1
+        return "ding"
+
+    def get_full_state(self) -> Mapping[str, object]:
+        return {}
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_states_may_differ_in_what_no_text_shows(profile: Profile) -> None:
+    truth = Trajectory((("ring()",),))
+    found = match_calls(
+        truth, [[["ring()", "ring()"]]], lambda: Environments({"bell": Bell({}, WORLD)}), profile
+    )
+    assert expect_failure(found).code == STATE
+    assert expect_failure(found).reason == "turn 1: the states differ"
 
 
 @pytest.mark.parametrize("profile", Profile)
