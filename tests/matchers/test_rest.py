@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import closing
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResponse
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
-from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.matchers import rest
@@ -122,6 +123,55 @@ def test_a_tool_call_is_sent_like_a_written_one(performer: Performer) -> None:
     assert name_outcomes(judgement) == (None, None)
 
 
+def list_sent_texts(arguments: Mapping[str, object]) -> list[str]:
+    """Return the texts that are performed for a tool call: officially, then corrected."""
+    sent: list[str] = []
+
+    def note_call(call: str) -> Response:
+        sent.append(call)
+        return make_response({})
+
+    completion = Completion(tool_calls=(ToolCall("requests_get", json.dumps(arguments)),))
+    rest.judge(entry_of(), make_transcript(completion), note_call)
+    return sent[1:]
+
+
+def test_officially_a_tool_call_is_written_under_its_own_name_and_without_blanks() -> None:
+    official, corrected = list_sent_texts({"url": "u", "params": {"zone": 1}})
+    assert official == "requests_get(url='u',params={'zone': 1})"
+    assert corrected == "requests.get(url='u', params={'zone': 1})"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"url": "", "params": "", "headers": "None", "cookies": None}, "requests.get(url='')"),
+        ({"url": "u", "verify": "true"}, "requests.get(url='u', verify=True)"),
+        ({"url": "u", "verify": "file.pem"}, "requests.get(url='u', verify='file.pem')"),
+        ({"url": "u", "stream": "True"}, "requests.get(url='u', stream=True)"),
+        ({"url": "u", "allow_redirects": "False"}, "requests.get(url='u', allow_redirects=False)"),
+        ({"url": "u", "auth": ["me", "pw"]}, "requests.get(url='u', auth=('me', 'pw', ))"),
+        ({"url": "u", "timeout": [1, 2]}, "requests.get(url='u', timeout=(1, 2, ))"),
+        ({"url": "u", "params": ["a", "b"]}, "requests.get(url='u', params=['a', 'b'])"),
+    ],
+)
+def test_corrected_values_are_sent_as_requests_wants_them(arguments: Mapping[str, object], text: str) -> None:
+    assert list_sent_texts(arguments)[-1] == text
+
+
+def test_officially_an_empty_object_cannot_be_read() -> None:
+    """It would be a call without a name."""
+    verdict = rest.judge(entry_of(), make_transcript("[requests.get(url={})]"), answer_nothing).official
+    assert verdict == Failed(DECODER, "an empty dict reads as a call without a name")
+
+
+def test_a_builtin_is_one_whatever_its_arguments() -> None:
+    judgement = rest.judge(entry_of(), make_transcript("[print(x=(1, 2))]"), answer_nothing)
+    assert judgement.official == Failed(
+        f"{CODE}cannot_get_status_code", "what print(x=(1, 2)) returns is no response"
+    )
+
+
 def test_a_fault_of_the_answer_decides_the_verdict(performer: Performer) -> None:
     for fault, expected in (
         (Fault.OVERFLOW, (Fault.OVERFLOW, Fault.OVERFLOW)),
@@ -156,6 +206,10 @@ def test_an_entry_without_an_expected_response_is_refused(performer: Performer) 
 
 def make_response(body: object, asked: str = "one", host: str = "a.example", status: int = 200) -> Responded:
     return Responded(asked, host, status, json.dumps(body))
+
+
+def answer_nothing(call: str) -> Response:
+    return make_response({})
 
 
 def make_text_response(text: str) -> Responded:
@@ -242,6 +296,8 @@ def test_what_was_recorded_years_ago_holds_officially_only() -> None:
         (make_response({"a": 1}, status=204), f"{CODE}wrong_status_code", ...),
         (make_response({"a": 1}, status=301), f"{CODE}wrong_status_code", ...),
         (make_response({"a": 1}, status=429), f"{CODE}wrong_status_code", "not scored: unreached"),
+        (make_response({"a": 1}, status=499), f"{CODE}wrong_status_code", ...),
+        (make_response({"a": 1}, status=500), f"{CODE}wrong_status_code", "not scored: unreached"),
         (make_response({"a": 1}, status=503), f"{CODE}wrong_status_code", "not scored: unreached"),
         (Raised("refused"), f"{CODE}execution_error", ...),
         (Unreached("timeout"), f"{CODE}execution_error", "not scored: unreached"),
@@ -255,17 +311,19 @@ def test_what_can_become_of_a_call(response: Response, official: str, corrected:
 
 
 @pytest.mark.parametrize(
-    ("truth", "cause"),
+    ("truth", "cause", "reason"),
     [
-        (Unanswered("a.example"), "live_only"),
-        (Raised("x"), "truth_failed"),
-        (Unreached("x"), "unreached"),
-        (make_text_response("no JSON"), "truth_failed"),
-        (make_response({}, status=500), "truth_failed"),
+        (Unanswered("a.example"), "live_only", "a.example: nobody recorded its answer"),
+        (Raised("refused"), "truth_failed", "refused"),
+        (Unreached("timeout"), "unreached", "timeout"),
+        (make_text_response("no JSON"), "truth_failed", "HTTP 200: no JSON"),
+        (make_text_response("[" * 100_000), "truth_failed", f"HTTP 200: {'[' * 200}"),
+        (make_response({}, status=500), "truth_failed", "HTTP 500: {}"),
     ],
 )
-def test_without_a_truth_nothing_is_scored(truth: Response, cause: str) -> None:
-    assert verdicts_on(make_response({}), truth) == (f"not scored: {cause}",) * 2
+def test_without_a_truth_nothing_is_scored(truth: Response, cause: str, reason: str) -> None:
+    judgement = rest.judge(entry_of(CALL), make_transcript(f"[{CALL}]"), {CALL: truth}.__getitem__)
+    assert judgement == Judgement.same_in_both(NotScored(cause, f"{CALL}: {reason}"))
 
 
 JSON = st.recursive(
@@ -312,6 +370,36 @@ def test_a_verdict_says_what_differs() -> None:
         "expected": "an object of a",
         "found": "a list of 1, of an object of b",
     }
+
+
+def describe_difference(truth: object, found: object) -> str:
+    known = {CALL: make_response(truth), OTHER: make_response(found, "two")}
+    verdict = rest.judge(entry_of(CALL), make_transcript(f"[{OTHER}]"), known.__getitem__).official
+    assert isinstance(verdict, Failed)
+    return verdict.reason
+
+
+def test_objects_are_described_by_their_keys_and_lists_by_their_first_element() -> None:
+    assert describe_difference({"a": 1, "b": 2}, [[1, 2], 3]) == (
+        "it is answered a list of 2, of [1, 2], the truth an object of a, b"
+    )
+    assert describe_difference(["x"], 5) == "it is answered 5, the truth a list of 1, of 'x'"
+
+
+def test_a_call_that_fails_is_named() -> None:
+    known = {CALL: make_response({}), OTHER: Raised("refused")}
+    verdict = rest.judge(entry_of(CALL), make_transcript(f"[{OTHER}]"), known.__getitem__).official
+    assert verdict == Failed(f"{CODE}execution_error", f"{OTHER}: refused")
+
+
+def test_details_have_500_characters_of_a_call() -> None:
+    long, other = (f"requests.get(url='https://a.example/{letter * 600}')" for letter in "ab")
+    known = {long: make_response({"a": 1}), other: make_response({"b": 1}, "two")}
+    verdict = rest.judge(entry_of(long), make_transcript(f"[{other}]"), known.__getitem__).official
+    assert isinstance(verdict, Failed)
+    start = "requests.get(url='https://a.example/"
+    assert verdict.details["call"] == start + "b" * (500 - len(start))
+    assert verdict.details["truth"] == start + "a" * (500 - len(start))
 
 
 def test_what_is_recorded_for_other_entries_is_played_too() -> None:
