@@ -387,7 +387,7 @@ def test_objects_are_described_by_their_keys_and_lists_by_their_first_element() 
 
 
 def test_a_call_that_fails_is_named() -> None:
-    known = {CALL: make_response({}), OTHER: Raised("refused")}
+    known: Mapping[str, Response] = {CALL: make_response({}), OTHER: Raised("refused")}
     verdict = rest.judge(entry_of(CALL), make_transcript(f"[{OTHER}]"), known.__getitem__).official
     assert verdict == Failed(f"{CODE}execution_error", f"{OTHER}: refused")
 
