@@ -356,5 +356,5 @@ def test_a_response_can_be_cut(stream: bool) -> None:
         open_connection(api_base) as connection,
     ):
         connection.request("POST", RESPONSES, json.dumps(body))
-        with pytest.raises(http.client.IncompleteRead):
+        with pytest.raises(http.client.IncompleteRead, match=r"IncompleteRead\([1-9]\d* bytes read"):
             connection.getresponse().read()
