@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeAlias
 
 from aiohttp import web
@@ -18,6 +19,7 @@ from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.server.body import RefusedRequestError, read_body
+from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_request
 from pytest_fcbench.server.faults import Draw, Kind
 from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models
 from pytest_fcbench.server.replies import Reply, build_reply, serialize_reply, stream_reply
@@ -101,8 +103,12 @@ class ChatServer:
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
         app = web.Application(client_max_size=MOST_BYTES, middlewares=[_format_errors])
-        app.router.add_post("/v1/chat/completions", self._answer_chat)
-        app.router.add_post("/v1/responses", self._answer_response)
+        for path, prepare in (
+            ("/v1/chat/completions", self._prepare_chat_answer),
+            ("/v1/responses", self._prepare_response),
+            ("/v1/embeddings", self._prepare_embedding),
+        ):
+            app.router.add_post(path, partial(self._answer_request, prepare))
         app.router.add_get("/v1/models", self._list_models)
         app.router.add_get("/stats", self._show_stats)
         # vLLM and SGLang have the first, llama.cpp has both.
@@ -129,13 +135,7 @@ class ChatServer:
     async def _show_stats(self, request: web.Request) -> web.Response:
         return web.json_response(vars(self._stats))
 
-    async def _answer_chat(self, request: web.Request) -> web.StreamResponse:
-        return await self._answer_request(request, self._prepare_chat_answer)
-
-    async def _answer_response(self, request: web.Request) -> web.StreamResponse:
-        return await self._answer_request(request, self._prepare_response)
-
-    async def _answer_request(self, request: web.Request, prepare: Prepare) -> web.StreamResponse:
+    async def _answer_request(self, prepare: Prepare, request: web.Request) -> web.StreamResponse:
         # Drawn before anything is awaited, so that faults come in the order of arrival.
         stats, draw = self._stats, next(self._draws)
         stats.requests += 1
@@ -185,6 +185,11 @@ class ChatServer:
         if request.body.stream:
             return _Answer(asked.entry.key, tuple(stream_response(response)), broken=broken, is_stream=True)
         return _Answer(asked.entry.key, (json.dumps(response).encode(),), broken=broken)
+
+    async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
+        broken = call.fault is Kind.JSON
+        embeddings = build_embeddings(self._name, read_embedding_request(content), broken=broken)
+        return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=broken)
 
     async def _build_reply(self, asked: FoundRequest, *, broken: bool) -> tuple[Reply, bytes]:
         """Build the reply once for all equal requests. Raises ``RefusedRequestError`` without an answer."""

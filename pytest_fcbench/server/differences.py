@@ -46,7 +46,7 @@ class Questions:
 
     def find_nearest(self, sent: Body) -> Sequence[Entry]:
         """Return the entries that have the most texts of a request, else a text like its last one."""
-        texts = [text for message in sent.messages if (text := _read_user_text(message)) is not None]
+        texts = _list_texts(sent.messages, "user")
         counts = Counter(key for text in set(texts) for key in self._keys.get(text, ()))
         # In the order of the suites, whatever the order of the request's messages.
         if counts:
@@ -80,13 +80,6 @@ def _find_words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text.casefold()))
 
 
-def _read_user_text(message: object) -> str | None:
-    """Return the text of a user's message, None for any other."""
-    if not isinstance(message, Mapping) or message.get("role") != "user":
-        return None
-    return message["content"] if isinstance(message.get("content"), str) else None
-
-
 @dataclass(frozen=True, slots=True)
 class Expected:
     """A request about an entry: its key, and the mode in which it is put."""
@@ -98,18 +91,19 @@ class Expected:
 
 def choose_nearest(sent: Body, expected: Iterable[Expected]) -> Expected | None:
     """Return the request that another one resembles most; of equals the first."""
-    return max(expected, key=lambda each: _measure_likeness(sent, each.body), default=None)
+    names = set(_list_tool_names(sent.tools) or ())
 
+    def measure_likeness(each: Expected) -> tuple[int, ...]:
+        messages, tools = each.body.messages, each.body.tools
+        return (
+            (sent.messages == messages) + (sent.tools == tools),
+            _find_position(sent.messages, messages),
+            bool(sent.tools) == bool(tools),
+            -len(names.symmetric_difference(_list_tool_names(tools) or ())),
+            -abs(len(sent.messages) - len(messages)),
+        )
 
-def _measure_likeness(sent: Body, expected: Body) -> tuple[int, ...]:
-    names, others = (set(_list_tool_names(tools) or ()) for tools in (sent.tools, expected.tools))
-    return (
-        (sent.messages == expected.messages) + (sent.tools == expected.tools),
-        _find_position(sent.messages, expected.messages),
-        bool(sent.tools) == bool(expected.tools),
-        -len(names ^ others),
-        -abs(len(sent.messages) - len(expected.messages)),
-    )
+    return max(expected, key=measure_likeness, default=None)
 
 
 def describe_difference(sent: Body, expected: Expected) -> str:
@@ -140,11 +134,9 @@ def describe_difference(sent: Body, expected: Expected) -> str:
 
 
 def _list_texts(messages: Sequence[object], role: str) -> list[str]:
-    return [
-        str(each.get("content"))
-        for each in messages
-        if isinstance(each, Mapping) and each.get("role") == role
-    ]
+    """Return the texts of a role's messages; a content in parts is none."""
+    said = [each for each in messages if isinstance(each, Mapping) and each.get("role") == role]
+    return [text for each in said if isinstance(text := each.get("content"), str)]
 
 
 def _find_position(sent: Sequence[object], expected: Sequence[object]) -> int:

@@ -21,6 +21,7 @@ from pytest_fcbench.suites import core
 from tests.loopback import Answer, Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.matchers.golden_path.stand_ins import embed_text
 from tests.plugin.conftest import Project
+from tests.served import served, stats
 
 HOTELS = core.open_suite(Path()).load(CATEGORIES["hotels"])
 BY_QUERY = {entry.turns[0][0].content: entry for entry in HOTELS}
@@ -424,6 +425,19 @@ def test_an_embedding_model_pairs_calls(project: Project, monkeypatch: pytest.Mo
         assert len(embeddings.requests) == before == len(OTHERWISE)
         assert read_comparable_records(project) == first
     result.stdout.fnmatch_lines(["complex conversations: *, similarity openai/bge, *"])
+
+
+def test_the_vectors_of_fcbench_serve_pair_calls(project: Project) -> None:
+    with serve_parties() as asked, served("--model", "oracle") as api_base:
+        options = asked.list_options(
+            "--fcbench-similarity=openai/any",
+            f"--fcbench-similarity-api-base={api_base}",
+            "--fcbench-similarity-api-key-env=JUDGE_KEY",
+        )
+        result = project.run(*options)
+        assert stats(api_base)["answered"] == {"embeddings": len(OTHERWISE)}
+    assert read_outcomes(project) == JUDGED
+    result.stdout.fnmatch_lines(["complex conversations: *, similarity openai/any, *"])
 
 
 def test_calls_that_cannot_be_paired_are_not_scored(project: Project) -> None:
