@@ -68,7 +68,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "server": _describe_room(
         "models that need no network behind an OpenAI-compatible interface",
-        *("domain", "environments", "suites", "conversations", "models"),
+        *("domain", "environments", "matchers", "suites", "conversations", "models"),
     ),
     "tools": _describe_room(
         "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",

@@ -18,11 +18,12 @@ from aiohttp import web
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
-from pytest_fcbench.server.body import RefusedRequestError, read_body
+from pytest_fcbench.server.body import Body, RefusedRequestError, read_body
 from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_request
 from pytest_fcbench.server.faults import Draw, Kind
-from pytest_fcbench.server.lookup import FoundRequest, Lookup, Models
-from pytest_fcbench.server.replies import Reply, build_reply, serialize_reply, stream_reply
+from pytest_fcbench.server.judging import find_task, form_opinion
+from pytest_fcbench.server.lookup import Lookup, Models
+from pytest_fcbench.server.replies import Reply, build_reply, build_text_reply, serialize_reply, stream_reply
 from pytest_fcbench.server.responses import build_response, read_response_request, stream_response
 
 ENTRY_HEADER = "X-Fcbench-Entry"
@@ -42,7 +43,8 @@ class Stats:
 
     requests: int = 0
     answered: Counter[str] = field(default_factory=Counter)
-    """Good answers sent in full, by the name in the request's header or else the entry's key."""
+    """Good answers sent in full, by the name in the request's header or else the entry's key; ``judge`` and
+    ``embeddings`` where no entry is asked."""
     faults: Counter[Kind] = field(default_factory=Counter)
     abandoned: int = 0
     """Requests without a fault whose client gave up before it had the answer."""
@@ -70,7 +72,7 @@ class _Answer:
     """A good answer, or one that the ``json`` fault has broken, ready to be sent."""
 
     key: str
-    """The key under which it is counted where the request names no entry."""
+    """The key under which it is counted."""
     parts: tuple[bytes, ...]
     """The whole body, or the events of a stream."""
     broken: bool = False
@@ -84,6 +86,16 @@ class _Answer:
         return {"Content-Type": "application/json"}
 
 
+@dataclass(frozen=True, slots=True)
+class _MadeReply:
+    """A reply, and the same as the JSON of a chat completion without its head."""
+
+    key: str
+    reply: Reply
+    serialized: bytes
+    broken: bool
+
+
 Prepare: TypeAlias = Callable[[bytes, _Call], Awaitable[_Answer]]
 """Makes the answer of a request's body. Raises ``RefusedRequestError``."""
 
@@ -91,12 +103,22 @@ Prepare: TypeAlias = Callable[[bytes, _Call], Awaitable[_Answer]]
 class ChatServer:
     """Answers requests as the model would; ``draws`` say what happens to each."""
 
-    def __init__(self, name: str, models: Models, lookup: Lookup, draws: Iterator[Draw], retry_after: float):
+    def __init__(
+        self,
+        name: str,
+        models: Models,
+        lookup: Lookup,
+        draws: Iterator[Draw],
+        retry_after: float,
+        judge_reply: str | None = None,
+    ):
+        """Serve the model under a name; without a ``judge_reply`` a judge's questions are agreed to."""
         self._name = name
         self._models = models
         self._lookup = lookup
         self._draws = draws
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
+        self._judge_reply = judge_reply
         self._stats = Stats()
         self._replies: dict[tuple[str, Prompting, int, int, bool], tuple[Reply, bytes]] = {}
 
@@ -153,7 +175,7 @@ class ChatServer:
                 stats.faults[fault] += 1
                 return await self._send_fault(request, fault, answer)
             response = await _send(request, answer)
-            stats.answered[call.name or answer.key] += 1
+            stats.answered[answer.key] += 1
             stats.last_answer = time.time()
             return response
         except (asyncio.CancelledError, ConnectionResetError):
@@ -165,34 +187,35 @@ class ChatServer:
 
     async def _prepare_chat_answer(self, content: bytes, call: _Call) -> _Answer:
         body = read_body(content)
-        asked = self._lookup.find_request(body, call.name)
-        # Only the right answers are known here, so not what is asked after a broken one.
-        broken = call.fault is Kind.JSON and asked.entry.category.single_turn
-        reply, serialized = await self._build_reply(asked, broken=broken)
+        made = await self._make_reply(body, call)
         reply_id = f"chatcmpl-{call.number}"
         if body.stream:
-            events = stream_reply(reply, reply_id, call.created, include_usage=body.include_usage)
-            return _Answer(asked.entry.key, tuple(events), broken=broken, is_stream=True)
+            events = stream_reply(made.reply, reply_id, call.created, include_usage=body.include_usage)
+            return _Answer(made.key, tuple(events), broken=made.broken, is_stream=True)
         head = b'{"id":"%s","created":%d,' % (reply_id.encode(), call.created)
-        return _Answer(asked.entry.key, (head + serialized,), broken=broken)
+        return _Answer(made.key, (head + made.serialized,), broken=made.broken)
 
     async def _prepare_response(self, content: bytes, call: _Call) -> _Answer:
         request = read_response_request(content)
-        asked = self._lookup.find_request(request.body, call.name)
-        broken = call.fault is Kind.JSON and asked.entry.category.single_turn
-        reply, _ = await self._build_reply(asked, broken=broken)
-        response = build_response(reply, request, call.number, call.created)
-        if request.body.stream:
-            return _Answer(asked.entry.key, tuple(stream_response(response)), broken=broken, is_stream=True)
-        return _Answer(asked.entry.key, (json.dumps(response).encode(),), broken=broken)
+        made = await self._make_reply(request.body, call)
+        response = build_response(made.reply, request, call.number, call.created)
+        is_stream = request.body.stream
+        parts = tuple(stream_response(response)) if is_stream else (json.dumps(response).encode(),)
+        return _Answer(made.key, parts, broken=made.broken, is_stream=is_stream)
 
-    async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
+    async def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
+        """Make the reply to a chat request, once for all equal ones about an entry.
+
+        Raises ``RefusedRequestError`` where there is none.
+        """
         broken = call.fault is Kind.JSON
-        embeddings = build_embeddings(self._name, read_embedding_request(content), broken=broken)
-        return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=broken)
-
-    async def _build_reply(self, asked: FoundRequest, *, broken: bool) -> tuple[Reply, bytes]:
-        """Build the reply once for all equal requests. Raises ``RefusedRequestError`` without an answer."""
+        if (task := find_task(body.messages)) is not None:
+            opinion = form_opinion(task) if self._judge_reply is None else self._judge_reply
+            reply = build_text_reply(self._name, body, opinion, broken=broken)
+            return _MadeReply("judge", reply, serialize_reply(reply), broken)
+        asked = self._lookup.find_request(body, call.name)
+        # Only the right answers are known here, so not what is asked after a broken one.
+        broken = broken and asked.entry.category.single_turn
         key = asked.entry.key, asked.prompting, asked.turn, asked.step, broken
         if key not in self._replies:
             try:
@@ -202,7 +225,12 @@ class ChatServer:
                 raise RefusedRequestError(404, error.cause, error.reason) from None
             reply = build_reply(self._name, asked, completion, broken=broken)
             self._replies[key] = reply, serialize_reply(reply)
-        return self._replies[key]
+        return _MadeReply(call.name or asked.entry.key, *self._replies[key], broken)
+
+    async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
+        broken = call.fault is Kind.JSON
+        embeddings = build_embeddings(self._name, read_embedding_request(content), broken=broken)
+        return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=broken)
 
     async def _send_fault(self, request: web.Request, fault: Kind, answer: _Answer) -> web.StreamResponse:
         match fault:

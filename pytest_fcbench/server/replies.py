@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.transcript import Completion, ToolCall
+from pytest_fcbench.server.body import Body
 from pytest_fcbench.server.lookup import FoundRequest, estimate_tokens
 
 _PIECE = 4
@@ -61,6 +62,13 @@ def build_reply(model: str, asked: FoundRequest, completion: Completion, *, brok
     )
     tokens = estimate_tokens("".join([text or "", *(call.name for call in calls), *arguments]))
     return Reply(model, text, None if completion.tool_calls is None else sent, asked.prompt_tokens, tokens)
+
+
+def build_text_reply(model: str, body: Body, text: str, *, broken: bool) -> Reply:
+    """Build the reply with a text to a request that is not about an entry."""
+    text = _cut_in_half(text) if broken else text
+    prompt = estimate_tokens(json.dumps([body.messages, body.tools], ensure_ascii=False))
+    return Reply(model, text, None, prompt, estimate_tokens(text))
 
 
 def serialize_reply(reply: Reply) -> bytes:

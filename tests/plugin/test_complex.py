@@ -440,6 +440,20 @@ def test_the_vectors_of_fcbench_serve_pair_calls(project: Project) -> None:
     result.stdout.fnmatch_lines(["complex conversations: *, similarity openai/any, *"])
 
 
+@pytest.mark.parametrize(
+    "faults", [(), ("--fault", "429:0.2", "500:0.1", "json:0.1", "--retry-after", "0.05")]
+)
+def test_the_judge_of_fcbench_serve_agrees_with_everything(project: Project, faults: tuple[str, ...]) -> None:
+    with serve_answers(make_model_answer()) as model, served("--model", "oracle", *faults) as api_base:
+        parties = Parties(model, Endpoint(api_base, [], []))
+        result = project.run(*parties.list_options("--fcbench-retries=9"))
+        found = stats(api_base)
+    result.assert_outcomes(passed=len(HOTELS))
+    assert {outcome[2:] for outcome in read_outcomes(project).values()} == {(2, 2)}
+    assert found["answered"].keys() == {"judge"}
+    assert bool(found["faults"]) is bool(faults)
+
+
 def test_calls_that_cannot_be_paired_are_not_scored(project: Project) -> None:
     with serve_parties() as asked:
         options = asked.list_options("--fcbench-similarity=openai/bge", "--fcbench-retries=0")

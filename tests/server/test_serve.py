@@ -98,6 +98,10 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
         (["--model", "oracle", "--latency", "soon"], "--latency=soon: must be a number of seconds"),
         (["--model", "oracle", "--retry-after", "-1"], "--retry-after=-1.0: must be a number of seconds"),
         (["--model", "oracle", "--retry-after", "nan"], "--retry-after=nan: must be a number of seconds"),
+        (
+            ["--model", "oracle", "--judge-reply", "@none.txt"],
+            "--judge-reply=@none.txt: the file cannot be read: No such file or directory",
+        ),
         (["--model", "oracle", "--seed", "x"], "argument --seed: invalid int value: 'x'"),
         ([], "the following arguments are required: --model"),
     ],

@@ -43,6 +43,11 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     kinds = f"fault and the share of requests that get it: {', '.join(faults.Kind)} (repeatable)"
     add("--fault", action="extend", nargs="+", default=[], metavar="KIND:SHARE", help=kinds)
     add(
+        "--judge-reply",
+        metavar="TEXT",
+        help="reply to every question of a judge, or @FILE that has it (default: agree with everything)",
+    )
+    add(
         "--retry-after",
         type=float,
         default=1,
@@ -64,6 +69,13 @@ def run_command(chosen: argparse.Namespace) -> int:
     )
     if not 0 <= chosen.retry_after < math.inf:
         raise UsageError(f"--retry-after={chosen.retry_after}: must be a number of seconds, 0 or more")
+    judge_reply = chosen.judge_reply
+    if judge_reply is not None and judge_reply.startswith("@"):
+        try:
+            judge_reply = Path(judge_reply[1:]).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+            raise UsageError(f"--judge-reply={judge_reply}: the file cannot be read: {reason}") from None
     names = list(dict.fromkeys(chosen.suite or [core.NAME]))
     own = find_own_suites(find_config_file(Path(), None))
     lookup = Lookup([open_suite(name, find_cache_folder(), own) for name in names], models)
@@ -91,7 +103,7 @@ def run_command(chosen: argparse.Namespace) -> int:
             f"--fcbench-model=openai/{model} --fcbench-api-base={api_base} --fcbench-store=none "
             f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
         )
-        server = ChatServer(model, models, lookup, draws, chosen.retry_after)
+        server = ChatServer(model, models, lookup, draws, chosen.retry_after, judge_reply)
         server.run(listening, lambda _: print(ready, flush=True))
     return 0
 

@@ -1,0 +1,110 @@
+"""Questions to a judge: how they are recognised, and the reply that agrees."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.matchers.golden_path.questions import ask_completeness, ask_correctness, ask_equivalence
+from pytest_fcbench.matchers.judging.questions import Question, Unfit, put_question
+from pytest_fcbench.matchers.judging.ratings import ask_relevance
+from pytest_fcbench.server.body import RefusedRequestError
+from pytest_fcbench.server.judging import find_task, form_opinion
+from tests.factories import make_entry, make_golden_path
+from tests.served import served, stats
+from tests.server.asking import Sent, make_body
+from tests.server.clients import post_chat, post_json
+
+ENTRY = make_golden_path([("find", {"query": "Bergen"}, {"id": 7})])
+CALL = {"name": "find", "arguments": {"query": "Bergen"}}
+RATING = {"score": 2, "reason": "This server agrees with everything."}
+QUESTIONS: list[tuple[Question[Any], Sent]] = [
+    (ask_equivalence(ENTRY, CALL, CALL, []), {"same": True, "reason": RATING["reason"]}),
+    (ask_completeness(ENTRY, "Found."), RATING),
+    (ask_correctness(ENTRY, [], "Found."), RATING),
+    (ask_relevance(ENTRY, "Found."), RATING),
+]
+
+
+def _ask_question(question: Question[Any], *replies: str) -> list[Any]:
+    """Return the messages of the request after these replies."""
+    conversation = put_question(question, "judge")
+    request = next(conversation)
+    for reply in replies:
+        request = conversation.send(Completion(text=reply))
+    return list(request.messages)
+
+
+@pytest.mark.parametrize(("question", "opinion"), QUESTIONS)
+@pytest.mark.parametrize("replies", [(), ("Yes.",), ("Yes.", "No.")])
+def test_each_question_gets_an_opinion_in_its_form(
+    question: Question[Any], opinion: Sent, replies: tuple[str, ...]
+) -> None:
+    task = find_task(_ask_question(question, *replies))
+    assert task is not None
+    reply = form_opinion(task)
+    assert json.loads(reply) == opinion
+    question.answer(Completion(text=reply))
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        ["Hi"],
+        [{"role": "user"}],
+        [{"role": "user", "content": "Rate this."}],
+        make_body(make_entry())["messages"],
+    ],
+)
+def test_other_requests_are_no_questions_to_a_judge(messages: list[object]) -> None:
+    assert find_task(messages) is None
+
+
+def test_a_question_of_another_kind_is_refused_with_the_option_to_use() -> None:
+    task = find_task(_ask_question(Question(ENTRY, "Name the cause.", {}, dict)))
+    assert task == "Name the cause."
+    with pytest.raises(RefusedRequestError) as caught:
+        form_opinion(task)
+    assert (caught.value.status, str(caught.value)) == (
+        404,
+        "this question to a judge is of a kind unknown to this server; give a reply with --judge-reply",
+    )
+
+
+# Over HTTP
+
+
+def test_an_opinion_is_counted_as_the_judges_and_not_for_an_entry() -> None:
+    question, opinion = QUESTIONS[0]
+    asked: Sent = {"messages": _ask_question(question)}
+    with served("--model", "oracle") as api_base:
+        answer = post_chat(api_base, asked, "core:simple_python_0")
+        response = post_json(api_base, "/v1/responses", {"input": asked["messages"]})
+        assert stats(api_base)["answered"] == {"judge": 2}
+    assert json.loads(answer.message["content"]) == opinion
+    assert json.loads(response.body["output"][0]["content"][0]["text"]) == opinion
+    assert answer.body["usage"]["prompt_tokens"] > 100
+
+
+@pytest.mark.parametrize("from_file", [False, True])
+def test_another_reply_can_be_given(tmp_path: Path, *, from_file: bool) -> None:
+    path = tmp_path / "reply.txt"
+    path.write_text("No idea.", encoding="utf-8")
+    given = f"@{path}" if from_file else "No idea."
+    with served("--model", "oracle", "--judge-reply", given) as api_base:
+        answers = [post_chat(api_base, {"messages": _ask_question(question)}) for question, _ in QUESTIONS]
+    assert [answer.message["content"] for answer in answers] == ["No idea."] * 4
+
+
+def test_faults_come_to_questions_too() -> None:
+    question = QUESTIONS[0][0]
+    with served("--model", "oracle", "--fault", "json:1") as api_base:
+        answer = post_chat(api_base, {"messages": _ask_question(question)})
+        assert stats(api_base)["faults"] == {"json": 1}
+    with pytest.raises(Unfit, match="is not one JSON object"):
+        question.answer(Completion(text=answer.message["content"]))
