@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     In ``pyproject.toml`` it would hold for benchmarks too, where libraries of models may warn as they like.
     """
+    config.addinivalue_line("markers", "real: asks a real model; needs the extra of that name")
     for rule in (
         "error",
         # What the garbage collector finds unclosed fails whichever test happens to run just then.
