@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -42,9 +44,11 @@ class CountingModel:
     immediate: bool = False
     notes: tuple[str, ...] = ("a note",)
     asked: list[str] = field(default_factory=list)
+    requests: list[AskModel] = field(default_factory=list)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         self.asked.append(entry.key)
+        self.requests.append(request)
         return self.answers[len(self.asked) - 1]
 
 
@@ -145,11 +149,12 @@ def test_refresh_asks_again_and_keeps_the_new_answer(store: AnswerStore) -> None
 
 def test_offline_asks_nothing(store: AnswerStore) -> None:
     model = CountingModel([Completion(text="a")])
-    with pytest.raises(
-        NotScoredError, match=r"answers\.sqlite has no answer for core:simple_python_0"
-    ) as caught:
+    with pytest.raises(NotScoredError) as caught:
         ask_model(StoredModel(model, store, IDENTITY, offline=True))
     assert caught.value.cause == "offline"
+    assert caught.value.reason == (
+        "answers.sqlite has no answer for core:simple_python_0, and an offline run sends no requests"
+    )
     assert model.asked == []
     ask_model(StoredModel(model, store, IDENTITY))
     assert ask_model(StoredModel(model, store, IDENTITY, offline=True)).text == "a"
@@ -165,9 +170,48 @@ def test_an_answer_that_cannot_be_kept_is_not_scored(store: AnswerStore) -> None
     with sqlite3.connect(store.path) as database:
         database.execute("DROP TABLE answers")
         database.execute("CREATE VIEW answers AS SELECT 1 AS key, 2 AS answer")
-    with pytest.raises(NotScoredError) as caught:
-        ask_model(StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY))
-    assert caught.value.cause == "store"
+    model = CountingModel([Completion(text="a"), Completion(text="b")])
+    stored = StoredModel(model, store, IDENTITY)
+    for _ in range(2):
+        with pytest.raises(NotScoredError) as caught:
+            ask_model(stored)
+        assert caught.value.cause == "store"
+        assert caught.value.reason == f"{store.path}: cannot modify answers because it is a view"
+    assert len(model.asked) == 2, "this error may pass, so the next answer is asked for"
+
+
+def test_after_a_full_disk_nothing_is_asked_any_more(store: AnswerStore) -> None:
+    (pages,) = store._database.execute("PRAGMA page_count").fetchone()
+    store._database.execute(f"PRAGMA max_page_count = {pages}")
+    model = CountingModel([Completion(text="x" * 100_000)])
+    stored = StoredModel(model, store, IDENTITY)
+    for request in (REQUEST, AskModel(REQUEST.messages)):
+        with pytest.raises(NotScoredError) as caught:
+            ask_model(stored, request)
+        assert caught.value.cause == "store"
+        assert caught.value.reason == f"{store.path}: database or disk is full"
+    assert model.requests == [REQUEST]
+
+
+def test_a_store_that_is_closed_scores_nothing(store: AnswerStore) -> None:
+    """Python's own errors of SQLite have no code."""
+    store._database.close()
+    model = CountingModel([Completion(text="a")], immediate=True)
+    with pytest.raises(NotScoredError, match="Cannot operate on a closed database"):
+        ask_model(StoredModel(model, store, IDENTITY, immediate=True))
+
+
+@pytest.mark.parametrize("immediate", [False, True])
+def test_an_answer_is_stored_with_its_entry_and_model(
+    store: AnswerStore, immediate: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time", lambda: 1000.5)
+    answer = Completion(text="a", input_tokens=3)
+    model = CountingModel([answer], immediate=immediate)
+    stored = StoredModel(model, store, IDENTITY, immediate=immediate)
+    assert ask_model(stored) == answer
+    assert list(store.kept()) == [Kept("core:simple_python_0", "openai/x", 3, None, 1000.5)]
+    assert store.get(digest(IDENTITY, ENTRY, REQUEST)) == answer
 
 
 @pytest.mark.parametrize(
@@ -212,6 +256,26 @@ def test_a_key_is_no_part_of_the_key() -> None:
     """Another api key is the same question, and no digest of it is kept."""
     parameters = {"temperature": 0.0, "api_key": "sk-1", "extra_headers": {"x": "y"}}
     assert digest({**IDENTITY, "parameters": parameters}, ENTRY, REQUEST) == digest(IDENTITY, ENTRY, REQUEST)
+
+
+def hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_key_is_a_hash_of_sorted_json() -> None:
+    """Stores that exist are found by it."""
+    assert digest(IDENTITY, ENTRY, REQUEST) == hash_text(
+        '[{"api_base": null, "model": "openai/x", "parameters": {"temperature": 0.0}}, '
+        '["core:simple_python_0", 1], [{"content": "Gr\\u00fc\\u00dfe", "role": "user"}], '
+        '[{"type": "function"}]]'
+    )
+
+
+def test_a_parameter_that_json_cannot_write_is_written_as_python_does() -> None:
+    parameters = {"stop": {1}}
+    assert digest({"parameters": parameters}, ENTRY, AskModel(())) == hash_text(
+        '[{"parameters": {"stop": "{1}"}}, ["core:simple_python_0", 1], [], []]'
+    )
 
 
 def test_the_order_of_keys_does_not_matter() -> None:
@@ -288,6 +352,7 @@ def test_replies_of_web_apis_are_kept_beside_answers(tmp_path: Path) -> None:
     replies.put("one", "a.example", "[200]")
     assert replies.get("one") == "[200]"
     assert replies.get("two") is None
+    assert replies.store.get(hash_text('["web", "one"]')) == Completion(text="[200]")
     assert Replies(replies.store, refresh=True).get("one") is None
     assert [(kept.model, kept.entry) for kept in replies.store.kept()] == [("web", "web:a.example")]
     replies.close()
@@ -366,6 +431,28 @@ def test_an_answer_is_kept_though_nobody_waits_for_it_any_more(tmp_path: Path) -
     assert [again.get(key) is not None for key in ("cancelled", "another", "late")] == [True] * 3
     again.close()
     assert complaints == []
+
+
+def test_a_loop_that_has_ended_keeps_no_other_loop_waiting(tmp_path: Path) -> None:
+    store, busy = AnswerStore(tmp_path / "answers.sqlite"), threading.Event()
+    store._writer.submit(busy.wait)
+
+    async def leave_answer() -> None:
+        asyncio.get_running_loop().create_task(store.keep("left", "core:a", "m", Completion(text="left")))
+        await asyncio.sleep(0)
+
+    async def wait_for_other() -> None:
+        kept = asyncio.create_task(store.keep("other", "core:a", "m", Completion(text="other")))
+        await asyncio.sleep(0)
+        busy.set()
+        await asyncio.wait_for(kept, 20)
+
+    ended = asyncio.new_event_loop()
+    ended.run_until_complete(leave_answer())
+    ended.close()
+    asyncio.run(wait_for_other())
+    assert [store.get(key) is not None for key in ("left", "other")] == [True, True]
+    store.close()
 
 
 def test_threads_that_store_at_once_do_not_meet_in_one_transaction(tmp_path: Path) -> None:
