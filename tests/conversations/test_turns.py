@@ -11,7 +11,8 @@ import pytest
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
+from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.turns import carry_out_calls, converse, put_turns
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
@@ -22,11 +23,13 @@ from pytest_fcbench.domain.transcript import (
     Completion,
     Conversation,
     Fault,
+    PathSettings,
     Results,
     Step,
     ToolCall,
     Transcript,
 )
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.suites.registry import open_suite
 from tests.conversations.asked import collect_requests
 from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
@@ -54,6 +57,20 @@ def test_it_asks_as_the_codec_shows_the_entry(wording: Wording, manner: Manner) 
     assert isinstance(request, AskModel)
     assert bool(request.tools) is (manner.prompting.mode is Mode.FC)
     assert request.messages[-1] == {"role": "user", "content": "What will the weather in Bergen be?"}
+
+
+@MANNERS
+def test_a_preamble_is_system_text_behind_the_system_prompt(wording: Wording, manner: Manner) -> None:
+    request = next(put_turns(make_entry(), manner, wording, "You are in Bergen."))
+    assert isinstance(request, AskModel)
+    first, *rest = request.messages
+    text = str(first["content"])
+    assert first["role"] == "system"
+    if manner is FC:
+        assert text == "You are in Bergen."
+    else:
+        assert text.endswith("\n\nYou are in Bergen.")
+    assert rest == [{"role": "user", "content": "What will the weather in Bergen be?"}]
 
 
 @MANNERS
@@ -398,6 +415,43 @@ def test_more_than_twenty_steps_in_a_turn_end_the_conversation(
         Step(DONE) if goes_on else Step(_put_away(manner, "jar 20"), ("put(item='jar 20')",), ("on 20",))
     )
     assert _list_places(demands)[:21] == [(0, step) for step in range(21)]
+    assert (transcript.entry, transcript.model) == (ENTRY.key, "gpt")
+    assert transcript.prompting == manner.prompting
+
+
+def test_a_driver_must_send_what_was_demanded(wording: Wording) -> None:
+    conversation = put_turns(ENTRY, FC, wording)
+    next(conversation)
+    with pytest.raises(AssertionError, match="a driver answers a question with a completion"):
+        conversation.send(Results(("on 1",)))
+    conversation = put_turns(ENTRY, FC, wording)
+    next(conversation)
+    conversation.send(_put_away(FC, "jar"))
+    with pytest.raises(AssertionError, match="a driver answers calls with results"):
+        conversation.send(DONE)
+
+
+@MANNERS
+def test_calls_are_carried_out_in_environments_of_the_suite(manner: Manner) -> None:
+    functions = [make_doc("add", {"a": {"type": "integer"}, "b": {"type": "integer"}}, ["a", "b"])]
+    entry = make_multi_turn(("Add 1 and 2.", ["add(a=1, b=2)"]), functions=functions, domains=["math"])
+    suite = open_suite("core", Path("no cache is needed"))
+    conversation = converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL)))
+    assert next(conversation) == presenting.build_first_request(entry, suite.wording, manner.prompting)
+    if manner is FC:
+        call, written = tool_calls(("add", '{"a": 1, "b": 2}')), "add(a=1,b=2)"
+    else:
+        call, written = Completion(text="[add(a=1, b=2)]"), "add(a=1, b=2)"
+    request = conversation.send(call)
+    assert '{"result": 3}' in str(request.messages[-1]["content"])
+    with pytest.raises(StopIteration) as ended:
+        conversation.send(DONE)
+    assert ended.value.value == Transcript(
+        entry.key,
+        "gpt",
+        manner.prompting,
+        ((Step(call, (written,), ('{"result": 3}',)), Step(DONE)),),
+    )
 
 
 @MANNERS
