@@ -73,7 +73,7 @@ SINKS = frozenset(
         *("PackError", "PackMissing", "RefusedRequestError", "RunStoppedError", "SuiteError", "TypeError"),
         *("UsageError", "ValueError", "_make_error", "make_rule_error", "refuse_model", "error", "fail"),
         *("skip", "warn", "print", "write_line", "report_line", "section", "option", "Finding", "Flaw"),
-        *("check", "entry_check", "Table"),
+        *("check", "entry_check", "Table", "describe_unknown_name"),
     ]
 )
 """Callables that are given messages, for the rules about some of them."""
@@ -201,6 +201,25 @@ FOREIGN_OPTIONS = frozenset(
 )
 """Options of pip, pytest and servers of models."""
 COMMAND = re.compile(r"(?:'|run: |run '|with: |next: )fcbench ([a-z][a-z-]*)")
+
+
+REFUSALS = frozenset(["UsageError", "ArgumentTypeError", "_make_error", "refuse_model"])
+"""Callables that are given the refusal of a value that a user chose."""
+VERBS = (
+    "accept add ask bundle check choose compare continue correct define diagnose draw give install leave "
+    "make merge name put quote raise remove rename repair replace replay run set unset use write"
+)
+WAY_OUT = re.compile(
+    rf"(?:^|[;:,.}}] )(?:so |or |and )?(?i:{'|'.join(VERBS.split())})\b"
+    r"|(?<![\w-])--[a-z]|'fcbench |pip install|\bmust\b|\bneeds?\b|\be\.g\.|\bfor example\b|\bvalid too"
+    r"|\bexpected [A-Z]|\{(?:hint|rule|_WAY_OUT)\}"
+)
+"""An imperative, an option, a command, or the rule that a value must keep."""
+
+
+def has_way_out(text: str) -> bool:
+    """Tell whether a refusal says what to do or what is allowed."""
+    return WAY_OUT.search(re.sub(r"\{(?!hint\}|rule\}|_WAY_OUT\}).*?\}", "{}", text)) is not None
 
 
 def find_option_names() -> frozenset[str]:

@@ -8,7 +8,14 @@ import pytest
 
 from pytest_fcbench.cli.main import find_command_names
 from tests.house import PACKAGE, ROOT
-from tests.messages import collect_messages, draw_messages, find_faults, find_option_names
+from tests.messages import (
+    REFUSALS,
+    collect_messages,
+    draw_messages,
+    find_faults,
+    find_option_names,
+    has_way_out,
+)
 
 SOURCE = '''"""No message at all."""
 HELP = "list"
@@ -50,6 +57,40 @@ def test_the_same_seed_draws_the_same_messages() -> None:
 )
 def test_each_rule_can_fail(text: str, fault: str) -> None:
     assert list(find_faults(text, ["fcbench-model"], ["pull"])) == [fault]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'{value}' is not a duration; use s or ms, e.g. 3s",
+        "{path} does not exist; give an existing path",
+        "nothing to compare with: name a scorecard",
+        "--fcbench-bands={value}: must be a number",
+        "the pack is missing: run 'fcbench pull {name}'",
+        "invalid gate rule {text}: {rule}",
+    ],
+)
+def test_a_way_out_is_found(text: str) -> None:
+    assert has_way_out(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{path}: cannot be read: {error}",
+        "the name is set twice",
+        "{name} is not a class",
+        "unknown use of {use}",
+    ],
+)
+def test_a_refusal_without_a_way_out_is_found(text: str) -> None:
+    assert not has_way_out(text)
+
+
+def test_every_refused_value_comes_with_a_way_out() -> None:
+    messages = [each for each in collect_messages(ROOT / PACKAGE) if each.sink in REFUSALS]
+    assert len(messages) > 130
+    assert [str(message) for message in messages if not has_way_out(message.text)] == []
 
 
 def test_every_message_keeps_the_rules() -> None:

@@ -157,7 +157,7 @@ def load_model(name: str) -> SentenceModel | None:
     if not folder.is_dir():
         raise UsageError(f"{option}: must be lexical, minilm or the folder of a sentence embedding model")
     for missing in (file for file in _FILES if not (folder / file).is_file()):
-        raise UsageError(f"{option}: {folder} has no {missing}; such a folder has {', '.join(_FILES)}")
+        raise UsageError(f"{option}: {folder} has no {missing}; such a folder must have {', '.join(_FILES)}")
     extras.require_extra("vector", option)
     sha256 = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if name == "minilm" and sha256 != WEIGHTS_SHA256:

@@ -86,7 +86,8 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
         else:
             version = found.get("schema", section.get("schema"))
             raise UsageError(
-                f"{path}: unknown schema {version!r}; this version reads {SCHEMA!r} and {BASELINE!r}"
+                f"{path}: unknown schema {version!r}; this version reads {SCHEMA!r} and {BASELINE!r}, "
+                "so use the version of fcbench that wrote the file"
             )
         facts = read_json(make_facts_adapter(), section)
         told = section.get("sizes", {})
@@ -107,7 +108,9 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
     # Any file can be given by mistake. What broken ones raise was found by fuzzing.
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise UsageError(f"{path}: invalid scorecard: {what}") from None
+        raise UsageError(
+            f"{path}: invalid scorecard: {what}; give the scorecard.json of a benchmark run"
+        ) from None
 
 
 def parse_file(path: Path) -> object:
@@ -115,7 +118,9 @@ def parse_file(path: Path) -> object:
     try:
         found: object = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+        raise UsageError(
+            f"{path}: cannot be read: {error.strerror}; give the path of a readable file"
+        ) from None
     # Deep nesting ends json's recursion; texts that are not UTF-8 and numbers too long are ValueErrors.
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: not JSON: {error}") from None

@@ -41,9 +41,11 @@ def open_own(name: str, path: Path) -> Suite:
     """
     found = find_entry_files(path) if path.is_dir() else [path]
     if not found:
-        raise UsageError(f"the suite {name!r}: {path} has no YAML or JSON Lines file with a 'category'")
+        raise UsageError(
+            f"the suite {name!r}: {path} has no YAML or JSON Lines file with a 'category'; add one"
+        )
     if not path.exists() or found[0].suffix not in (*_YAML, _LINES):
-        raise UsageError(f"the suite {name!r}: {path} is neither a folder nor a YAML or JSON Lines file")
+        raise UsageError(f"the suite {name!r}: {path} must be a folder or a YAML or JSON Lines file")
     by_category: dict[str, list[Field]] = {}
     for part in (part for file in found for part in _split_by_category(file)):
         for category in entry_files.read_categories(part):

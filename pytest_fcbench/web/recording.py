@@ -26,7 +26,10 @@ def read_recording(path: Path) -> Mapping[str, Mapping[str, object]]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
-        raise UsageError(f"recorded:{path}: cannot be read: {error.strerror}") from None
+        raise UsageError(
+            f"recorded:{path}: cannot be read: {error.strerror}; "
+            "name a file that --fcbench-search-record has written"
+        ) from None
     answers = {}
     for number, line in enumerate(lines, 1):
         try:

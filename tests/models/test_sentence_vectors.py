@@ -91,7 +91,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
     ):
         sentence_vectors.load_model("mini")
     with pytest.raises(
-        UsageError, match=r"has no config\.json; such a folder has config\.json, tokenizer\.json"
+        UsageError, match=r"has no config\.json; such a folder must have config\.json, tokenizer\.json"
     ):
         sentence_vectors.load_model(str(tmp_path))
 

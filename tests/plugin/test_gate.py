@@ -128,7 +128,7 @@ def test_a_rule_may_be_about_a_mark_of_ones_own(project: Project, workers: tuple
 def test_a_baseline_that_is_not_there_stops_the_run(project: Project) -> None:
     result = project.run("--fcbench-baseline=none.json", "--fcbench-gate=not-worse(95%)")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: none.json: cannot be read: No such file or directory"])
+    result.stderr.fnmatch_lines(["ERROR: none.json: cannot be read: No such file or directory; give *"])
 
 
 @WORKERS

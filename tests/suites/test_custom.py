@@ -372,5 +372,5 @@ def test_what_is_wrong_is_told_with_its_place(folder: Path, name: str, text: str
 def test_a_place_without_entries_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"the suite 'mine': .* has no YAML or JSON Lines file"):
         open_own("mine", tmp_path)
-    with pytest.raises(UsageError, match="is neither a folder nor a YAML"):
+    with pytest.raises(UsageError, match="must be a folder or a YAML"):
         open_own("mine", tmp_path / "gone")

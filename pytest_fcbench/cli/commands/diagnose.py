@@ -126,7 +126,7 @@ def _classify_failures(
         except NotScoredError as error:
             raise UsageError(
                 f"{card.path}: the conversation about {entry.item_id} takes another course with this "
-                f"version: {error.reason}"
+                f"version: {error.reason}; diagnose it with the version that ran it"
             ) from None
         verdict = record.verdict(profile)
         assert isinstance(verdict, Failed)

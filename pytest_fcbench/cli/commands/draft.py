@@ -40,7 +40,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         try:
             found += find_examples(path.read_text(encoding="utf-8"), str(path))
         except (OSError, ValueError) as error:
-            raise UsageError(f"{path}: cannot be read: {error}") from None
+            raise UsageError(f"{path}: cannot be read: {error}; give a text file in UTF-8") from None
     entries = list(draft_entries(found, docs, chosen.to.name))
     if not entries:
         raise FcbenchError(

@@ -85,7 +85,7 @@ def _parse_price(text: str) -> _Pricing:
     except ValueError:
         asked = answered = -1
     if min(asked, answered) < 0 or not isfinite(asked + answered):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither two prices, e.g. 0.15,0.6, nor 'hosted'")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be two prices, e.g. 0.15,0.6, or 'hosted'")
     return _make_pricing(Price(asked, answered), 1)
 
 
@@ -232,8 +232,8 @@ def _export_card(path: Path, name: str | None, pricing: _Pricing | None) -> _Exp
         raise UsageError(f"{path}: {name!r} cannot name a folder; give the model's official id with --as")
     if _SUITE not in suites:
         raise UsageError(
-            f"{path}: this is a scorecard of {', '.join(suites)}; official formats exist only for "
-            f"the suite {_SUITE}"
+            f"{path}: this is a scorecard of {', '.join(suites)}; give one of the suite "
+            f"{_SUITE}, which has official formats"
         )
     if not any(record.turns for record in card.records):
         raise UsageError(f"{path}: contains no answers, like a baseline; give the scorecard of the run")

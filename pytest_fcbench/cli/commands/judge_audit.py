@@ -188,7 +188,7 @@ def _make_pairs(
         entry, expected = entries.get(record.entry), verdict.expected or {}
         lacks = f"{card.path}: {record.suite} {context.suites[record.suite].version} does not have"
         if entry is None:
-            raise UsageError(f"{lacks} entry {record.entry}")
+            raise UsageError(f"{lacks} entry {record.entry}; use the suite version of the run")
         # The golden path before the step of the expected call, in a Record's form.
         history: list[Mapping[str, object]] = []
         for step in entry.expectation.steps if isinstance(entry.expectation, GoldenPath) else ():
@@ -198,7 +198,10 @@ def _make_pairs(
             history.append({"role": "assistant", "function_call": calls})
             history.append({"role": "observation", "content": [call.reply for call in step]})
         else:
-            raise UsageError(f"{lacks} the expected call on the golden path of {record.entry}")
+            raise UsageError(
+                f"{lacks} the expected call on the golden path of {record.entry}; "
+                "use the suite version of the run"
+            )
         own = replace(entry, id=f"{entry.id}/{verdict.step}.{number}", trial=record.trial)
         name = f"{record.item_id}, step {verdict.step}, call {number}"
         pairs.append(_Pair(name, own, verdict, expected, history))

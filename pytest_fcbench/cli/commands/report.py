@@ -77,7 +77,9 @@ def run_command(chosen: argparse.Namespace) -> int:
                 _read_completions(record)
             except (KeyError, TypeError, ValueError) as error:
                 trouble = f"an answer of {record.item_id}: {error!r}"
-                raise UsageError(f"{card.path}: invalid scorecard: {trouble}") from None
+                raise UsageError(
+                    f"{card.path}: invalid scorecard: {trouble}; give the scorecard.json of a benchmark run"
+                ) from None
     told = _gather_entries(cards, chosen)
 
     # Imported late because it draws charts by matplotlib, which only the extra brings.

@@ -64,7 +64,10 @@ def run_command(chosen: argparse.Namespace) -> int:
     entry = next(found_entries, None)
     if entry is None or entry.scene is None:
         name = chosen.entry.partition(":")[2]
-        raise UsageError(f"{suite.name} {suite.version} has no multi-turn entry {name!r}")
+        raise UsageError(
+            f"{suite.name} {suite.version} has no multi-turn entry {name!r}; "
+            "give one of a multi-turn category, e.g. core:multi_turn_base_0"
+        )
     start = environments.open_environments(entry, suite.world)
     draw = Random(chosen.seed)  # noqa: S311 - chance that can be repeated
     found = list(draw_walks(start, entry.functions, draw, chosen.count, chosen.turns))

@@ -35,7 +35,7 @@ def read_tools(listed: list[object], where: str) -> Iterator[FunctionDoc]:
     for number, tool in enumerate(listed, 1):
         inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
         if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
-            raise UsageError(f"{where}: element {number} is not a tool with a name")
+            raise UsageError(f"{where}: element {number}: must be a tool with a name")
         schema = inner.get("parameters", inner.get("input_schema", {}))
         parameters = convert_parameters(schema, as_mapping(schema))
         yield FunctionDoc(inner["name"], _join_words(inner.get("description")), parameters)

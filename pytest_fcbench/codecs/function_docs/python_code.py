@@ -77,7 +77,9 @@ def document_function(function: Function, name: str | None = None, *, bound: boo
     try:
         hints = get_type_hints(function, include_extras=True)
     except (NameError, AttributeError, TypeError) as error:
-        raise UsageError(f"{called}: a type hint cannot be resolved: {error}") from None
+        raise UsageError(
+            f"{called}: a type hint cannot be resolved: {error}; define or import what it names"
+        ) from None
     properties: dict[str, object] = {}
     required: list[str] = []
     for parameter in list(inspect.signature(function).parameters.values())[bound:]:
@@ -131,7 +133,9 @@ def import_module(name: str, folder: Path) -> object:
     try:
         module = importlib.import_module(name)
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
-        raise UsageError(f"{name} cannot be imported: {type(error).__name__}: {error}") from None
+        raise UsageError(
+            f"{name} cannot be imported: {type(error).__name__}: {error}; name one that Python can import"
+        ) from None
     # Python imports a name once: where two files have it, the second would silently be the first.
     here = folder.joinpath(*name.split(".")).with_suffix(".py")
     if here.is_file() and (loaded := module.__file__) and not here.samefile(loaded):

@@ -127,9 +127,11 @@ def _load_scorecard(path: Path) -> ReplayModel:
                 asides[name] = {aside.digest: aside.completion for aside in record.asides}
         manners = {(Mode(r.mode), r.syntax, Names(r.names)) for r in card.records}
     except UsageError as error:
-        raise UsageError(f"replay:{path}: neither a *_result.json nor a scorecard: {error}") from None
+        raise UsageError(f"replay:{path}: must be a *_result.json or a scorecard: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"replay:{path}: invalid scorecard: {error}") from None
+        raise UsageError(
+            f"replay:{path}: invalid scorecard: {error}; give the scorecard.json of a benchmark run"
+        ) from None
     if not answers:
         raise UsageError(f"replay:{path}: contains no answers; give the scorecard of a benchmark run")
     if len(manners) != 1:

@@ -102,7 +102,7 @@ def _document_own(field: Field) -> FunctionDoc:
     try:
         function = python_code.find_object(name, field.path.parent.absolute())
         if not isinstance(function, FunctionType):
-            raise UsageError(f"{name} is not a function")
+            raise UsageError(f"{name} is not a function; name one")
         doc = python_code.document_function(function, called)
     except UsageError as error:
         raise field.error(str(error)) from None

@@ -165,7 +165,7 @@ def _load_class(name: str, field: Field) -> type:
     try:
         found = python_code.find_object(name, field.path.parent.absolute())
         if not isinstance(found, type):
-            raise UsageError(f"{name} is not a class")
+            raise UsageError(f"{name} is not a class; name one")
         adapt_class(found)
     except (UsageError, ValueError) as error:
         raise field.error(str(error)) from None

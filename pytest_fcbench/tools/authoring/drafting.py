@@ -115,7 +115,8 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
             if not conforms_to_schema(value, schema):
                 declared = schema.get("enum") or schema.get("type")
                 raise UsageError(
-                    f"{where}: {parameter} is {value!r:.60}, but the function doc declares {declared}"
+                    f"{where}: {parameter} is {value!r:.60}, but the function doc declares {declared}; "
+                    "correct one of them"
                 )
         for parameter in doc.required:
             if parameter not in named.arguments:

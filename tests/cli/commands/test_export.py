@@ -322,7 +322,7 @@ def test_nothing_is_overwritten_unasked(
             FACTS.suites,
             RECORDS,
             A,
-            "a.json: this is a scorecard of core; official formats exist only for the suite bfcl",
+            "a.json: this is a scorecard of core; give one of the suite bfcl, which has official formats",
             id="core",
         ),
         pytest.param(SUITES, [make_record(suite="bfcl")], A, "a.json: contains no answers", id="no answers"),
@@ -344,8 +344,14 @@ def test_nothing_is_overwritten_unasked(
             "--as: given 2 times for 1 scorecards",
             id="too many names",
         ),
-        pytest.param(SUITES, RECORDS, [*A, "--price=1"], "'1' is neither two prices", id="one price"),
-        pytest.param(SUITES, RECORDS, [*A, "--price=nan,1"], "is neither two prices", id="no price"),
+        pytest.param(
+            SUITES,
+            RECORDS,
+            [*A, "--price=1"],
+            "'1': must be two prices, e.g. 0.15,0.6, or 'hosted'",
+            id="one price",
+        ),
+        pytest.param(SUITES, RECORDS, [*A, "--price=nan,1"], "'nan,1': must be two prices", id="no price"),
         pytest.param(
             SUITES, RECORDS, [*A, *A], "also belongs to 'openai_my-ft'; give each an id with --as", id="twice"
         ),

@@ -397,7 +397,10 @@ def test_wrong_words_are_refused(run_refused: Refusal, words: Sequence[str], say
 
 def test_what_is_not_there_any_more_is_refused(run_refused: Refusal, golden_record: Record) -> None:
     write_card(replace(golden_record, entry="demo:hotels_9"))
-    assert run_refused("judge-audit", CARD, *TWO) == f"{CARD}: demo 3 does not have entry demo:hotels_9"
+    assert (
+        run_refused("judge-audit", CARD, *TWO)
+        == f"{CARD}: demo 3 does not have entry demo:hotels_9; use the suite version of the run"
+    )
     write_card(
         make_path_record(
             path=make_path_score(make_call_verdict(make_place_call("Rom"), make_place_call("Rome"))),
@@ -405,7 +408,8 @@ def test_what_is_not_there_any_more_is_refused(run_refused: Refusal, golden_reco
         )
     )
     assert run_refused("judge-audit", CARD, *TWO) == (
-        f"{CARD}: demo 3 does not have the expected call on the golden path of demo:hotels_0"
+        f"{CARD}: demo 3 does not have the expected call on the golden path of demo:hotels_0; "
+        "use the suite version of the run"
     )
     write_card(replace(golden_record, suite="dem"))
     assert run_refused("judge-audit", CARD, *TWO).startswith(

@@ -103,8 +103,8 @@ def test_a_tool_without_parameters_has_none() -> None:
     [
         ({"a": 1}, "has neither 'paths', as an OpenAPI description, nor a list of tools; give one of these"),
         (3, "has neither"),
-        ([{"function": {}}], "element 1 is not a tool with a name"),
-        (["x"], "element 1 is not a tool"),
+        ([{"function": {}}], "element 1: must be a tool with a name"),
+        (["x"], "element 1: must be a tool with a name"),
         (
             {"paths": {"/a": {"get": {"parameters": [{"$ref": "#/gone"}]}}}},
             "'#/gone' is not defined in this file",
