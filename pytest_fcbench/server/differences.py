@@ -107,7 +107,7 @@ def choose_nearest(sent: Body, expected: Iterable[Expected]) -> Expected | None:
 
 
 def describe_difference(sent: Body, expected: Expected) -> str:
-    """Describe the difference between a request and the nearest of an entry's, with a way out."""
+    """Describe the difference between a request and the nearest of an entry's; empty where there is none."""
     told = []
     offered = _join_names(_list_tool_names(expected.body.tools) or ())
     system = next(iter(_list_texts(expected.body.messages, "system")), "")

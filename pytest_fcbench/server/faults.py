@@ -26,13 +26,16 @@ class Kind(StrEnum):
     HANG = "hang"
     """No answer until the client gives up."""
     CUT = "cut"
-    """The connection ends in the middle of the body."""
+    """The connection ends in the middle of the body, of a stream in the middle of its events."""
     RESET = "reset"
     """The connection is aborted before any answer."""
     GARBAGE = "garbage"
-    """Status 200, and a body that is not JSON."""
+    """Status 200, and a body, of a stream an event, that is not JSON."""
     JSON = "json"
-    """The arguments of tool calls, or the text, are cut in half; arguments are then invalid JSON."""
+    """The arguments of tool calls, or the text, are cut in half; arguments are then invalid JSON.
+
+    Of a list of vectors the second half is missing.
+    """
 
 
 @dataclass(frozen=True, slots=True)

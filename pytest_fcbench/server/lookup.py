@@ -126,6 +126,8 @@ class Lookup:
         if key is not None:
             nearest = choose_nearest(body, self._list_expected(self._entries[key][0]))
             told = f": {describe_difference(body, nearest)}" if nearest else ""
+            if found:
+                told = f", {next(iter(found))} has them"
             raise RefusedRequestError(
                 400,
                 "other_request",

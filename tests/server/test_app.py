@@ -130,10 +130,8 @@ def test_health_is_told_without_counting_as_a_request(oracle: str, path: str) ->
 
 
 OTHER = (
-    f"{ABSTAINING.key} does not have these messages and tools: message 1 (user) is "
-    "'Set a timer for 25 minutes with the label sourdough.' where the entry has "
-    "'Can you think of a good name for a ginger kitten?'; the request lacks the tool 'vet_book_visit' and "
-    "has the tool 'set_timer'; use the same suite version and options as the server"
+    f"{ABSTAINING.key} does not have these messages and tools, {CALLING.key} has them; use the same suite "
+    "version and options as the server"
 )
 UNKNOWN = (
     "no entry of these suites has these messages and tools: core, nor a question like theirs; name the suite "
@@ -363,6 +361,6 @@ def test_litellm_gets_the_text_of_the_oracle(litellm: Any, oracle: str) -> None:
 def test_litellm_tells_that_another_entry_was_named(litellm: Any, oracle: str) -> None:
     with pytest.raises(
         litellm.BadRequestError,
-        match=r"messages and tools: .*; use the same suite version and options as the server",
+        match=r"messages and tools, .* has them; use the same suite version and options as the server",
     ):
         _ask_through_litellm(litellm, oracle, make_body(ABSTAINING))

@@ -305,10 +305,19 @@ def test_a_request_of_no_entry_is_refused_with_the_nearest_one(change: Sent, say
 
 
 def test_a_named_entry_must_ask_what_was_sent() -> None:
+    messages = [{"role": "user", "content": "What time was it?"}]
     says = (
-        f"{FIRST.key} does not have these messages and tools: message 1 (user) is "
-        f"{DOTTED.turns[0][0].content!r} where the entry has 'What time is it?'; the request lacks the tool "
-        "'now' and has the tool 'weather_forecast'; use the same suite version and options as the server"
+        f"{FIRST.key} does not have these messages and tools: message 1 (user) is 'What time was it?' where "
+        "the entry has 'What time is it?'; use the same suite version and options as the server"
+    )
+    sent = make_body(FIRST) | {"messages": messages}
+    assert _find_refusal(sent, FIRST.key) == (400, "other_request", says)
+
+
+def test_the_entry_that_was_meant_is_told_where_another_one_is_named() -> None:
+    says = (
+        f"{FIRST.key} does not have these messages and tools, {DOTTED.key} has them; use the same suite "
+        "version and options as the server"
     )
     assert _find_refusal(make_body(DOTTED), FIRST.key) == (400, "other_request", says)
 

@@ -1,4 +1,4 @@
-"""``fcbench serve``: serve a model on loopback, to try the way through litellm without a network."""
+"""``fcbench serve``: serve a model on loopback, to try clients and runs without a network."""
 
 from __future__ import annotations
 
