@@ -80,8 +80,8 @@ def test_the_first_request_has_the_question_and_every_function_as_a_tool() -> No
         "Get_Currency",
         "Search_Flights",
     ]
-    assert [doc["parameters"] for doc in shown if isinstance(doc, dict)] == [
-        doc.parameters for doc in ENTRY.functions
+    assert [(doc["description"], doc["parameters"]) for doc in shown if isinstance(doc, dict)] == [
+        (doc.description, doc.parameters) for doc in ENTRY.functions
     ]
 
 
@@ -89,7 +89,8 @@ def test_the_first_request_has_the_question_and_every_function_as_a_tool() -> No
 def test_a_path_is_walked_by_tool_calls(driven: PathSettings) -> None:
     requests: list[AskModel] = []
     transcript = hold_conversation(ENTRY, [FIRST, SECOND], driven, requests=requests)
-    assert [request.step for request in requests] == [0, 1, 2]
+    assert [(request.turn, request.step) for request in requests] == [(0, 0), (0, 1), (0, 2)]
+    assert (transcript.entry, transcript.model) == (ENTRY.key, "test")
     first, _, last = requests
     assert last.tools == first.tools
     _, called, replied, called_twice, *replies = last.messages
@@ -118,6 +119,8 @@ def test_a_path_is_walked_by_calls_in_text(driven: PathSettings) -> None:
     ]
     transcript = hold_conversation(ENTRY, answers, driven, manner=PROMPT, requests=requests)
     system, user = requests[0].messages
+    assert system["role"] == "system"
+    assert '[\n    {\n        "name": "Search_Hotel_Destination",\n' in str(system["content"])
     assert str(system["content"]).startswith("You answer requests by calling functions. ")
     assert "Get_Hotel_Reviews_Tips_" in str(system["content"])
     assert user == {"role": "user", "content": "Find me a bed."}
@@ -147,6 +150,23 @@ def test_text_that_tries_to_call_is_told_so() -> None:
     score = judge(ENTRY, transcript).corrected_path
     assert score is not None
     assert [verdict.stage for verdict in score.verdicts] == ["format", "exact"]
+
+
+def test_where_calls_are_text_tool_calls_are_no_part_of_the_conversation() -> None:
+    requests: list[AskModel] = []
+    text = '[Search_Hotel_Destination(query="Tromsø")]'
+    both = replace(tool_calls(("Get_Currency", "{}")), text=text)
+    hold_conversation(ENTRY, [both], manner=PROMPT, requests=requests)
+    answer, reply = requests[1].messages[-2:]
+    assert answer == {"role": "assistant", "content": text}
+    assert reply["role"] == "user"
+
+
+@pytest.mark.parametrize(("driven", "calls"), [(OFFICIAL, 0), (CORRECTED, 1)])
+def test_calls_are_read_by_the_profile_that_drives(driven: PathSettings, calls: int) -> None:
+    fenced = '```python\n[Search_Hotel_Destination(query="Tromsø")]\n```'
+    transcript = hold_conversation(ENTRY, [fenced], driven, manner=PROMPT)
+    assert len(transcript.turns[0][0].calls) == calls
 
 
 def test_officially_such_text_is_a_response() -> None:

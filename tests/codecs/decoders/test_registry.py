@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_fcbench.codecs.decoders import registry
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
     Offer,
     find_family_syntax,
+    guess_syntax,
     list_run_syntaxes,
     read_corrected,
     read_official,
@@ -69,6 +72,38 @@ def test_every_text_syntax_reads_every_language_in_both_profiles(name: str) -> N
     assert syntax.official.keys() == syntax.corrected.keys() == set(Language)
 
 
+HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("texts", "syntax"),
+    [
+        ([], None),
+        (["No."], None),
+        (["  [f(x=1)]", "[g()]", "No."], "python"),
+        ([HERMES], "hermes"),
+        (['[{"name": "f", "arguments": {}}]'], "xlam"),
+        (['f\n{"x": 1}'], "glm"),
+        (["[f(x=1)]", HERMES], "hermes"),
+        (["[f(x=1)]", "[f()]", HERMES], "python"),
+    ],
+)
+def test_the_syntax_of_most_texts_is_guessed_and_of_as_many_the_models_own(
+    texts: Sequence[str], syntax: str | None
+) -> None:
+    assert guess_syntax(texts) == syntax
+
+
+def test_an_answer_beyond_the_depth_of_a_reader_is_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_too_deep(text: str) -> tuple[Call, ...]:
+        raise RecursionError
+
+    deep = read_every_language(Mode.PROMPT, read_too_deep, read_too_deep)
+    monkeypatch.setattr(registry, "SYNTAXES", {"deep": deep})
+    too_deep = Unreadable("the answer is nested too deeply")
+    assert decode_official("[[", "deep") == decode_corrected("[[", "deep") == too_deep
+
+
 # The official reading
 
 
@@ -109,7 +144,10 @@ def test_official_no_tool_calls_are_no_calls(completion: Completion) -> None:
             id="all are decoded before judged",
         ),
         pytest.param(
-            Completion(tool_calls=(ToolCall("f", "{}"), "and")), DECODER_FAILED, "text among", id="text part"
+            Completion(tool_calls=(ToolCall("f", "{}"), "and")),
+            DECODER_FAILED,
+            "there is text among the tool calls",
+            id="text part",
         ),
     ],
 )
@@ -289,6 +327,29 @@ def test_corrected_a_bare_call_of_an_unknown_function_counts_once_it_has_argumen
     assert decode_corrected("climate()") == Prose("climate()")
     assert decode_corrected("[climate()]") == Calls((Call("climate", {}),))
     assert decode_corrected("climate(x=1)") == Calls((Call("climate", {"x": 1}),))
+
+
+@pytest.mark.parametrize(
+    ("text", "syntax"),
+    [
+        (HERMES.replace('"f"', '"climate"'), "hermes"),
+        ('{"function": "climate", "parameters": {}}', "json"),
+        ('[{"name": "climate", "arguments": {}}]', "xlam"),
+    ],
+)
+def test_corrected_in_its_brackets_a_call_of_an_unknown_function_counts(text: str, syntax: str) -> None:
+    assert decode_corrected(text, syntax) == Calls((Call("climate", {}),))
+
+
+@pytest.mark.parametrize(
+    ("completion", "syntax", "reason"),
+    [
+        (Completion(text="<tool_call>weather"), "tool_calls", "the reply is text, not tool calls"),
+        (tool_calls(("f", "[1]")), "tool_calls", "the arguments of 'f' are list, not an object"),
+    ],
+)
+def test_corrected_a_call_gone_wrong_says_why(completion: Completion, syntax: str, reason: str) -> None:
+    assert decode_corrected(completion, syntax) == Unreadable(reason)
 
 
 def test_corrected_without_functions_nothing_is_attempted() -> None:

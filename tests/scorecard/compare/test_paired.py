@@ -64,7 +64,8 @@ def test_entries_are_paired_by_name_whatever_their_order() -> None:
         ("core:parallel_1", 0.0, 1.0),
         ("core:parallel_0", 1.0, 1.0),
     ]
-    assert [(p.entry, p.reason) for p in paired.pairs if p.change < 0] == [("core:parallel_2", "2 calls")]
+    assert [p.reason for p in paired.pairs] == ["2 calls", "", ""]
+    assert [p.entry for p in paired.pairs if p.change < 0] == ["core:parallel_2"]
     assert [p.entry for p in paired.pairs if p.change > 0] == ["core:parallel_1"]
 
 
@@ -91,6 +92,8 @@ def test_the_profile_decides() -> None:
     before, after = [make_record(Passed(), Passed())], [make_record(WRONG, Passed())]
     changes = {profile: pair_runs(before, after, profile).pairs[0].change for profile in Profile}
     assert changes == {Profile.OFFICIAL: -1.0, Profile.CORRECTED: 0.0}
+    changes = {profile: pair_runs(after, before, profile).pairs[0].change for profile in Profile}
+    assert changes == {Profile.OFFICIAL: 1.0, Profile.CORRECTED: 0.0}
 
 
 def test_trials_count_by_their_share() -> None:
@@ -146,6 +149,13 @@ def test_the_interval_is_that_of_the_paper() -> None:
     assert (chance.low, chance.high) == pytest.approx((6 / 23 - reach, 6 / 23 + reach))
 
 
+def test_the_limits_of_the_interval_are_changes_that_can_be() -> None:
+    """Without the bounds they would be -1.23 and 1.23."""
+    assert _estimate_from_counts(0, 5, 5).low == -1.0
+    assert _estimate_from_counts(5, 0, 5).high == 1.0
+    assert _estimate_from_counts(5, 0, 5).method == "McNemar, exact"
+
+
 def test_where_nothing_changed_few_entries_still_say_little() -> None:
     few, many = _estimate_from_counts(0, 0, 10), _estimate_from_counts(0, 0, 1000)
     assert few.low < -0.1 < 0.1 < few.high
@@ -187,6 +197,27 @@ def test_the_bootstrap_has_the_variance_of_a_weighted_sum() -> None:
 def test_thirds_that_come_out_the_same_are_the_same(changes: list[float], p: float) -> None:
     """All signs by lot, counted by hand; the shares of three trials cannot be written as they are."""
     assert _estimate_from_draws([(0.1, changes)]).p == pytest.approx(p, abs=0.015)
+
+
+def test_the_changes_of_all_categories_add_up() -> None:
+    """Three flips of a quarter each in the same direction: by lot that happens twice in eight."""
+    drawn = _estimate_from_draws([(0.5, [1.0, 1.0]), (0.5, [1.0, 0.0])])
+    assert drawn.p == pytest.approx(2 / 8, abs=0.015)
+    assert drawn.p_worse == pytest.approx(1)
+    worse = _estimate_from_draws([(0.5, [-1.0, -1.0]), (0.5, [-1.0, 0.0])])
+    assert worse.p_worse == pytest.approx(1 / 8, abs=0.015)
+
+
+def test_a_change_that_no_draw_reaches_has_one_draw_more_than_all_as_its_chance() -> None:
+    drawn = _estimate_from_draws([(1.0, [-1.0] * 100)])
+    assert drawn.p == drawn.p_worse == 1 / 20_001
+
+
+def test_both_limits_of_the_bootstrap_leave_out_as_many_draws() -> None:
+    """The number of flips in a draw is binomial."""
+    drawn = _estimate_from_draws([(1.0, [1.0] * 2000 + [0.0] * 8000)])
+    limits = [stats.binom.ppf(share, 10_000, 0.2) / 10_000 for share in (0.025, 0.975)]
+    assert (drawn.low, drawn.high) == pytest.approx(limits, abs=0.0003)
 
 
 def test_draws_are_the_same_every_time() -> None:
@@ -274,7 +305,18 @@ def test_a_group_takes_its_weights() -> None:
     )
     found = _measure_difference(pair_runs(before, after, Profile.OFFICIAL), "simple")
     assert found.change == pytest.approx(-0.5 / 3)
-    assert found.chance.method.startswith("signs by lot")
+    assert found.metric == "simple"
+    assert found.chance.method == "signs by lot, bootstrap (20,000 draws)"
+
+
+def test_a_category_that_no_run_has_counts_by_its_size() -> None:
+    """Four entries of sixteen: those of the other category count as not passed."""
+    run = _make_run([Passed()] * 4, "live_simple")
+    found = pair_runs(run, run, Profile.OFFICIAL).measure_difference(
+        "live", lambda name: 12 if name == "live_multiple" else 0
+    )
+    assert found is not None
+    assert (found.before, found.after) == (0.25, 0.25)
 
 
 def test_a_mark_counts_every_entry_alike() -> None:
