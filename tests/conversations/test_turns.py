@@ -422,35 +422,36 @@ def test_more_than_twenty_steps_in_a_turn_end_the_conversation(
 def test_a_driver_must_send_what_was_demanded(wording: Wording) -> None:
     conversation = put_turns(ENTRY, FC, wording)
     next(conversation)
-    with pytest.raises(AssertionError, match="a driver answers a question with a completion"):
+    with pytest.raises(AssertionError, match=r"^a driver answers a question with a completion"):
         conversation.send(Results(("on 1",)))
     conversation = put_turns(ENTRY, FC, wording)
     next(conversation)
     conversation.send(_put_away(FC, "jar"))
-    with pytest.raises(AssertionError, match="a driver answers calls with results"):
+    with pytest.raises(AssertionError, match=r"^a driver answers calls with results"):
         conversation.send(DONE)
 
 
 @MANNERS
 def test_calls_are_carried_out_in_environments_of_the_suite(manner: Manner) -> None:
-    functions = [make_doc("add", {"a": {"type": "integer"}, "b": {"type": "integer"}}, ["a", "b"])]
-    entry = make_multi_turn(("Add 1 and 2.", ["add(a=1, b=2)"]), functions=functions, domains=["math"])
+    """The car of the suite ``core`` has 9.5 gallons in its tank."""
+    functions = [make_doc("displayCarStatus", {"option": {"type": "string"}}, ["option"])]
+    call = "displayCarStatus(option='fuel')"
+    entry = make_multi_turn(("How much fuel is there?", [call]), functions=functions, domains=["vehicle"])
     suite = open_suite("core", Path("no cache is needed"))
     conversation = converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL)))
     assert next(conversation) == presenting.build_first_request(entry, suite.wording, manner.prompting)
+    answer = Completion(text=f"[{call}]")
     if manner is FC:
-        call, written = tool_calls(("add", '{"a": 1, "b": 2}')), "add(a=1,b=2)"
-    else:
-        call, written = Completion(text="[add(a=1, b=2)]"), "add(a=1, b=2)"
-    request = conversation.send(call)
-    assert '{"result": 3}' in str(request.messages[-1]["content"])
+        answer = tool_calls(("displayCarStatus", '{"option": "fuel"}'))
+    request = conversation.send(answer)
+    assert '{"fuelLevel": 9.5}' in str(request.messages[-1]["content"])
     with pytest.raises(StopIteration) as ended:
         conversation.send(DONE)
     assert ended.value.value == Transcript(
         entry.key,
         "gpt",
         manner.prompting,
-        ((Step(call, (written,), ('{"result": 3}',)), Step(DONE)),),
+        ((Step(answer, (call,), ('{"fuelLevel": 9.5}',)), Step(DONE)),),
     )
 
 

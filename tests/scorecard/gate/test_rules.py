@@ -58,6 +58,21 @@ def test_a_rule_is_metric_operator_and_share(text: str, metric: str, operator: s
     assert parse_rule(text) == ScoreRule(text, metric, Bound(operator, threshold))
 
 
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("latency.p95<=3s", "latency.p95"),
+        ("cost <= 1usd", "cost"),
+        (" complex.calls>=0.5", "complex.calls"),
+        ("not_scored<=5% ", "not_scored"),
+    ],
+)
+def test_a_rule_keeps_its_text_and_its_metric(text: str, metric: str) -> None:
+    rule = parse_rule(text)
+    assert rule.text == text
+    assert getattr(rule, "metric", None) == metric
+
+
 FORM = (
     ": expected METRIC OPERATOR VALUE (operators >=, <=, >, <) or not-worse(95%), e.g. "
     "'overall>=0.2', 'parallel>=baseline-2%', 'latency.p95<=3s'"
@@ -122,6 +137,22 @@ def test_an_unknown_metric_is_told_with_the_nearest(metric: str, guess: str) -> 
     assert str(caught.value).startswith(
         f"invalid gate rule '{metric}>=0.5': unknown metric {metric!r}. {guess}"
     )
+
+
+def test_an_unknown_metric_is_told_with_all_that_are_valid() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_rule("not-worse(accuracy, 95%)")
+    message = str(caught.value)
+    assert message.startswith(
+        "invalid gate rule 'not-worse(accuracy, 95%)': unknown metric 'accuracy'. Valid: "
+    )
+    valid = message.partition("Valid: ")[2].removesuffix(".").split(", ")
+    assert {"mark:NAME", "complex.calls", "latency.p50", "cost.per_1000", "not_scored"} <= set(valid)
+
+
+def test_a_mark_has_a_name() -> None:
+    with pytest.raises(UsageError, match="unknown metric 'mark:'"):
+        parse_rule("mark:>=0.5")
 
 
 # Scores
@@ -271,6 +302,11 @@ def test_calls_that_were_not_scored_may_leave_it_undecided() -> None:
     )
 
 
+def test_without_a_scored_call_nothing_can_be_told() -> None:
+    found = _check_rule("complex.calls>=0.5", make_path_record(TIMEOUT))
+    assert found == Finding(UNDECIDED, "nothing of complex.calls was scored")
+
+
 def test_the_profile_of_the_run_decides_about_calls() -> None:
     right, wrong = make_path_score(calls=2, right=2), make_path_score(calls=2, right=0)
     records = [make_path_record(path=right, corrected_path=wrong)]
@@ -365,10 +401,23 @@ def test_another_suite_version_is_not_compared(rule: str) -> None:
     )
 
 
-@pytest.mark.parametrize("rule", ["parallel>=baseline", "not-worse(parallel, 95%)"])
-def test_without_shared_entries_nothing_can_be_told(rule: str) -> None:
+def test_the_marks_of_the_run_hold_for_its_baseline_too() -> None:
+    marked, other = _make_records("parallel", FAILED, PASSED)
+    before = _make_baseline(_make_records("parallel", PASSED, FAILED))
+    found = _check_rule("mark:slow>=baseline", replace(marked, marks=("slow",)), other, baseline=before)
+    assert found == Finding(BROKEN, "mark:slow is 0.00%, the baseline's 100.00% on the same 1 tests")
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("parallel>=baseline", "the run and its baseline have no scored entry of parallel in common"),
+        ("not-worse(parallel, 95%)", "nothing of parallel was scored in both runs"),
+    ],
+)
+def test_without_shared_entries_nothing_can_be_told(rule: str, says: str) -> None:
     before = _make_baseline(_make_records("multiple", PASSED))
-    assert _check_rule(rule, *_make_records("parallel", PASSED), baseline=before).code == UNDECIDED
+    assert _check_rule(rule, *_make_records("parallel", PASSED), baseline=before) == Finding(UNDECIDED, says)
     assert (
         _check_rule(rule, *_make_records("parallel", PASSED)).sentence
         == "there is no baseline to compare with"
@@ -384,6 +433,7 @@ def test_without_shared_entries_nothing_can_be_told(rule: str) -> None:
         ("not-worse(95%)", "overall", 0.95),
         (" not-worse( live , 99.5% ) ", "live", 0.995),
         ("not-worse(mark:smoke,80%)", "mark:smoke", 0.8),
+        ("not-worse(50%)", "overall", 0.5),
     ],
 )
 def test_not_worse_names_a_confidence(text: str, metric: str, confidence: float) -> None:
@@ -419,6 +469,38 @@ def test_where_nothing_changed_that_is_what_is_said() -> None:
     run, before = _make_changed_run(0, 0, 40)
     found = _check_rule("not-worse(parallel, 95%)", *run, baseline=before)
     assert found == Finding(HELD, "none of 40 entries of parallel changed")
+
+
+def test_a_change_is_told_in_points_with_its_interval() -> None:
+    """Bonett & Price: one more flip in each direction, so 2 of 6, and 1.96 times the root of 1/9."""
+    run, before = _make_changed_run(1, 1, 2)
+    found = _check_rule("not-worse(parallel, 95%)", *run, baseline=before)
+    assert found.sentence == (
+        "parallel changed by +0.00 points (95% -65.33 to +65.33) on 4 entries, 1 better, 1 worse; "
+        "p of such a loss by chance 0.750"
+    )
+    run, before = _make_changed_run(0, 2, 2)
+    found = _check_rule("not-worse(parallel, 95%)", *run, baseline=before)
+    assert found.sentence.startswith("parallel changed by -50.00 points ")
+
+
+def test_a_loss_in_a_group_is_weighed_by_the_sizes_of_its_categories() -> None:
+    before = _make_baseline(_make_records("live_simple", *[PASSED] * 4))
+    evidence = Evidence(
+        _make_records("live_simple", *[FAILED] * 4),
+        Profile.OFFICIAL,
+        lambda name: 12 if name == "live_multiple" else 0,
+        FACTS.suites,
+        before,
+    )
+    found = parse_rule("not-worse(live, 95%)").check(evidence)
+    assert found.sentence.startswith("live changed by -25.00 points ")
+
+
+def test_what_the_run_has_not_scored_is_not_compared() -> None:
+    before = _make_baseline(_make_records("parallel", PASSED))
+    found = _check_rule("not-worse(parallel, 95%)", *_make_records("parallel", TIMEOUT), baseline=before)
+    assert found == Finding(UNDECIDED, "nothing of parallel was scored in both runs")
 
 
 def test_more_confidence_needs_more_evidence() -> None:
@@ -489,18 +571,18 @@ def test_a_rule_about_cost(rule: str, code: int, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "code"),
+    ("rule", "code", "dollars"),
     [
-        ("cost<=1usd", UNDECIDED),
-        ("cost<=0.4usd", BROKEN),
-        ("cost>=0.4usd", UNDECIDED),
-        ("cost.per_1000<=1usd", UNDECIDED),
+        ("cost<=1usd", UNDECIDED, "cost is $0.5000"),
+        ("cost<=0.4usd", BROKEN, "cost is $0.5000"),
+        ("cost<0.4usd", BROKEN, "cost is $0.5000"),
+        ("cost>=0.4usd", UNDECIDED, "cost is $0.5000"),
+        ("cost.per_1000<=1usd", UNDECIDED, "cost.per_1000 is $500.0000"),
     ],
 )
-def test_cost_of_calls_whose_price_is_not_known(rule: str, code: int) -> None:
+def test_cost_of_calls_whose_price_is_not_known(rule: str, code: int, dollars: str) -> None:
     found = _check_rule(rule, *_make_records_of_usage(Usage(usd=0.5), Usage(1.0)))
-    assert found.code == code
-    assert found.sentence.endswith("for the 1 of 2 calls whose price is known")
+    assert found == Finding(code, f"{dollars} for the 1 of 2 calls whose price is known")
 
 
 def test_cost_without_any_price_cannot_be_told() -> None:
@@ -509,6 +591,12 @@ def test_cost_without_any_price_cannot_be_told() -> None:
 
 
 # Not scored
+
+
+def test_the_profile_of_the_run_decides_what_was_not_scored() -> None:
+    records, rule = [make_record(PASSED, TIMEOUT)], parse_rule("not_scored<=0%")
+    codes = [rule.check(Evidence(records, profile, lambda name: 0, {})).code for profile in Profile]
+    assert codes == [HELD, BROKEN]
 
 
 @pytest.mark.parametrize(
