@@ -54,8 +54,20 @@ def test_the_official_reading_finds_these_calls(text: str, calls: tuple[Call, ..
     ],
 )
 def test_officially_an_object_without_a_key_spoils_all(text: str, reason: str) -> None:
-    with pytest.raises(Undecodable, match=re.escape(reason)):
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}"):
         parse_official(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"Sure: {'[' * 100_000}{']' * 100_000} there.", id="too deep, in words"),
+        pytest.param(ONE.replace("1", "1" * 5_000), id="a number that Python does not read"),
+    ],
+)
+def test_officially_what_json_cannot_hold_spoils_all(text: str) -> None:
+    with pytest.raises(Undecodable, match=r"^not JSON: (Exceeds the limit|maximum recursion depth exceeded)"):
+        parse_official_inside(text)
 
 
 def test_officially_parameters_are_an_object() -> None:
@@ -72,7 +84,7 @@ def test_officially_parameters_are_an_object() -> None:
     ],
 )
 def test_between_tags_there_may_be_no_list_at_all(text: str, reason: str) -> None:
-    with pytest.raises(Undecodable, match=re.escape(reason)):
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}"):
         parse_official_inside(text)
     assert parse_official_inside('"text"') == parse_official_inside('{"function": "f"}') == ()
 
@@ -141,7 +153,7 @@ def test_the_corrected_reading_finds_these_calls(text: str, calls: tuple[Call, .
     ],
 )
 def test_corrected_it_cannot_be_read(text: str, reason: str) -> None:
-    with pytest.raises(Undecodable, match=re.escape(reason)):
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}"):
         parse_corrected(text)
 
 
