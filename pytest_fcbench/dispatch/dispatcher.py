@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 
 from pytest_fcbench.domain.driving import drive_conversation_async
@@ -150,6 +150,12 @@ class Dispatcher:
             done = [answer for answer in self._answers.values() if answer.done()]
         failed = sum(map(_has_failed, done))
         return len(done) - failed, failed
+
+    def find_earlier(self) -> Mapping[str, Transcript]:
+        """Return the finished conversations that others continue and no test body asks for, by item id."""
+        with self._lock:
+            ended = {name: held for name, held in self._earlier.items() if held.done()}
+        return {name: held.result() for name, held in ended.items() if not _has_failed(held)}
 
     def _wake(self) -> None:
         with self._lock:

@@ -32,7 +32,7 @@ from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
-from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.record import EarlierConversation, Record
 from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
@@ -273,6 +273,17 @@ class Session:
             rated_by=context.driven.judge if any(r.rating for r in found) else None,
             search=_name_search(context, found),
             shard=str(settings.shard) if settings.shard else None,
+            earlier=self._describe_earlier(),
+        )
+
+    def _describe_earlier(self) -> tuple[EarlierConversation, ...]:
+        """Describe the earlier conversations that this process held, in the order of their names."""
+        # Models that answer at once are asked in each worker of xdist, and their answers cost nothing.
+        if not self.context.waits:
+            return ()
+        held = self.dispatcher.find_earlier()
+        return tuple(
+            records.build_earlier_conversation(name, held[name], self.context.usd) for name in sorted(held)
         )
 
     @property

@@ -242,6 +242,20 @@ _LATER = {"cluster", "asides", "paths", "as_written", "rating"}
 _REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_USAGE, *_LATER})
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierConversation:
+    """A conversation that was held once and continued by several entries, in no Record of its own."""
+
+    __pydantic_config__ = DESCRIBED
+
+    entry: str
+    """suite:id"""
+    steps: tuple[Usage, ...]
+    """One for each completion, in order."""
+    turns: tuple[tuple[_Completion, ...], ...]
+    """The completions of each turn as JSON values."""
+
+
 Pricing: TypeAlias = Callable[[Completion, Party], float | None]
 """The price of a party's completion in dollars; None where it is not known."""
 
@@ -258,7 +272,6 @@ def build_record(
     usd: Pricing = price_nothing,
 ) -> Record:
     """Build the Record of an entry; ``transcript`` is None where no answer came."""
-    completions = transcript.completions if transcript else ()
     return Record(
         entry=entry.key,
         suite=entry.suite,
@@ -270,15 +283,28 @@ def build_record(
         syntax=manner.prompting.syntax,
         verdicts=judgement,
         trial=entry.trial,
-        steps=tuple(measure_completion(each, usd(each, Party.MODEL)) for each in completions),
-        turns=tuple(tuple(map(completion_to_json, turn)) for turn in transcript.answers)
-        if transcript
-        else (),
+        steps=_measure_steps(transcript, usd) if transcript else (),
+        turns=_write_turns(transcript) if transcript else (),
         cluster=entry.cluster,
         asides=tuple(replace(aside, usd=usd(aside.completion, aside.party)) for aside in transcript.asides)
         if transcript
         else (),
     ).replace_judgement(judgement)
+
+
+def build_earlier_conversation(
+    entry: str, transcript: Transcript, usd: Pricing = price_nothing
+) -> EarlierConversation:
+    """Build what is kept of a conversation that other entries continue."""
+    return EarlierConversation(entry, _measure_steps(transcript, usd), _write_turns(transcript))
+
+
+def _measure_steps(transcript: Transcript, usd: Pricing) -> tuple[Usage, ...]:
+    return tuple(measure_completion(each, usd(each, Party.MODEL)) for each in transcript.completions)
+
+
+def _write_turns(transcript: Transcript) -> tuple[tuple[Mapping[str, object], ...], ...]:
+    return tuple(tuple(map(completion_to_json, turn)) for turn in transcript.answers)
 
 
 def group_by_category(records: Iterable[Record]) -> dict[str, list[Record]]:

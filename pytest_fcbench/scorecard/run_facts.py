@@ -14,7 +14,7 @@ from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.record import describe_object
+from pytest_fcbench.scorecard.record import EarlierConversation, describe_object
 
 SCHEMA = "fcbench-scorecard/1"
 """The name of the section's format in a scorecard's file."""
@@ -38,7 +38,7 @@ def _require_all_keys(told: object) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """Model, manner and suites, without which a score says nothing. Older files lack the last four fields."""
+    """Model, manner and suites, without which a score says nothing. Older files lack the last five fields."""
 
     fcbench: str
     """Version of pytest-fcbench."""
@@ -66,6 +66,8 @@ class RunFacts:
     """The source that answered web searches; null in a run without any."""
     shard: Annotated[str | None, Field(json_schema_extra={"pattern": "^[0-9]+/[0-9]+$"})] = None
     """The part of the entries that was run, such as ``3/10``; null for all."""
+    earlier: tuple[EarlierConversation, ...] = ()
+    """Conversations that fill the memories which entries ask about; each was held once for all of them."""
 
 
 @cache

@@ -129,7 +129,7 @@ def parse_file(path: Path) -> object:
 
 def write_baseline(scorecard: Scorecard) -> str:
     """Write the text of a baseline."""
-    facts = make_facts_adapter().dump_python(scorecard.facts, warnings=False) | {"notes": []}
+    facts = make_facts_adapter().dump_python(scorecard.facts, warnings=False) | {"notes": [], "earlier": []}
     entries: dict[str, dict[str, object]] = {}
     for record in scorecard.records:
         both = [name_verdict(record.verdict(profile)) for profile in Profile]

@@ -94,6 +94,42 @@ def test_what_cannot_be_held_leaves_its_questions_without_a_score(project: Proje
     )
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_earlier_conversations_are_in_the_scorecard_with_their_cost(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.write("fcbench.yaml", "prices: {openai/served: {input: 1, output: 0}}\n")
+    with served("--model", "oracle") as api_base:
+        result = project.run(*options(api_base, f"--fcbench-category={CATEGORY}"), *workers)
+        asked = _select_earlier(stats(api_base)["answered"])
+    section = project.scorecard()["fcbench"]
+    assert isinstance(section, dict)
+    assert {each["entry"]: len(each["steps"]) for each in section["earlier"]} == asked
+    assert all(sum(map(len, each["turns"])) == len(each["steps"]) for each in section["earlier"])
+    cost = section["usage"]["others"]["earlier conversations"]
+    assert (cost["steps"], cost["priced"]) == (sum(asked.values()), sum(asked.values()))
+    assert cost["usd"] == pytest.approx(cost["input_tokens"] / 1e6)
+    assert section["usage"]["run"]["steps"] == count_steps(project)
+    result.stdout.fnmatch_lines(["run *", f"earlier conversations *{sum(asked.values())} *"])
+
+    shown = project.fcbench("show", f"core:{CATEGORY}_band_0", "--scorecard=scorecard.json").stdout
+    before = sorted(name for name in asked if "band" in name)
+    assert [line for line in shown.splitlines() if line.startswith("earlier conversation")] == [
+        f"earlier conversation {name.removeprefix('core:')}" for name in before
+    ]
+    judged_again = project.fcbench("rejudge", "scorecard.json", "--to=again.json")
+    assert judged_again.returncode == 0, judged_again.stderr
+    again = project.scorecard("again.json")["fcbench"]
+    assert isinstance(again, dict)
+    assert again["earlier"] == section["earlier"]
+
+
+def count_steps(project: Project) -> int:
+    """Count the completions of the questions themselves."""
+    steps = [record["steps"] for record in project.records().values()]
+    return sum(len(each) for each in steps if isinstance(each, list))
+
+
 def test_a_plan_counts_earlier_conversations_once(project: Project) -> None:
     with served("--model", "oracle") as api_base:
         result = project.run(*options(api_base, f"--fcbench-category={CATEGORY}", "--fcbench-plan"))

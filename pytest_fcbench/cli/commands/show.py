@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import zip_longest
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from pytest_fcbench.cli.output import print_long_lines
@@ -33,7 +34,7 @@ from pytest_fcbench.domain.entry import (
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import cut_counting
-from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript
+from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript, completion_from_json
 from pytest_fcbench.domain.verdict import (
     Failed,
     Judgement,
@@ -48,7 +49,9 @@ from pytest_fcbench.matchers.judging.ratings import MOST
 from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
+from pytest_fcbench.scorecard.record import EarlierConversation
 from pytest_fcbench.scorecard.render.call_tables import describe_difference
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
 HELP = "show an entry, or a stored conversation about it"
@@ -90,7 +93,8 @@ def run_command(chosen: argparse.Namespace) -> int:
             transcript = session.transcript(entry) if model else None
         except NotScoredError as error:
             raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
-        print_long_lines(render_entry(entry, transcript, session.environments(entry), longest))
+        earlier = load_scorecard(Path(chosen.scorecard)).facts.earlier if chosen.scorecard else ()
+        print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, earlier))
         if entry.category.rule.writes_sql:
             # Imported late because it brings sqlglot, which other entries do not need.
             from pytest_fcbench.cli import sql_tables
@@ -132,9 +136,16 @@ def _lay_out(lines: Iterable[_Line], longest: int | None) -> Iterator[str]:
 
 
 def render_entry(
-    entry: Entry, transcript: Transcript | None, environments: Environments, longest: int | None
+    entry: Entry,
+    transcript: Transcript | None,
+    environments: Environments,
+    longest: int | None,
+    earlier: Iterable[EarlierConversation] = (),
 ) -> Iterator[str]:
-    """Render an entry with its ground truth, or with its answers; the calls act on the environments."""
+    """Render an entry with its ground truth, or with its answers; the calls act on the environments.
+
+    Of earlier conversations those are rendered that the entry continues.
+    """
     domains = f" · {', '.join(entry.scene.domains)}" if entry.scene else ""
     lines: list[_Line] = [f"{entry.item_id} · {entry.category.name}{domains}"]
     if entry.set_aside:
@@ -142,11 +153,23 @@ def render_entry(
     lines.append(_Value("functions", _join_names(entry.functions)))
     if entry.after:
         lines.append(_Value("after", ", ".join(before.id for before in entry.earlier)))
+        lines += _describe_earlier(entry, earlier)
     else:
         for name, environment in environments.by_domain.items():
             for attribute, value in environment.get_full_state().items():
                 lines.append(_Value("state", f"{name}.{attribute}: {_to_text(value)}"))
     return _lay_out((*lines, *_describe_turns(entry, transcript, environments)), longest)
+
+
+def _describe_earlier(entry: Entry, earlier: Iterable[EarlierConversation]) -> Iterator[_Line]:
+    held = {conversation.entry: conversation for conversation in earlier}
+    for before in entry.earlier:
+        if before.item_id in held:
+            yield from ("", f"earlier conversation {before.id}")
+            for messages, answers in zip(before.turns, held[before.item_id].turns, strict=False):
+                yield from (_Value(f"  {message.role}", message.content) for message in messages)
+                for answer in answers:
+                    yield from _describe_step(Step(completion_from_json(answer)), None)
 
 
 def _describe_turns(

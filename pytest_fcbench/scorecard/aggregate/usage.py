@@ -8,7 +8,7 @@ from math import fsum
 from statistics import fmean, quantiles, stdev
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number
-from pytest_fcbench.scorecard.record import Record, Usage, measure_completion
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage, measure_completion
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,21 @@ def measure_usage(records: Iterable[Record]) -> CostLatency:
     return measure_steps([step for record in records for step in record.steps])
 
 
-def measure_other_parties(records: Iterable[Record]) -> Mapping[str, CostLatency]:
-    """Sum up the same of each other party that is paid by tokens: the judge and the embedding model."""
+def measure_beside_records(
+    records: Iterable[Record], earlier: Sequence[EarlierConversation] = ()
+) -> Mapping[str, CostLatency]:
+    """Sum up the same of what is no step of a Record: earlier conversations, judge and embedding model."""
     by_party: dict[str, list[Usage]] = {}
     for record in records:
         for aside in record.asides:
             # Searches and pages of the web have no tokens.
             if aside.completion.input_tokens is not None:
                 by_party.setdefault(aside.party, []).append(measure_completion(aside.completion, aside.usd))
-    return {party: measure_steps(by_party[party]) for party in sorted(by_party)}
+    found = {party: measure_steps(by_party[party]) for party in sorted(by_party)}
+    if not earlier:
+        return found
+    steps = [step for conversation in earlier for step in conversation.steps]
+    return {"earlier conversations": measure_steps(steps), **found}
 
 
 def measure_steps(steps: Sequence[Usage]) -> CostLatency:

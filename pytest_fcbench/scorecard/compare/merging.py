@@ -102,7 +102,9 @@ def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
         told[name] = getattr(telling[0].facts, name) if telling else None
         for part in telling[1:]:
             _require_same(name, telling[0], told[name], part, getattr(part.facts, name))
-    return replace(first.facts, shard=None, **told)
+    # Parts that share a store hold the same earlier conversations.
+    earlier = {each.entry: each for part in parts for each in part.facts.earlier}
+    return replace(first.facts, shard=None, earlier=tuple(earlier.values()), **told)
 
 
 def _count_trials(part: Scorecard) -> int | None:

@@ -24,7 +24,7 @@ from pytest_fcbench.scorecard.aggregate.ratings import Ratings
 from pytest_fcbench.scorecard.aggregate.ratings import summarise_ratings_by_category as rate_categories
 from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, list_sized_categories
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_other_parties, measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
 
@@ -52,7 +52,8 @@ class RunUsage:
     run: CostLatency
     categories: Mapping[str, CostLatency]
     others: Annotated[Mapping[str, CostLatency] | None, _Absent()] = None
-    """Of the judge and the embedding model, which ``run`` does not contain; only where they were asked."""
+    """Of earlier conversations, the judge and the embedding model, which ``run`` does not contain; only where
+    there are any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ def write_section(
         usage=RunUsage(
             measure_usage(records),
             {name: measure_usage(part) for name, part in parts.items()},
-            measure_other_parties(records) or None,
+            measure_beside_records(records, facts.earlier) or None,
         ),
         profiles=profiles,
         gate=tuple(gate),

@@ -15,8 +15,8 @@ from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import measure_other_parties, measure_usage
-from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_usage
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.tables import render_text
 from pytest_fcbench.scorecard.render.wording import (
@@ -79,7 +79,7 @@ def _write_summary(
         if table:
             yield ""
             yield from render_text(table)
-    yield from _write_cost_latency(records)
+    yield from _write_cost_latency(records, facts.earlier)
     yield from _write_trials(records, facts.profile, width)
     yield from _write_failures(records, facts.profile, width=width, most=most)
     yield from _write_not_scored(records, facts.profile, width=width)
@@ -166,7 +166,7 @@ _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6,
 """Columns of cost and latency and their widths; up to 1,000 seconds they fit 100 characters."""
 
 
-def _write_cost_latency(records: Sequence[Record]) -> Iterator[str]:
+def _write_cost_latency(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Iterator[str]:
     run = measure_usage(records)
     if not run.steps:
         return
@@ -174,7 +174,7 @@ def _write_cost_latency(records: Sequence[Record]) -> Iterator[str]:
     yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
     yield _format_usage("", _USAGE)
     rows = {name: measure_usage(part) for name, part in group_by_category(records).items()}
-    for name, row in {**rows, "run": run, **measure_other_parties(records)}.items():
+    for name, row in {**rows, "run": run, **measure_beside_records(records, earlier)}.items():
         usd = (format_dollars(row.usd), format_dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
         tokens = (format_number(row.steps), format_number(row.input_tokens), format_number(row.output_tokens))

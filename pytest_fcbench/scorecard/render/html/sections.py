@@ -15,7 +15,7 @@ from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_other_parties, measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.charts import plots
@@ -284,7 +284,7 @@ def list_usage_by_category(shown: Sequence[Model]) -> Iterator[tuple[Model, list
     for model in shown:
         if model.usage.steps:
             rows = [(name, measure_usage(part)) for name, part in model.categories.items()]
-            others = measure_other_parties([record for part in model.categories.values() for record in part])
+            others = measure_beside_records(model.scorecard.records, model.scorecard.facts.earlier)
             yield model, [*rows, ("all", model.usage), *others.items()]
 
 
