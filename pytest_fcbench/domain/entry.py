@@ -430,7 +430,7 @@ class Variation:
     format: PromptFormat
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Entry:
     """A dataset entry, which becomes one test item."""
 
@@ -458,6 +458,11 @@ class Entry:
     """Set where the category's rule varies others."""
     matcher: str = ""
     """Name of the matcher that another distribution provides for it; empty for the matcher of its rule."""
+
+    # Tools show the parameters of a test, and the truth in them would make every report unreadable.
+    def __repr__(self) -> str:
+        """Name the entry without its content."""
+        return f"<Entry {self.item_id}>"
 
     @property
     def rule(self) -> Rule:

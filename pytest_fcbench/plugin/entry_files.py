@@ -94,6 +94,12 @@ class EntryFile(pytest.File):
 class EntryItem(pytest.Item):
     """Puts an entry to the model and asserts on the answer."""
 
+    def setup(self) -> None:
+        """Name the entry to allure-pytest, which tells the tests of a file apart by their parameters only."""
+        listener = self.config.pluginmanager.get_plugin("allure_listener")
+        if listener is not None:
+            listener.add_parameter(name="entry", value=self.stash[ENTRY], excluded=None, mode=None)
+
     def runtest(self) -> None:
         """Ask, judge and assert, as the test functions of ``benchmarks/`` do."""
         benchmark, entry = self.config.stash[BENCHMARK], self.stash[ENTRY]
