@@ -197,6 +197,7 @@ FOREIGN_OPTIONS = frozenset(
         "upgrade",
         "lf",
         "deselect",
+        "dist",
     ]
 )
 """Options of pip, pytest and servers of models."""

@@ -60,6 +60,12 @@ class Workers:
         if STOPPED in item_ids:
             self._benchmark.prepare_or_stop()
         ours = [item_id for item_id in item_ids if item_id.partition(":")[0] in context.settings.suites]
+        if ours and self._benchmark.config.option.dist == "each":
+            raise pytest.UsageError(
+                "--dist each runs every entry once for each worker, but a scorecard has one result for each "
+                "entry; share the entries among workers with -n 2, ask several times with "
+                "--fcbench-trials=3, or start a run for each environment"
+            )
         if ours and self._server and context.waits:
             self._benchmark.prepare_or_stop()
             self._started = True
