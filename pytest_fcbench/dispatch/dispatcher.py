@@ -93,8 +93,11 @@ class Dispatcher:
                     self._expected[entry.item_id] = entry
         self._wake()
 
-    def transcript(self, entry: Entry) -> Transcript:
-        """Return the finished conversation about an entry. Raises ``NotScoredError``.
+    def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:
+        """Return the finished conversation about an entry.
+
+        Raises ``NotScoredError``, and ``TimeoutError`` where it does not end within that time; it then goes
+        on. A model that answers at once knows no limit.
 
         Asked again (a rerun), it gives the same transcript, and puts the entry to the model again only
         where there was none.
@@ -117,7 +120,7 @@ class Dispatcher:
             self.waited_for.add(entry.item_id)
             self._ahead.discard(entry.item_id)
         self._wake()
-        return answer.result()
+        return answer.result(within_s)
 
     def _converse_at_once(self, entry: Entry) -> Transcript:
         """Run a conversation with a model that never waits, and before it the earlier ones."""

@@ -136,14 +136,22 @@ class Link:
             with suppress(OSError):
                 self._connection.send_bytes(pickle.dumps(list(entries)))
 
-    def transcript(self, entry: Entry) -> Transcript:
-        """Return the finished conversation about an entry. Raises ``NotScoredError``."""
+    def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:
+        """Return the finished conversation about an entry.
+
+        Raises ``NotScoredError``, and ``TimeoutError`` where there is none within that time.
+        """
         try:
             if self._closed:
                 raise EOFError
             self._connection = self._connection or _connect(self._offer)
             self._connection.send_bytes(pickle.dumps(entry))
+            if within_s is not None and not self._connection.poll(within_s):
+                raise TimeoutError
             outcome: Transcript | NotScoredError = _receive_value(self._connection)
+        except TimeoutError:
+            self._drop()
+            raise
         except (AuthenticationError, EOFError, OSError):
             self._drop()
             reason = "the process that calls the model has ended or closed the connection"

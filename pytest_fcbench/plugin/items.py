@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
 
@@ -27,6 +28,24 @@ if TYPE_CHECKING:
 ENTRY = pytest.StashKey[Entry]()
 TRANSCRIPT = pytest.StashKey[Transcript]()
 RECORD = pytest.StashKey[Record]()
+
+
+class _TimeLimit(NamedTuple):
+    """The time that pytest-timeout gives a test."""
+
+    seconds: float
+    waits_until: float
+    """When the test stops waiting for an answer: shortly before pytest-timeout ends it, or its process."""
+
+
+class _TimeoutSettings(Protocol):
+    """The settings of pytest-timeout for a test."""
+
+    @property
+    def timeout(self) -> float: ...
+
+
+_TIME_LIMIT = pytest.StashKey[_TimeLimit]()
 
 BENCHMARK = pytest.StashKey["Benchmark"]()
 
@@ -141,10 +160,23 @@ class Benchmark:
         """Remember the item whose body runs."""
         self.item = item
 
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_timeout_set_timer(self, item: pytest.Item, settings: _TimeoutSettings) -> None:
+        """Remember the time limit of a test; pytest-timeout sets its timer all the same."""
+        margin_s = min(1.0, settings.timeout / 10)
+        item.stash[_TIME_LIMIT] = _TimeLimit(settings.timeout, time.monotonic() + settings.timeout - margin_s)
+
     def ask_model(self, entry: Entry) -> Transcript:
         """Put an entry to the model, for the item that runs. Raises ``NotScoredError``."""
+        limit = self.item.stash.get(_TIME_LIMIT, None)
+        within_s = max(0.0, limit.waits_until - time.monotonic()) if limit else None
         try:
-            transcript = self.session.transcript(entry)
+            transcript = self.session.transcript(entry, within_s)
+        except TimeoutError:
+            if limit is None:
+                raise
+            reason = f"no answer within the {limit.seconds:g} s that pytest-timeout gives the test"
+            raise NotScoredError("timeout", reason) from None
         except RunStoppedError as error:
             self.item.session.shouldstop = error.reason
             raise
@@ -178,7 +210,11 @@ class Benchmark:
         ):
             # pytest takes long to filter many frames, so one is kept where none is shown.
             call.excinfo.traceback = call.excinfo.traceback[-1:]
+        message = self._shorten_message(item, call.excinfo.value) if call.excinfo else ""
         report = yield
+        # The message in JUnit's XML and in pytest's summary.
+        if message and (crash := getattr(report.longrepr, "reprcrash", None)):
+            crash.message = message
         if call.when == "teardown":
             # Reports carry both, and a rerun starts from nothing.
             if TRANSCRIPT in item.stash:
@@ -198,11 +234,27 @@ class Benchmark:
                 report.__dict__["fcbench"] = text
         return report
 
+    def _shorten_message(self, item: pytest.Item, error: BaseException) -> str:
+        """Make an error about an entry say why, and nothing else; return its text, or "" for other errors."""
+        if isinstance(error, NotScoredError):
+            message = str(NotScored(error.cause, error.reason))
+        elif isinstance(error, AssertionError) and RECORD in item.stash:
+            message = str(item.stash[RECORD].verdicts.select_profile(self.context.settings.profile))
+            # What pytest adds to a failed assertion repeats the verdict; the user's own assertions stay.
+            if str(error).partition("\nassert ")[0] != message:
+                return ""
+        else:
+            return ""
+        error.args = (message,)
+        return message
+
     def _record_not_scored(self, item: pytest.Item, error: BaseException) -> None:
         if RECORD in item.stash or isinstance(error, pytest.skip.Exception):
             return
         if isinstance(error, NotScoredError):
             cause, reason = error.cause, error.reason
+        elif (limit := item.stash.get(_TIME_LIMIT, None)) and time.monotonic() >= limit.waits_until:
+            cause, reason = "timeout", str(error)
         else:
             cause, reason = "internal_error", f"{type(error).__name__}: {error}"
         transcript = item.stash.get(TRANSCRIPT, None)
@@ -229,7 +281,7 @@ class Benchmark:
                 self.foreign_failures += 1
             else:
                 self.item_ids[report.nodeid] = entry.item_id
-                reason = report.longreprtext or "pytest reported no result of the test"
+                reason = str(report.longrepr or "pytest reported no result of the test")
                 self.session.records[entry.item_id] = self.session.not_scored(entry, "worker_crashed", reason)
 
     # End of the session

@@ -44,6 +44,14 @@ class RunReporting:
         self._unsaved = ""
         """The reason why no scorecard could be written, else empty."""
         option = self._config.option
+        self._lacks_report = not hasattr(option, "json_report") and self._settings.scorecard is not None
+        """True where the plugin that writes the scorecard is switched off."""
+        if self._lacks_report and (option.fcbench_scorecard or self._settings.shard):
+            needs = "--fcbench-scorecard" if option.fcbench_scorecard else _SHARD
+            raise pytest.UsageError(
+                f"{needs} needs pytest-json-report, which writes the scorecard; "
+                "remove -p no:pytest_jsonreport"
+            )
         # pytest-json-report writes the scorecard, unless the user already told it what to write.
         self._owns_report = hasattr(option, "json_report") and not option.json_report
         if self._owns_report:
@@ -108,10 +116,21 @@ class RunReporting:
                     self._outcomes = self._session.outcomes(interrupted=interrupted)
                 code = choose_exit_code(self._outcomes)
                 session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
+        if self._session.records:
+            self._add_junit_properties()
         result = yield
         if self._unsaved:
             session.exitstatus = session.exitstatus or 1
         return result
+
+    def _add_junit_properties(self) -> None:
+        """Name the model and how it was asked in the file of ``--junitxml``."""
+        facts = self._session.facts
+        for plugin in self._config.pluginmanager.get_plugins():
+            if hasattr(plugin, "add_global_property"):
+                plugin.add_global_property("fcbench.model", facts.model)
+                plugin.add_global_property("fcbench.mode", facts.mode)
+                plugin.add_global_property("fcbench.profile", facts.profile)
 
     @property
     def _is_empty_shard(self) -> bool:
@@ -210,6 +229,12 @@ class RunReporting:
             terminalreporter.write_line(
                 f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
                 "--fcbench-scorecard, and run again: stored answers are reused",
+                red=True,
+            )
+        if self._lacks_report:
+            terminalreporter.write_line(
+                "no scorecard was written, because -p no:pytest_jsonreport switches off the plugin that "
+                "writes it; run again without the option: stored answers are reused",
                 red=True,
             )
         if settings.step_summary:

@@ -111,9 +111,12 @@ class Session:
         """Announce which transcripts will be needed, in order."""
         self._transcripts.expect(entries)
 
-    def transcript(self, entry: Entry) -> Transcript:
-        """Return the finished conversation about an entry. Raises ``NotScoredError``."""
-        return self._transcripts.transcript(entry)
+    def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:
+        """Return the finished conversation about an entry.
+
+        Raises ``NotScoredError``, and ``TimeoutError`` where it does not end within that time.
+        """
+        return self._transcripts.transcript(entry, within_s)
 
     def start(self, entries: Sequence[Entry]) -> None:
         """Start the conversations about these entries. Raises ``UsageError`` if the first call fails."""

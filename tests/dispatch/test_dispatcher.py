@@ -94,6 +94,24 @@ def test_each_question_is_put_and_its_answer_sent_back() -> None:
     )
 
 
+def test_a_caller_that_waits_no_longer_can_ask_again() -> None:
+    """The conversation goes on, and its question is put once."""
+    release = threading.Event()
+
+    def answer_late(entry: Entry, request: AskModel) -> Completion:
+        release.wait(60)
+        return _echo_question(entry, request)
+
+    model = FakeModel(answer_late)
+    with _open_dispatcher(model, "one?") as dispatcher:
+        with pytest.raises(TimeoutError):
+            dispatcher.transcript(ENTRY, within_s=0.01)
+        release.set()
+        transcript = dispatcher.transcript(ENTRY, within_s=60)
+    assert transcript == _make_transcript(Completion(text="simple_python_0: one?"))
+    assert len(model.asked) == 1
+
+
 def test_all_conversations_run_on_one_loop() -> None:
     model = FakeModel(_echo_question)
     with _open_dispatcher(model, "one?") as dispatcher:

@@ -258,6 +258,22 @@ def test_whatever_else_is_raised_is_an_internal_error(error: BaseException, reas
         assert expect_not_scored(link).cause == "internal_error"
 
 
+def test_a_late_transcript_is_not_taken_for_that_of_the_next_entry() -> None:
+    release = threading.Event()
+
+    def echo_first_late(entry: Entry) -> Transcript:
+        if entry == make_numbered_entry(1):
+            release.wait(60)
+        return echo_entry(entry)
+
+    with serve_and_connect(echo_first_late) as link:
+        with pytest.raises(TimeoutError):
+            link.transcript(make_numbered_entry(1), within_s=0.01)
+        assert get_transcript(link, make_numbered_entry(2)) == echo_entry(make_numbered_entry(2))
+        release.set()
+        assert get_transcript(link, make_numbered_entry(1)) == echo_entry(make_numbered_entry(1))
+
+
 def test_an_error_that_holds_what_cannot_be_sent() -> None:
     with serve_and_connect(always_give(make_unpicklable_error())) as link:
         assert expect_not_scored(link).reason.startswith("ValueError: ('broken', <unlocked _thread.lock")

@@ -25,7 +25,8 @@ for module in ("aiohttp", "lxml.html", "numpy", "sqlglot", "tree_sitter"):
 SCORED = tuple(category.name for category in core.open_suite(Path()).categories if category.scored)
 """The categories that run without options."""
 
-PLUGINS = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio")
+_UNUSED = ("cacheprovider", "hypothesispytest", "anyio", "allure_pytest", "rerunfailures", "timeout")
+PLUGINS = tuple(argument for name in _UNUSED for argument in ("-p", f"no:{name}"))
 """Without those that have no part in a run, but take a quarter of the time in which a worker starts."""
 
 
