@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Mapping
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat, as_call
@@ -66,29 +65,18 @@ def parse_official_inside(text: str) -> tuple[Call, ...]:
 
 
 _START = re.compile(r"\[\s*\{")
-_NEXT = re.compile(r"\s*(\]|,\s*\{)?")
+_END = re.compile(r"\}\s*\]")
 
 
 def _find_list_of_objects(text: str) -> str | None:
     r"""Find the first match of the pattern ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]``, or return None.
 
-    An object may end at any brace behind its beginning; the pattern takes the first one from which it reaches
-    ``]``, either at once or through an end of the next object. ``reached[i]`` is the place that it reaches by
-    the first such end from the ``i``-th brace on.
+    What is between two of its objects can just as well be inside of one, so it ends with the first ``}``
+    before a ``]``.
     """
-    ends = [found.start() for found in re.finditer("}", text)]
-    reached: list[int | None] = [None] * (len(ends) + 1)
-    for index, end in reversed(list(enumerate(ends))):
-        after = _NEXT.match(text, end + 1)
-        stop = None
-        if after and after[1] == "]":
-            stop = after.end()
-        elif after and after[1]:
-            stop = reached[bisect_left(ends, after.end())]
-        reached[index] = reached[index + 1] if stop is None else stop
     start = _START.search(text)
-    stop = reached[bisect_left(ends, start.end())] if start else None
-    return text[start.start() : stop] if start and stop is not None else None
+    end = _END.search(text, start.end()) if start else None
+    return text[start.start() : end.end()] if start and end else None
 
 
 _VALUE = re.compile(r"\[\s*[{\]]|\{\s*\"")
