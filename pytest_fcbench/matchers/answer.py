@@ -216,20 +216,19 @@ def states_answer(text: str, answer: str) -> bool:
     # Currencies clash only where both sides name one: 49.99 is right for $49.99.
     if not wanted or (meant and given and not meant & given):
         return False
-    joined = "".join(word.text for word in wanted)
-    return any(_stands_at(joined, found, at) for at in range(len(found)))
-
-
-def _stands_at(wanted: str, words: Sequence[_Word], at: int) -> bool:
-    """Tell whether the words from a place on are the wanted ones, however joined."""
-    # A word glued to its neighbour is a part of another one: 7 is not in 7th.
-    if words[at].glued or (at and words[at - 1].text in _DENIALS):
-        return False
-    joined = ""
-    while len(joined) < len(wanted) and at < len(words) and wanted.startswith(joined):
-        joined += words[at].text
-        at += 1
-    return joined == wanted and not (at < len(words) and words[at].glued)
+    # Compared without gaps, because it does not count how a word is joined.
+    whole = "".join(word.text for word in wanted)
+    for start, first in enumerate(found):
+        # A word glued to its neighbour is a part of another one: 7 is not in 7th.
+        if first.glued or (start and found[start - 1].text in _DENIALS):
+            continue
+        joined, end = "", start
+        while len(joined) < len(whole) and end < len(found) and whole.startswith(joined):
+            joined += found[end].text
+            end += 1
+        if joined == whole and not (end < len(found) and found[end].glued):
+            return True
+    return False
 
 
 def _split_words(text: str) -> tuple[list[_Word], set[str]]:

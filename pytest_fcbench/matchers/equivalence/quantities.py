@@ -38,10 +38,7 @@ def read_quantity(value: object) -> Quantity | None:
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     text = " ".join(fold_text(value).split())
-    for read in (_read_measure, _read_moment):
-        if found := read(text):
-            return found
-    return None
+    return _read_measure(text) or _read_moment(text)
 
 
 # Amounts
@@ -230,18 +227,13 @@ def _read_time(text: str) -> time | None:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + 12 * (half == "p")
+    zone, offset = None, found["zone"]
     try:
-        return time(
-            hour, int(found["minute"] or 0), int(found["second"] or 0), tzinfo=_read_zone(found["zone"])
-        )
+        if offset == "z":
+            zone = UTC
+        elif offset:
+            minutes = int(offset[1:3]) * 60 + int(offset[-2:])
+            zone = timezone(timedelta(minutes=-minutes if offset[0] == "-" else minutes))
+        return time(hour, int(found["minute"] or 0), int(found["second"] or 0), tzinfo=zone)
     except ValueError:
         return None
-
-
-def _read_zone(text: str | None) -> timezone | None:
-    if not text:
-        return None
-    if text == "z":
-        return UTC
-    minutes = int(text[1:3]) * 60 + int(text[-2:])
-    return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))

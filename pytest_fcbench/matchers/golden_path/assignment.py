@@ -107,19 +107,16 @@ def pair_calls(
     messages = [{"role": "made", "content": write_call(call)} for call in made]
     messages += [{"role": "expected", "content": write_call(call)} for call in expected]
     completion = yield AskModel(tuple(messages), party=Party.SIMILARITY)
-    return assign_pairs(_read_matrix(completion, len(made), len(expected)))
-
-
-def _read_matrix(completion: Completion, rows: int, columns: int) -> Matrix:
     if completion.fault:
         raise Undecided(NotScored("similarity", f"calls could not be paired: {completion.text}"))
     try:
         matrix: Matrix = [[float(value) for value in row] for row in json.loads(completion.text or "")]
     except (ValueError, TypeError, RecursionError) as error:
         raise Undecided(NotScored("similarity", f"similarities cannot be read: {error}")) from None
+    rows, columns = len(made), len(expected)
     if [len(row) for row in matrix] != [columns] * rows or not all(map(math.isfinite, chain(*matrix))):
         raise Undecided(NotScored("similarity", f"needs {rows} x {columns} similarities"))
-    return matrix
+    return assign_pairs(matrix)
 
 
 def assign_pairs(matrix: Matrix) -> list[tuple[int, int]]:
