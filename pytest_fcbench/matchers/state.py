@@ -86,6 +86,7 @@ def match_calls(
 ) -> Passed | Failed:
     """Judge calls turn by turn until something is wrong."""
     corrected = profile is Profile.CORRECTED
+    normalize: Callable[[str], object] = _normalize_result if corrected else str
     if len(made) != len(truth.turns):
         # Officially all turns after the 21st step of one are dropped.
         reason = f"the conversation has {len(made)} turns of {len(truth.turns)}, so it was ended by force"
@@ -96,7 +97,7 @@ def match_calls(
     for steps, expected, turn in zip(made, truth.turns, played, strict=True):
         number, calls = turn.number, [call for step in steps for call in step]
         for texts in turn.results:
-            results.update(map(_normalize_result if corrected else str, texts))
+            results.update(map(normalize, texts))
         # The official checker of such turns exists but is never called (eval_runner.py:13).
         if not expected:
             if corrected and calls:
@@ -113,10 +114,15 @@ def match_calls(
         # Official order: state_checker before response_checker; the first failure gives the code.
         if failure := _find_difference(number, turn.model, turn.right, corrected=corrected):
             return failure
-        missing = Counter(map(_normalize_result if corrected else str, turn.returned)) - results
+        missing = Counter(map(normalize, turn.returned)) - results
         # Extra results are no mistake: looking around is allowed as long as the state agrees.
         if missing:
-            return _fail_response(number, missing, expected, turn.returned, corrected=corrected)
+            returned = zip(expected, turn.returned, strict=True)
+            call, result = next((call, text) for call, text in returned if normalize(text) in missing)
+            more = f" (and {missing.total() - 1} more)" if missing.total() > 1 else ""
+            reason = f"turn {number}: no call returned what {call:.120} returns: {result:.200}{more}"
+            details = {"turn": number, "call": call, "expected": result}
+            return Failed("multi_turn:execution_response_mismatch", reason, details)
     return Passed()
 
 
@@ -194,25 +200,6 @@ def _find_difference(
 
 def _show(environments: Environments) -> dict[str, object]:
     return {name: environment.get_full_state() for name, environment in environments.by_domain.items()}
-
-
-def _fail_response(
-    number: int,
-    missing: Counter[object],
-    expected: Sequence[str],
-    returned: Sequence[str],
-    *,
-    corrected: bool,
-) -> Failed:
-    call, result = next(
-        (call, text)
-        for call, text in zip(expected, returned, strict=True)
-        if (_normalize_result(text) if corrected else text) in missing
-    )
-    more = f" (and {missing.total() - 1} more)" if missing.total() > 1 else ""
-    reason = f"turn {number}: no call returned what {call:.120} returns: {result:.200}{more}"
-    details = {"turn": number, "call": call, "expected": result}
-    return Failed("multi_turn:execution_response_mismatch", reason, details)
 
 
 def _list_calls(calls: Iterable[str]) -> str:
