@@ -20,7 +20,12 @@ def format_docs(docs: Sequence[Mapping[str, object]], form: Docs) -> str:
         case Docs.JSON:
             return json.dumps(docs, indent=4)
         case Docs.XML:
-            return "\n".join("".join(_write_xml(doc)) for doc in docs)
+            return "\n".join(
+                f'<function name="{doc["name"]}">\n  <desc>{doc.get("description", "")}</desc>\n  <params>\n'
+                f"{''.join(_write_xml_parameters(as_mapping(doc.get('parameters')), ' ' * 4))}"
+                "  </params>\n</function>\n"
+                for doc in docs
+            )
         case Docs.PYTHON:
             # Official: line breaks are elements of the list that is joined.
             return "\n\n".join(part for doc in docs for part in ("".join(_write_python(doc)), "\n"))
@@ -30,12 +35,6 @@ def _describe(schema: Mapping[str, object]) -> str:
     # Official: in every form the words are written as a Python list.
     words = f" Enum values: {schema['enum']}." if "enum" in schema else ""
     return f"{schema.get('description', '')}{words}"
-
-
-def _write_xml(doc: Mapping[str, object]) -> Iterator[str]:
-    yield f'<function name="{doc["name"]}">\n  <desc>{doc.get("description", "")}</desc>\n  <params>\n'
-    yield from _write_xml_parameters(as_mapping(doc.get("parameters")), " " * 4)
-    yield "  </params>\n</function>\n"
 
 
 def _write_xml_parameters(owner: Mapping[str, object], indent: str) -> Iterator[str]:

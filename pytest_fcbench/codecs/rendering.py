@@ -20,10 +20,10 @@ from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 def render_completion(calls: Sequence[Call], entry: Entry, prompting: Prompting) -> Completion:
     """Write an answer that makes these calls. Argument values are Python values, whatever the language."""
+    is_python = entry.category.language is Language.PYTHON
     if prompting.mode is Mode.FC:
         tool_calls = []
         for index, call in enumerate(calls):
-            is_python = entry.category.language is Language.PYTHON
             arguments = call.arguments if is_python else _write_sources(call, entry, quoted=False)
             text = json.dumps(arguments, ensure_ascii=False, default=list)
             tool_calls.append(ToolCall(find_shown_name(call.name, entry, prompting), text, f"call_{index}"))
@@ -31,7 +31,17 @@ def render_completion(calls: Sequence[Call], entry: Entry, prompting: Prompting)
     if entry.variation:
         named = [replace(call, name=find_shown_name(call.name, entry, prompting)) for call in calls]
         return Completion(text=render_in_format(named, entry.variation.format))
-    return Completion(text=f"[{', '.join(_write_call(call, entry, prompting) for call in calls)}]")
+    texts = []
+    for call in calls:
+        if is_python:
+            written = _write_arguments(call)
+        else:
+            sources = _write_sources(call, entry, quoted=True)
+            written = ", ".join(f"{name}={source}" for name, source in sources.items())
+        # A bare Java call is a statement and needs its end; a method of a class does not.
+        end = ";" if entry.category.language is Language.JAVA and "." not in call.name else ""
+        texts.append(f"{find_shown_name(call.name, entry, prompting)}({written}){end}")
+    return Completion(text=f"[{', '.join(texts)}]")
 
 
 def render_in_format(calls: Sequence[Call], chosen: PromptFormat) -> str:
@@ -89,17 +99,6 @@ def _type_value(value: object, *, stripped: bool) -> tuple[str, str]:
         return "boolean", str(value).lower()
     words = {int: "integer", float: "float", list: "array", tuple: "tuple", type(None): "null"}
     return words.get(type(value), "dict"), repr(value)
-
-
-def _write_call(call: Call, entry: Entry, prompting: Prompting) -> str:
-    if entry.category.language is Language.PYTHON:
-        arguments = _write_arguments(call)
-    else:
-        sources = _write_sources(call, entry, quoted=True)
-        arguments = ", ".join(f"{name}={source}" for name, source in sources.items())
-    # A bare Java call is a statement and needs its end; a method of a class does not.
-    end = ";" if entry.category.language is Language.JAVA and "." not in call.name else ""
-    return f"{find_shown_name(call.name, entry, prompting)}({arguments}){end}"
 
 
 def _write_sources(call: Call, entry: Entry, *, quoted: bool) -> dict[str, str]:
