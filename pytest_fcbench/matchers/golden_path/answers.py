@@ -71,13 +71,13 @@ class Reader:
             reading = read_official(completion, self.syntax, Language.PYTHON)
             return self._from_reading(reading, completion)
         if called := select_tool_calls(completion):
-            return Answer(tuple(map(self._read_strictly, called)))
+            return Answer(tuple(self._read_tool_call(call, strict=True) for call in called))
         return Answer(response=completion.text)
 
     def corrected(self, completion: Completion) -> Answer:
         """Read a completion leniently: text that tries to call is no response, arguments may be absent."""
         if called := select_tool_calls(completion):
-            return Answer(tuple(map(self._read_leniently, called)))
+            return Answer(tuple(self._read_tool_call(call, strict=False) for call in called))
         reading = read_corrected(completion, self.syntax, Language.PYTHON, self._offer)
         return self._from_reading(reading, completion)
 
@@ -96,32 +96,21 @@ class Reader:
     def _restore_name(self, call: Call) -> Call:
         return replace(call, name=self._own.get(call.name, call.name))
 
-    def _read_strictly(self, call: ToolCall) -> Call | Unreadable:
+    def _read_tool_call(self, call: ToolCall, *, strict: bool) -> Call | Unreadable:
         """Read a tool call; officially unknown names end the conversation, wrong arguments the worker."""
-        if call.name not in self._own:
+        if strict and call.name not in self._own:
             return Unreadable(f"there is no function {call.name}", "decode_error")
+        arguments: object = call.arguments
+        if not strict and arguments in (None, ""):
+            arguments = {}
         try:
-            arguments = _decode_arguments(call)
+            if isinstance(arguments, str):
+                arguments = json.loads(arguments)
         except (ValueError, RecursionError) as error:
             return Unreadable(f"the arguments are not JSON: {error}", "decode_error")
-        if not isinstance(arguments, Mapping) and arguments not in (None, [], ""):
-            return Unreadable(f"the arguments are {type(arguments).__name__}, not an object", "crash")
-        return self._restore_name(Call(call.name, _as_mapping(arguments)))
-
-    def _read_leniently(self, call: ToolCall) -> Call | Unreadable:
-        try:
-            arguments = {} if call.arguments in (None, "") else _decode_arguments(call)
-        except (ValueError, RecursionError) as error:
-            return Unreadable(f"the arguments are not JSON: {error}")
+        # Officially an empty value of any of these kinds means that there are no arguments.
+        if strict and arguments in (None, [], ""):
+            arguments = {}
         if not isinstance(arguments, Mapping):
-            return Unreadable(f"the arguments are {type(arguments).__name__}, not an object")
-        return self._restore_name(Call(call.name, _as_mapping(arguments)))
-
-
-def _decode_arguments(call: ToolCall) -> object:
-    decoded: object = json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
-    return decoded
-
-
-def _as_mapping(value: object) -> Mapping[str, object]:
-    return {str(key): member for key, member in value.items()} if isinstance(value, Mapping) else {}
+            return Unreadable(f"the arguments are {type(arguments).__name__}, not an object", "crash")
+        return self._restore_name(Call(call.name, {str(key): value for key, value in arguments.items()}))
