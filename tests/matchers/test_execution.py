@@ -93,6 +93,15 @@ def test_an_answer_to_one_call_has_both_verdicts(
     assert name_outcomes(judgement) == (official, corrected)
 
 
+def test_officially_an_answer_that_is_no_call_says_why(pool: Pool) -> None:
+    entry = entry_of(SIX, category="exec_simple")
+    nothing = execution.judge(entry, make_transcript("[]"), pool).official
+    assert nothing == Failed(FORMAT, "the answer calls nothing")
+    words = execution.judge(entry, make_transcript("The divisor is 6."), pool).official
+    assert isinstance(words, Failed)
+    assert words.reason.startswith("not Python calls: invalid syntax")
+
+
 def test_a_call_that_needs_too_much_memory() -> None:
     answer = make_transcript("[get_fibonacci_sequence(n=10**9)]")
     with closing(Pool(1, Limits(cpu_s=60, wall_s=60, memory=2**28))) as small:
