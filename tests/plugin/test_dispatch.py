@@ -139,13 +139,13 @@ def pytest_unconfigure(config):
 """
 
 
-@pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal", "each"])
+@pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal"])
 def test_workers_only_judge(project: Project, dist: str) -> None:
-    """Whatever the distribution, each entry is asked for once, and no worker imports a client."""
+    """However entries are shared out, each is asked for once, and no worker imports a client."""
     project.write("conftest.py", REPORT_IMPORTS)
     with serve_answers(first_function) as endpoint:
         result = project.run(*live(endpoint, "--fcbench-tag"), "-n", "2", "--dist", dist)
-    result.assert_outcomes(passed=12 if dist == "each" else 6)
+    result.assert_outcomes(passed=6)
     assert set(asked(endpoint).values()) == {1}
     assert (project.path / "imports.txt").read_text().splitlines() == ["[]", "[]"]
     assert len(project.records()) == 6
