@@ -76,7 +76,7 @@ REFUSED = {
     "broadcast": ("http://255.255.255.255/", "255.255.255.255 is no public address"),
     "multicast": ("http://224.0.0.1/", "224.0.0.1 is no public address"),
     "ipv6 loopback": ("http://[::1]/", "::1 is no public address"),
-    "ipv6 mapped": ("http://[::ffff:127.0.0.1]/", "::ffff:7f00:1 is no public address"),
+    "ipv6 mapped": ("http://[::ffff:127.0.0.1]/", "::ffff:127.0.0.1 is no public address"),
     "ipv6 mapped, hex": ("http://[::ffff:7f00:1]/", "::ffff:7f00:1 is no public address"),
     "ipv6 compatible": ("http://[::7f00:1]/", "::7f00:1 is no public address"),
     "ipv6 link-local": ("http://[fe80::1]/", "fe80::1 is no public address"),
