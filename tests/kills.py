@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, worker
             process.wait()
         exit_code = _start_run(command, project).wait()
         answered = stats(api_base)["answered"]
-    with sqlite3.connect(project / ".fcbench" / "answers.sqlite") as store:
+    with closing(sqlite3.connect(project / ".fcbench" / "answers.sqlite")) as store, store:
         (stored,) = store.execute("SELECT count(DISTINCT entry) FROM answers").fetchone()
     suite = core.open_suite(Path())
     wanted = trials * sum(len(suite.load(CATEGORIES[name])) for name in SELECTIONS[CATEGORY])

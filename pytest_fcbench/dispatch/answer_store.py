@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -76,14 +76,16 @@ class AnswerStore:
         self.path = path
         if not new and not path.is_file():
             raise UsageError(f"{path}: no such file; name the file that stores answers with --fcbench-store")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = self._connect()
-            self._prepare(new)
-            # Its own, because reads come from the event loop while the thread below writes.
-            self._reads = self._connect()
-        except (OSError, sqlite3.Error) as error:
-            raise UsageError(f"{path}: {error}; {_WAY_OUT}") from None
+        with ExitStack() as opened:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._database = opened.enter_context(closing(self._connect()))
+                self._prepare(new)
+                # Its own, because reads come from the event loop while the thread below writes.
+                self._reads = opened.enter_context(closing(self._connect()))
+            except (OSError, sqlite3.Error) as error:
+                raise UsageError(f"{path}: {error}; {_WAY_OUT}") from None
+            self._connections = opened.pop_all()
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
         self._writing = threading.Lock()
         self._waiting: deque[tuple[_Row, asyncio.Future[None]]] = deque()
@@ -101,7 +103,6 @@ class AnswerStore:
         if (found, version) == (_APPLICATION_ID, _VERSION) and tables:
             return
         if tables or not new:
-            self._database.close()
             raise UsageError(f"{self.path} was not written as a store by this version of fcbench; {_WAY_OUT}")
         # In WAL mode readers and one writer do not wait for each other.
         self._database.execute("PRAGMA journal_mode = WAL")
@@ -211,8 +212,7 @@ class AnswerStore:
     def close(self) -> None:
         """Write what is still waiting, then close the file."""
         self._writer.shutdown()
-        self._reads.close()
-        self._database.close()
+        self._connections.close()
 
 
 def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import sqlite3
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -32,8 +33,9 @@ IDENTITY = {"model": "openai/x", "api_base": None, "parameters": {"temperature":
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> AnswerStore:
-    return AnswerStore(tmp_path / "deep" / "answers.sqlite")
+def store(tmp_path: Path) -> Iterator[AnswerStore]:
+    with closing(AnswerStore(tmp_path / "deep" / "answers.sqlite")) as store:
+        yield store
 
 
 @dataclass
@@ -88,8 +90,8 @@ def test_nothing_is_stored_yet(store: AnswerStore) -> None:
 
 def test_an_answer_is_on_disk_when_put_returns(store: AnswerStore) -> None:
     store.put("key", "core:multiple_0", "m", Completion(text="a"))
-    other = AnswerStore(store.path)
-    assert other.get("key") == Completion(text="a")
+    with closing(AnswerStore(store.path)) as other:
+        assert other.get("key") == Completion(text="a")
 
 
 def test_the_same_is_asked_once(store: AnswerStore) -> None:
@@ -167,7 +169,7 @@ def test_a_fault_is_not_kept(store: AnswerStore) -> None:
 
 
 def test_an_answer_that_cannot_be_kept_is_not_scored(store: AnswerStore) -> None:
-    with sqlite3.connect(store.path) as database:
+    with closing(sqlite3.connect(store.path)) as database, database:
         database.execute("DROP TABLE answers")
         database.execute("CREATE VIEW answers AS SELECT 1 AS key, 2 AS answer")
     model = CountingModel([Completion(text="a"), Completion(text="b")])
@@ -293,11 +295,11 @@ def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
 
 def test_somebody_elses_database_is_refused_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE diary (day TEXT)")
     with pytest.raises(UsageError, match="was not written as a store by this version of fcbench"):
         AnswerStore(path)
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("diary",)]
 
 
@@ -342,7 +344,8 @@ def test_space_of_deleted_answers_is_given_back(store: AnswerStore) -> None:
     assert store.delete() == 40
     store.shrink()
     assert store.size < before / 10
-    assert list(AnswerStore(store.path, new=False).kept()) == []
+    with closing(AnswerStore(store.path, new=False)) as again:
+        assert list(again.kept()) == []
 
 
 def test_replies_of_web_apis_are_kept_beside_answers(tmp_path: Path) -> None:

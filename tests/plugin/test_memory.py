@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def test_a_run_that_is_killed_in_an_earlier_conversation_goes_on_there(
         assert set(first) < BEFORE, "it was killed before any question"
         project.run(*given, *chosen).assert_outcomes(passed=size(CATEGORY))
         answered = Counter(stats(api_base)["answered"])
-    with sqlite3.connect(project.path / ".fcbench" / "answers.sqlite") as store:
+    with closing(sqlite3.connect(project.path / ".fcbench" / "answers.sqlite")) as store, store:
         (kept,) = store.execute("SELECT count(*) FROM answers").fetchone()
     assert 0 <= answered.total() - kept <= AT_ONCE
     assert set(answered) > BEFORE

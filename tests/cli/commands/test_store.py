@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
@@ -86,14 +87,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AnswerStore:
+def store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AnswerStore]:
     """Write a store with answers of two models, some of them 40 days old."""
     store = AnswerStore(STORE)
     for number, (entry, model, written) in enumerate(ANSWERS):
         monkeypatch.setattr("time.time", lambda written=written: written)
         store.put(str(number), entry, model, Completion(text="x", input_tokens=1000, output_tokens=number))
     monkeypatch.setattr("time.time", lambda: NOW)
-    return store
+    yield store
+    store.close()
 
 
 @pytest.fixture
@@ -226,7 +228,7 @@ class TestNoStore:
     def test_somebody_elses_database_is_refused_and_kept(
         self, words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        with sqlite3.connect("diary") as database:
+        with closing(sqlite3.connect("diary")) as database, database:
             database.execute("CREATE TABLE answers (day TEXT)")
         content = (folder / "diary").read_bytes()
         run_refused_store(*words, "--store=diary")
@@ -253,7 +255,7 @@ class TestNoStore:
 
 
 def test_an_unreadable_answer_is_told(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
-    with sqlite3.connect(STORE) as database:
+    with closing(sqlite3.connect(STORE)) as database, database:
         database.execute("UPDATE answers SET answer = '{'")
     assert run_store("list") == 1
     assert capsys.readouterr().err == (
@@ -313,7 +315,8 @@ def test_a_run_goes_on_writing_after_a_prune(store: AnswerStore) -> None:
     """``store`` is the connection that a run holds."""
     assert run_store("prune", "--all") == 0
     store.put("1", "core:multiple_1", "openai/x", Completion(text="new"))
-    assert list_left(AnswerStore(STORE, new=False)) == {1}
+    with closing(AnswerStore(STORE, new=False)) as again:
+        assert list_left(again) == {1}
 
 
 @pytest.fixture
@@ -493,10 +496,10 @@ def test_calls_beside_a_text_are_not_what_prompting_judges(folder: Path) -> None
     for mode, result in (("fc", [{"g": "{}"}]), ("prompt", "[f()]")):
         write_results(folder / mode, {"BFCL_v4_multiple_result.json": [{"id": "multiple_0", "result": "x"}]})
         assert run_store("import", mode, MODEL, f"--mode={mode}", f"--store={mode}.sqlite") == 0
-        store = AnswerStore(folder / f"{mode}.sqlite")
-        with sqlite3.connect(store.path) as database:
-            (key,) = database.execute("SELECT key FROM answers").fetchone()
-        store.put(key, "bfcl:multiple_0", "openai/x", answer)
+        with closing(AnswerStore(folder / f"{mode}.sqlite")) as store:
+            with closing(sqlite3.connect(store.path)) as database:
+                (key,) = database.execute("SELECT key FROM answers").fetchone()
+            store.put(key, "bfcl:multiple_0", "openai/x", answer)
         assert run_store("export", f"{mode}-out", MODEL, f"--mode={mode}", f"--store={mode}.sqlite") == 0
         (rows,) = read_results(folder / f"{mode}-out").values()
         assert rows == [{"id": "multiple_0", "result": result}]
