@@ -24,6 +24,8 @@ from pathlib import Path
 HOSTS = ("controller", "one", "two")
 _MODEL = ("--fcbench-model=hosted_vllm/m", "--fcbench-api-base=http://127.0.0.1:8000/v1")
 _CHOSEN = ("--fcbench-category=single_turn", "--fcbench-concurrency=16", "--fcbench-store=none")
+# pytest-rerunfailures, where it is installed, connects each worker to the controller's own loopback.
+_WITHOUT = ("-p", "no:cacheprovider", "-p", "no:rerunfailures")
 _LONGEST_S = 300
 
 
@@ -100,7 +102,7 @@ def _start_gateways(folder: Path, *hosts: str) -> tuple[dict[str, subprocess.Pop
 
 
 def _start_pytest(host: str, folder: Path, *options: str) -> subprocess.Popen[bytes]:
-    return _start_on(host, folder, "-m", "pytest", "-p", "no:cacheprovider", *_MODEL, *_CHOSEN, *options)
+    return _start_on(host, folder, "-m", "pytest", *_WITHOUT, *_MODEL, *_CHOSEN, *options)
 
 
 def _print_run(what: str, scorecard: Path, started: float, code: int) -> None:
