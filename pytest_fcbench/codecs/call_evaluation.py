@@ -27,13 +27,40 @@ class NoCallError(Exception):
     """The text is not a call that can be carried out."""
 
 
+class UnknownNameError(NoCallError):
+    """A text has a name that stands for nothing; ``name`` is what Python would not find."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"there is no {kind} {name:.200}")
+        self.name = name.partition(".")[0]
+
+
 def carry_out_call(text: str, functions: Functions) -> object:
     """Carry out a call. Raises ``Undecodable``, ``NoCallError``, and the errors of the function."""
+    return _carry_out(_parse_text(text), functions)
+
+
+def compute_expression(text: str, functions: Functions) -> object:
+    """Carry out the calls of an expression, which may be a literal too; raises as ``carry_out_call`` does.
+
+    ``or`` and ``and`` carry out what Python does.
+    """
+    node = _parse_text(text)
+    if isinstance(node, ast.BoolOp):
+        value: object = None
+        for part in node.values:
+            value = _evaluate(part, functions)
+            if bool(value) is isinstance(node.op, ast.Or):
+                break
+        return value
+    return _evaluate(node, functions)
+
+
+def _parse_text(text: str) -> ast.expr:
     try:
-        node = parse_expression(text.lstrip(" \t"))
+        return parse_expression(text.lstrip(" \t"))
     except (SyntaxError, ValueError) as error:
-        raise Undecodable(f"not a function call: {error}") from None
-    return _carry_out(node, functions)
+        raise Undecodable(f"not a function call: {error}") from error
 
 
 def _carry_out(node: ast.expr, functions: Functions) -> object:
@@ -41,7 +68,7 @@ def _carry_out(node: ast.expr, functions: Functions) -> object:
         raise NoCallError(f"not a function call: {write_expression(node):.200}")
     name = node.func.id if isinstance(node.func, ast.Name) else write_expression(node.func)
     if name not in functions:
-        raise NoCallError(f"there is no function {name:.200}")
+        raise UnknownNameError("function", name)
     positional = [_evaluate_argument(argument, functions) for argument in node.args]
     named: dict[str, object] = {}
     for keyword in node.keywords:
@@ -75,6 +102,8 @@ def _evaluate(node: ast.expr, functions: Functions) -> object:
             return dict(zip(names, (_evaluate(value, functions) for value in values), strict=True))
         case ast.Subscript(value=ast.Call() | ast.Subscript() as value, slice=index):
             return _evaluate(value, functions)[_evaluate(index, functions)]  # type: ignore[index]  # or an error
+        case ast.Name(id=name):
+            raise UnknownNameError("value", name)
         case ast.JoinedStr(values=parts) if all(isinstance(part, ast.Constant) for part in parts):
             return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
     return fold_constants(node)

@@ -47,5 +47,6 @@ def open_environments(entry: Entry, world: World) -> Environments:
         {
             name: domains[name](scene.config.get(name, {}), world, long_context=entry.category.long_context)
             for name in scene.domains
-        }
+        },
+        world,
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pytest_fcbench.domain.former_names import find_former_names
+from pytest_fcbench.environments.sentences import write_sentence
 from pytest_fcbench.environments.world import World
 
 
@@ -18,11 +19,23 @@ class Environment:
     and chance only from the seed of its state.
     """
 
+    _domain: ClassVar[str] = ""
+    """The name of the domain, under which the world has its default state and its sentences."""
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
         """Set up the state. ``config`` has the differences from the world's defaults; it is not changed.
 
         Where ``long_context`` makes a difference, it is an attribute, and so officially compared.
         """
+        self._sentences = world.sentences.get(self._domain, {})
+
+    def _write_text(self, ours: str, function: str, number: int, **values: object) -> str:
+        """Write a sentence of a result (``write_sentence``)."""
+        return write_sentence(self._sentences, ours, function, number, values)
+
+    def _make_error(self, ours: str, function: str, number: int, **values: object) -> dict[str, object]:
+        """Make the result of a call that is refused, with the sentence that ``_write_text`` writes."""
+        return {"error": self._write_text(ours, function, number, **values)}
 
     def state(self) -> Mapping[str, object]:
         """Return the state that the official checker compares: every public attribute by name. Not a copy."""

@@ -1,29 +1,38 @@
 """Carry out calls in environments.
 
 A text that is no call of a known function gives an error text and changes nothing; the official executor
-hands each text to ``eval``.
+(``execute_multi_turn_func_call``) hands each text to ``eval``, so its errors are Python's own.
 """
 
 from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from types import FunctionType, MethodType
 
-from pytest_fcbench.codecs.call_evaluation import carry_out_call
+from pytest_fcbench.codecs.call_evaluation import UnknownNameError, compute_expression
 from pytest_fcbench.environments.environment import Environment, list_functions
-from pytest_fcbench.environments.world import Unanswered
+from pytest_fcbench.environments.sentences import write_sentence
+from pytest_fcbench.environments.world import Unanswered, World
+
+_BEFORE_BRACKET = re.compile(r"\b([a-zA-Z_]\w*)\s*(?=\()")
+
+_FAILURE = 1
+"""The number of the executor's sentence about a call that raised an exception."""
 
 
 class Environments:
     """The environments of one conversation. No function name occurs in two of them."""
 
-    def __init__(self, by_domain: Mapping[str, Environment]) -> None:
+    def __init__(self, by_domain: Mapping[str, Environment], world: World | None = None) -> None:
         self.by_domain = by_domain
+        self._sentences = world.sentences.get("executor", {}) if world else {}
         self._functions: dict[str, Callable[..., object]] = {
-            name: getattr(environment, name)
-            for environment in by_domain.values()
+            name: name_class(getattr(environment, name), world.class_names.get(domain) if world else None)
+            for domain, environment in by_domain.items()
             for name in list_functions(type(environment))
         }
 
@@ -43,15 +52,53 @@ class Environments:
 
         Raises ``Unanswered``, and ``SystemError``, which is a fault of the interpreter and of no call.
         """
-        results = []
-        for call in calls:
-            try:
-                results.append(render_result(carry_out_call(call, self._functions)))
-            except (Unanswered, SystemError):
-                raise
-            except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
-                results.append(f"Error: {str(error) or type(error).__name__}")
-        return tuple(results)
+        return tuple(map(self._perform_call, calls))
+
+    def _perform_call(self, call: str) -> str:
+        try:
+            if self._sentences:
+                # Official: white space between a name and a bracket goes, also in the text of an argument.
+                call = _BEFORE_BRACKET.sub(r"\1", call)
+            return render_result(compute_expression(call, self._functions))
+        except (Unanswered, SystemError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
+            if self._sentences:
+                return self._write_error(_describe_as_python(error))
+            return f"Error: {str(error) or type(error).__name__}"
+
+    def _write_error(self, problem: str) -> str:
+        return write_sentence(
+            self._sentences, "", "execute_multi_turn_func_call", _FAILURE, {"value": problem}
+        )
+
+
+def _describe_as_python(error: Exception) -> str:
+    """Return the text of the exception that ``eval`` would have raised."""
+    if isinstance(error, UnknownNameError):
+        return f"name {error.name!r} is not defined"
+    # A text that is no Python was refused by the parser, whose words these are.
+    if isinstance(error.__cause__, SyntaxError):
+        return f"{error.__cause__.msg} (<string>, line {error.__cause__.lineno})"
+    return str(error.__cause__ or error)
+
+
+def name_class(method: Callable[..., object], name: str | None) -> Callable[..., object]:
+    """Return a method with another class in its errors about arguments, or as it is for None."""
+    if name is None or not isinstance(method, MethodType):
+        return method
+    function = method.__func__
+    assert isinstance(function, FunctionType)
+    named = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    named.__kwdefaults__ = function.__kwdefaults__
+    named.__qualname__ = f"{name}.{function.__name__}"
+    return MethodType(named, method.__self__)
 
 
 def render_result(result: object) -> str:

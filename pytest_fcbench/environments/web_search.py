@@ -25,7 +25,10 @@ _LONGEST_REGION = 20
 class WebSearch(Environment):
     """Finding and reading pages of the web."""
 
+    _domain = "web_search"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         self.long_context = long_context
         self.show_snippet = bool(config.get("show_snippet", True))
         self._web = world.web

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pytest_fcbench.environments.memory.vectors import Embed, embed_by_hash
+from pytest_fcbench.environments.sentences import Sentences
 
 Table = Mapping[str, Any]
 """JSON values by name."""
@@ -79,6 +80,11 @@ class Filler:
 class World:
     """Never changed by an environment, which copies the parts that it keeps."""
 
+    sentences: Mapping[str, Sentences] = field(default_factory=dict)
+    """Sentences that calls return, by domain, where a suite has its own; those of what carries calls out are
+    under ``executor``."""
+    class_names: Mapping[str, str] = field(default_factory=dict)
+    """The name of each domain's class in Python's own errors, where a suite has its own."""
     defaults: Mapping[str, Table] = field(default_factory=dict)
     """The state of each domain (by its name in ``DOMAINS``) unless an entry's configuration overrides it."""
     fares: Mapping[str, float] = field(default_factory=dict)

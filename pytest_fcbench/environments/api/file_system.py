@@ -85,7 +85,10 @@ def build_tree(directory: Directory) -> dict[str, object]:
 class FileSystem(Environment):
     """A small file system with a current folder; commands take names in that folder, not paths."""
 
+    _domain = "file_system"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         self.long_context = long_context
         state: dict[str, Any] = deepcopy({**(world.defaults.get("file_system") or {}), **config})
         if "root" not in state:
@@ -140,17 +143,19 @@ class FileSystem(Environment):
         name = folder.rstrip("/")
         if name == "..":
             if self._here.parent is None:
-                return _make_error("cd", "there is no folder above this one")
+                return self._make_error("cd: there is no folder above this one", "cd", 1)
             self._here = self._here.parent
             return {}
         if not name:
             self._here = self.root
         elif "/" in name:
-            return _make_error("cd", f"one step at a time, not {name}")
+            return self._make_error("cd: one step at a time, not {folder}", "cd", 0, folder=name)
         elif name != ".":
             target = self._here.contents.get(name)
             if not isinstance(target, Directory):
-                return _make_error("cd", f"there is no folder '{name}' here")
+                return self._make_error(
+                    "cd: there is no folder '{path}' here", "_navigate_to_directory", 0, path=name
+                )
             self._here = target
         return {"current_working_directory": self._here.name}
 
@@ -187,15 +192,20 @@ class FileSystem(Environment):
             terminal_output: the text, if no file was named; otherwise nothing, or the error.
         """
         if file_name is not None and _is_misnamed(file_name):
-            return _make_name_error("echo", file_name)
+            return self._make_name_error("echo", file_name)
         if not file_name:
             return {"terminal_output": content}
         item = self._find_item(file_name)
         # Official: echo never makes a file.
         if item is None:
-            return _make_file_error("echo", file_name)
+            return self._make_file_error("echo", 1, file_name)
         if isinstance(item, Directory):
-            raise IsADirectoryError("a folder cannot be written to")
+            # Official: a folder lacks the method, and Python says so.
+            raise IsADirectoryError(
+                "'Directory' object has no attribute '_write'"
+                if self._sentences
+                else "a folder cannot be written to"
+            )
         item.content = content
         return None
 
@@ -209,12 +219,12 @@ class FileSystem(Environment):
             file_content: the whole content.
         """
         if _is_misnamed(file_name):
-            return _make_name_error("cat", file_name)
+            return self._make_name_error("cat", file_name)
         item = self._find_item(file_name)
         if item is None:
-            return _make_file_error("cat", file_name)
+            return self._make_file_error("cat", 2, file_name)
         if isinstance(item, Directory):
-            return _make_error("cat", f"'{file_name}' is a folder")
+            return self._make_error("cat: '{file_name}' is a folder", "cat", 1, file_name=file_name)
         return {"file_content": item.content}
 
     def find(self, path: str = ".", name: str | None = None) -> dict[str, object]:
@@ -227,11 +237,16 @@ class FileSystem(Environment):
         Returns:
             matches: paths of what was found, each beginning with the given path.
         """
-        start = self.root if path.startswith("/") else self._here
-        for step in path.strip("/").split("/") if path != "/" else ():
+        # Official: None is the current folder too, but then the paths that were found cannot be written.
+        steps = path.strip("/").split("/") if path not in (None, ".", "/") else ()
+        start = self.root if path and path.startswith("/") else self._here
+        for step in steps:
             item = start if step == "." else start.contents.get(step)
             if not isinstance(item, Directory):
-                return _make_error("find", f"there is no folder '{path}' to search in")
+                # Official: the sentence of cd with the name of this command.
+                ours = "cd: there is no folder '{path}' here"
+                told = self._write_text(ours, "_navigate_to_directory", 0, path=path)
+                return {"error": f"find{told.removeprefix('cd')}"}
             start = item
         prefix = path.rstrip("/")
         found = [steps for steps, _ in _walk_tree(start) if name is None or name in steps[-1]]
@@ -248,10 +263,10 @@ class FileSystem(Environment):
             count: the number; type: what was counted, `lines`, `words` or `characters`.
         """
         if mode not in list(_COUNTS):
-            return _make_error("wc", f"'{mode}' is nothing to count; use one of {', '.join(_COUNTS)}")
+            return self._make_error("wc: '{mode}' is nothing to count; use l, w or c", "wc", 0, mode=mode)
         file = self._find_file(file_name)
         if file is None:
-            return _make_file_error("wc", file_name)
+            return self._make_file_error("wc", 1, file_name)
         unit, count = _COUNTS[mode]
         return {"count": count(file.content), "type": unit}
 
@@ -266,7 +281,7 @@ class FileSystem(Environment):
         """
         file = self._find_file(file_name)
         if file is None:
-            return _make_file_error("sort", file_name)
+            return self._make_file_error("sort", 0, file_name)
         return {"sorted_content": "\n".join(sorted(file.content.splitlines()))}
 
     def grep(self, file_name: str, pattern: str) -> dict[str, object]:
@@ -281,7 +296,7 @@ class FileSystem(Environment):
         """
         file = self._find_file(file_name)
         if file is None:
-            return _make_file_error("grep", file_name)
+            return self._make_file_error("grep", 0, file_name)
         return {"matching_lines": [line for line in file.content.splitlines() if pattern in line]}
 
     def du(self, human_readable: bool = False) -> dict[str, object]:
@@ -315,10 +330,10 @@ class FileSystem(Environment):
         """
         file = self._find_file(file_name)
         if file is None:
-            return _make_file_error("tail", file_name)
+            return self._make_file_error("tail", 0, file_name)
         every = file.content.splitlines()
         # Official: 0 gives every line.
-        return {"last_lines": "\n".join(every[-min(lines, len(every)) :])}
+        return {"last_lines": "\n".join(every[-(len(every) if lines > len(every) else lines) :])}
 
     def diff(self, file_name1: str, file_name2: str) -> dict[str, object]:
         """Compare two files in the current folder line by line, up to the end of the shorter one.
@@ -333,7 +348,13 @@ class FileSystem(Environment):
         first = self._find_item(file_name1)
         second = None if first is None else self._find_item(file_name2)
         if not (isinstance(first, File) and isinstance(second, File)):
-            return _make_error("diff", f"this folder lacks the file {file_name1} or {file_name2}")
+            return self._make_error(
+                "diff: this folder lacks the file {file_name1} or {file_name2}",
+                "diff",
+                1,
+                file_name1=file_name1,
+                file_name2=file_name2,
+            )
         pairs = zip(first.content.splitlines(), second.content.splitlines(), strict=False)
         return {"diff_lines": "\n".join(f"- {old}\n+ {new}" for old, new in pairs if old != new)}
 
@@ -352,7 +373,13 @@ class FileSystem(Environment):
         if not isinstance(transfer, _Transfer):
             return transfer
         if transfer.name in transfer.folder.contents:
-            return _make_transfer_error("mv", source, transfer.path, "exists already")
+            return self._make_error(
+                "mv: '{source}' cannot become '{destination}/{source}', which exists already",
+                "mv",
+                3,
+                source=source,
+                destination=destination,
+            )
         del self._here.contents[source]
         # Official: a moved folder is a new one with the old contents, where `..` still leads to the old one.
         transfer.carry_out(lambda contents: contents)
@@ -373,9 +400,13 @@ class FileSystem(Environment):
         if not isinstance(transfer, _Transfer):
             return transfer
         if transfer.name in transfer.folder.contents:
-            kind = "file" if isinstance(transfer.item, File) else "folder"
+            kind, function = (
+                ("file", "_add_file") if isinstance(transfer.item, File) else ("folder", "_add_directory")
+            )
+            ours = f"the {kind} '{{file_name}}' has a namesake in the folder '{{name}}'"
+            new, there = transfer.name, transfer.folder.name
             raise FileExistsError(
-                f"the {kind} '{transfer.name}' has a namesake in the folder '{transfer.folder.name}'"
+                self._write_text(ours, function, 0, file_name=new, dir_name=new, name=there)
             )
         # Official: a copied folder shares its children; copied into itself it is one of them.
         transfer.carry_out(dict)
@@ -391,7 +422,9 @@ class FileSystem(Environment):
             result: the outcome in words.
         """
         if file_name not in self._here.contents:
-            return _make_item_error("rm", file_name)
+            return self._make_error(
+                "rm: there is nothing named '{file_name}' here", "rm", 2, file_name=file_name
+            )
         del self._here.contents[file_name]
         return {"result": f"'{file_name}' removed"}
 
@@ -406,11 +439,17 @@ class FileSystem(Environment):
         """
         folder = self._find_item(dir_name)
         if folder is None:
-            return _make_item_error("rmdir", dir_name)
+            return self._make_error(
+                "rmdir: there is nothing named '{dir_name}' here", "rmdir", 3, dir_name=dir_name
+            )
         if isinstance(folder, File):
-            return _make_error("rmdir", f"'{dir_name}' is a file, not a folder")
+            return self._make_error(
+                "rmdir: '{dir_name}' is a file, not a folder", "rmdir", 2, dir_name=dir_name
+            )
         if folder.contents:
-            return _make_error("rmdir", f"the folder '{dir_name}' is not empty")
+            return self._make_error(
+                "rmdir: the folder '{dir_name}' is not empty", "rmdir", 0, dir_name=dir_name
+            )
         return self.rm(dir_name)
 
     def _list_path(self) -> list[Directory]:
@@ -433,22 +472,45 @@ class FileSystem(Environment):
         self, command: str, name: str, make: Callable[[], File | Directory]
     ) -> dict[str, object] | None:
         if _is_misnamed(name):
-            return _make_name_error(command, name)
+            return self._make_name_error(command, name)
         if name in self._here.contents:
-            return _make_error(command, f"there is an item named '{name}' already")
+            return self._make_error(
+                f"{command}: there is an item named '{{dir_name}}' already",
+                command,
+                1,
+                dir_name=name,
+                file_name=name,
+            )
         self._here.contents[name] = make()
         return None
+
+    # Official: each command words its errors differently from the others; values are shown as by ``str``.
+    def _make_name_error(self, command: str, name: str) -> dict[str, object]:
+        ours = f"{command}: the name '{{file_name}}' has one of the characters {_FORBIDDEN}"
+        return self._make_error(ours, command, 0, file_name=name, dir_name=name)
+
+    def _make_file_error(self, command: str, number: int, name: str) -> dict[str, object]:
+        ours = f"{command}: there is no file named '{{file_name}}' here"
+        return self._make_error(ours, command, number, file_name=name)
 
     def _plan_transfer(self, command: str, source: str, destination: str) -> _Transfer | dict[str, object]:
         """Return the item and the target of a move or copy, or the error that prevents it."""
         item = self._find_item(source)
         if item is None:
-            return _make_item_error(command, source)
+            return self._make_error(
+                f"{command}: there is nothing named '{{source}}' here", command, 0, source=source
+            )
         if "/" in destination:
-            return _make_error(command, "the destination must be a name, not a path")
+            return self._make_error(f"{command}: the destination must be a name, not a path", command, 2)
         target = self._find_item(destination)
         if isinstance(target, File):
-            return _make_transfer_error(command, source, destination, "is a file")
+            return self._make_error(
+                f"{command}: '{{source}}' cannot be put into '{{destination}}', which is a file",
+                command,
+                5,
+                source=source,
+                destination=destination,
+            )
         if target is None:
             return _Transfer(item, self._here, destination, destination)
         return _Transfer(item, target, source, f"{destination}/{source}")
@@ -514,24 +576,3 @@ def _walk_tree(directory: Directory) -> Iterator[tuple[tuple[str, ...], File | D
 
 def _is_misnamed(name: str) -> bool:
     return any(mark in name for mark in _FORBIDDEN)
-
-
-# Official: each command words its errors differently from the others, and texts show values as ``str`` does.
-def _make_error(command: str, problem: str) -> dict[str, object]:
-    return {"error": f"{command}: {problem}"}
-
-
-def _make_name_error(command: str, name: str) -> dict[str, object]:
-    return _make_error(command, f"the name '{name}' has one of the characters {_FORBIDDEN}")
-
-
-def _make_file_error(command: str, name: str) -> dict[str, object]:
-    return _make_error(command, f"there is no file named '{name}' here")
-
-
-def _make_item_error(command: str, name: str) -> dict[str, object]:
-    return _make_error(command, f"there is nothing named '{name}' here")
-
-
-def _make_transfer_error(command: str, source: str, goal: str, reason: str) -> dict[str, object]:
-    return _make_error(command, f"no way from '{source}' to '{goal}', which {reason}")

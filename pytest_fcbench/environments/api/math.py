@@ -52,7 +52,10 @@ _IMPERIAL_SI: Mapping[tuple[str, str], Callable[[float], float]] = {
 class Math(Environment):
     """A calculator: arithmetic, statistics of lists of numbers, and conversions of units. It has no state."""
 
+    _domain = "math"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         # Here, because the import takes as long as all other domains together, and not in the call, because
         # calls may not open files.
         from mpmath import MPContext
@@ -89,7 +92,7 @@ class Math(Environment):
         Returns:
             result: their mean.
         """
-        return _compute_statistic("mean", _compute_mean, numbers)
+        return self._compute_statistic("mean", "mean", _compute_mean, numbers)
 
     def standard_deviation(self, numbers: list[float]) -> dict[str, object]:
         """Standard deviation of a list of numbers, taken as the whole population.
@@ -100,7 +103,9 @@ class Math(Environment):
         Returns:
             result: their standard deviation.
         """
-        return _compute_statistic("standard deviation", _compute_deviation, numbers)
+        return self._compute_statistic(
+            "standard_deviation", "standard deviation", _compute_deviation, numbers
+        )
 
     def si_unit_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, object]:
         """Convert a length from one metric unit to another.
@@ -114,11 +119,12 @@ class Math(Environment):
             result: the length in the new unit.
         """
         if not _is_number(value):
-            return {"error": _NO_VALUE}
+            return self._make_error(_NO_VALUE, "si_unit_conversion", 0)
         if unit_in not in _SI_UNITS or unit_out not in _SI_UNITS:
-            return _make_unit_error(unit_in, unit_out)
+            return self._make_unit_error("si_unit_conversion", unit_in, unit_out)
         # Times the inverse, as the official function does it: a quotient rounds differently.
-        return _convert(lambda: value * _SI_UNITS[unit_in] * (1 / _SI_UNITS[unit_out]))
+        factor = 1 / _SI_UNITS[unit_out]
+        return self._convert("si_unit_conversion", lambda: value * _SI_UNITS[unit_in] * factor)
 
     def imperial_si_conversion(self, value: float, unit_in: str, unit_out: str) -> dict[str, object]:
         """Convert a value from an imperial to a metric unit or back.
@@ -134,14 +140,14 @@ class Math(Environment):
             result: the value in the new unit.
         """
         if not _is_number(value):
-            return {"error": _NO_VALUE}
+            return self._make_error(_NO_VALUE, "imperial_si_conversion", 0)
         # Official: equal units are never looked up, so any word will do.
         if unit_in == unit_out:
             return {"result": value}
         convert = _IMPERIAL_SI.get((str(unit_in), str(unit_out)))
         if convert is None:
-            return _make_unit_error(unit_in, unit_out)
-        return _convert(lambda: convert(value))
+            return self._make_unit_error("imperial_si_conversion", unit_in, unit_out)
+        return self._convert("imperial_si_conversion", lambda: convert(value))
 
     def add(self, a: float, b: float) -> dict[str, object]:
         """Add two numbers.
@@ -154,7 +160,7 @@ class Math(Environment):
             result: their sum.
         """
         # Official: texts and lists are joined.
-        return _compute(_NOT_TWO_NUMBERS, operator.add, a, b)
+        return _compute(self._write_text(_NOT_TWO_NUMBERS, "add", 0), operator.add, a, b)
 
     def subtract(self, a: float, b: float) -> dict[str, object]:
         """Subtract one number from another.
@@ -166,7 +172,7 @@ class Math(Environment):
         Returns:
             result: the difference.
         """
-        return _compute(_NOT_TWO_NUMBERS, operator.sub, a, b)
+        return _compute(self._write_text(_NOT_TWO_NUMBERS, "subtract", 0), operator.sub, a, b)
 
     def multiply(self, a: float, b: float) -> dict[str, object]:
         """Multiply two numbers.
@@ -179,8 +185,8 @@ class Math(Environment):
             result: their product.
         """
         if not (_is_number(a) and _is_number(b)):
-            return {"error": _NOT_TWO_NUMBERS}
-        return _compute(_NOT_TWO_NUMBERS, operator.mul, a, b)
+            return self._make_error(_NOT_TWO_NUMBERS, "multiply", 0)
+        return _compute(self._write_text(_NOT_TWO_NUMBERS, "multiply", 1), operator.mul, a, b)
 
     def divide(self, a: float, b: float) -> dict[str, object]:
         """Divide one number by another.
@@ -193,8 +199,8 @@ class Math(Environment):
             result: the quotient.
         """
         if b == 0:
-            return {"error": "nothing can be divided by 0"}
-        return _compute(_NOT_TWO_NUMBERS, operator.truediv, a, b)
+            return self._make_error("nothing can be divided by 0", "divide", 0)
+        return _compute(self._write_text(_NOT_TWO_NUMBERS, "divide", 1), operator.truediv, a, b)
 
     def power(self, base: float, exponent: float) -> dict[str, object]:
         """Raise a number to a power.
@@ -209,7 +215,7 @@ class Math(Environment):
         whole = isinstance(base, int) and isinstance(exponent, int)
         if whole and abs(base) > 1 and int(base).bit_length() * exponent > MAX_BITS:
             return {"error": f"the power would have more than {MAX_BITS} bits"}
-        return _compute(_NOT_TWO_NUMBERS, operator.pow, base, exponent)
+        return _compute(self._write_text(_NOT_TWO_NUMBERS, "power", 0), operator.pow, base, exponent)
 
     def square_root(self, number: float, precision: int) -> dict[str, object]:
         """Square root of a number, with as many digits as wanted.
@@ -223,12 +229,13 @@ class Math(Environment):
         """
         try:
             if number < 0:
-                return {"error": "a number below 0 has no square root"}
+                return self._make_error("a number below 0 has no square root", "square_root", 0)
             # A context of its own: the official one changes the precision of the whole process.
             context = decimal.Context(prec=_check_precision(precision))
             return {"result": context.sqrt(decimal.Decimal(number))}
         except (TypeError, decimal.InvalidOperation):
-            return {"error": "no square root: this takes a number, and a whole number as precision"}
+            ours = "no square root: this takes a number, and a whole number as precision"
+            return self._make_error(ours, "square_root", 1)
 
     def absolute_value(self, number: float) -> dict[str, object]:
         """Absolute value of a number.
@@ -239,7 +246,8 @@ class Math(Environment):
         Returns:
             result: the number without its sign.
         """
-        return _compute("this takes one number", operator.abs, number)
+        refusal = self._write_text("this takes one number", "absolute_value", 0)
+        return _compute(refusal, operator.abs, number)
 
     def round_number(self, number: float, decimal_places: int = 0) -> dict[str, object]:
         """Round a number.
@@ -253,9 +261,8 @@ class Math(Environment):
         """
         if _is_number(decimal_places) and decimal_places < -MAX_DIGITS:
             return {"error": f"{decimal_places} decimal places are less than {-MAX_DIGITS}"}
-        return _compute(
-            "this takes a number to round and a whole number of places", round, number, decimal_places
-        )
+        ours = "this takes a number to round and a whole number of places"
+        return _compute(self._write_text(ours, "round_number", 0), round, number, decimal_places)
 
     def percentage(self, part: float, whole: float) -> dict[str, object]:
         """Tell how many percent of a whole a part is.
@@ -268,8 +275,9 @@ class Math(Environment):
             result: the percentage.
         """
         if whole == 0:
-            return {"error": "there is no percentage of 0"}
-        return _compute(_NOT_TWO_NUMBERS, lambda a, b: (a / b) * 100, part, whole)
+            return self._make_error("there is no percentage of 0", "percentage", 0)
+        refusal = self._write_text(_NOT_TWO_NUMBERS, "percentage", 1)
+        return _compute(refusal, lambda a, b: (a / b) * 100, part, whole)
 
     def min_value(self, numbers: list[float]) -> dict[str, object]:
         """Smallest number of a list.
@@ -280,7 +288,7 @@ class Math(Environment):
         Returns:
             result: the smallest.
         """
-        return _compute_statistic("minimum", min, numbers)
+        return self._compute_statistic("min_value", "minimum", min, numbers)
 
     def max_value(self, numbers: list[float]) -> dict[str, object]:
         """Largest number of a list.
@@ -291,7 +299,7 @@ class Math(Environment):
         Returns:
             result: the largest.
         """
-        return _compute_statistic("maximum", max, numbers)
+        return self._compute_statistic("max_value", "maximum", max, numbers)
 
     def sum_values(self, numbers: list[float]) -> dict[str, object]:
         """Sum of a list of numbers.
@@ -302,7 +310,25 @@ class Math(Environment):
         Returns:
             result: their sum.
         """
-        return _compute_statistic("sum", add_in_order, numbers)
+        return self._compute_statistic("sum_values", "sum", add_in_order, numbers)
+
+    def _compute_statistic(
+        self, function: str, name: str, operation: Callable[[Any], object], numbers: Sequence[float]
+    ) -> dict[str, object]:
+        if not numbers:
+            return self._make_error(f"without a number there is no {name}", function, 0)
+        refusal = self._write_text("this takes a list with nothing but numbers", function, 1)
+        return _compute(refusal, operation, numbers)
+
+    def _convert(self, function: str, conversion: Callable[[], float]) -> dict[str, object]:
+        try:
+            return {"result": conversion()}
+        except OverflowError:
+            return self._make_error("the value is too large to be converted", function, 2)
+
+    def _make_unit_error(self, function: str, unit_in: object, unit_out: object) -> dict[str, object]:
+        ours = "no conversion from '{unit_in}' to '{unit_out}' is known"
+        return self._make_error(ours, function, 1, unit_in=unit_in, unit_out=unit_out)
 
 
 def _compute(refusal: str, operation: Callable[..., object], *operands: object) -> dict[str, object]:
@@ -311,25 +337,6 @@ def _compute(refusal: str, operation: Callable[..., object], *operands: object) 
         return {"result": operation(*operands)}
     except TypeError:
         return {"error": refusal}
-
-
-def _compute_statistic(
-    name: str, operation: Callable[[Any], object], numbers: Sequence[float]
-) -> dict[str, object]:
-    if not numbers:
-        return {"error": f"without a number there is no {name}"}
-    return _compute("this takes a list with nothing but numbers", operation, numbers)
-
-
-def _convert(conversion: Callable[[], float]) -> dict[str, object]:
-    try:
-        return {"result": conversion()}
-    except OverflowError:
-        return {"error": "the value is too large to be converted"}
-
-
-def _make_unit_error(unit_in: object, unit_out: object) -> dict[str, object]:
-    return {"error": f"no conversion from '{unit_in}' to '{unit_out}' is known"}
 
 
 def _is_number(value: object) -> bool:

@@ -17,8 +17,11 @@ _IDS = (10_000, 99_999)
 class Messages(Environment):
     """A messaging service of a workspace: its users, and the messages that the logged-in user has sent."""
 
+    _domain = "messages"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        default = world.defaults["messages"]
+        super().__init__(config, world, long_context=long_context)
+        default = world.defaults[self._domain]
         state: dict[str, Any] = deepcopy({**default, **config})
         # No seed would draw from the operating system, hence the default one.
         seed = default["random_seed"] if state["random_seed"] is None else state["random_seed"]
@@ -49,7 +52,7 @@ class Messages(Environment):
             user_id: the id of that user.
         """
         if user not in self.user_map:
-            return {"error": f"there is no user named '{user}' here"}
+            return self._make_error("there is no user named '{user}' here", "get_user_id", 0, user=user)
         return {"user_id": self.user_map[user]}
 
     def message_login(self, user_id: str) -> dict[str, object]:
@@ -85,9 +88,11 @@ class Messages(Environment):
             sent_status: whether it was sent; message_id: the id it got; message: the outcome in words.
         """
         if not self.current_user:
-            return _make_login_error()
+            return self._make_login_error()
         if receiver_id not in self.user_map.values():
-            return {"error": f"the receiver '{receiver_id}' is unknown"}
+            return self._make_error(
+                "the receiver '{receiver_id}' is unknown", "send_message", 1, receiver_id=receiver_id
+            )
         message_id = self._random.randint(*_IDS)
         while message_id in self.generated_ids:
             message_id = self._random.randint(*_IDS)
@@ -110,7 +115,7 @@ class Messages(Environment):
             deleted_status: whether it was deleted; receiver_id: that user; message: the outcome in words.
         """
         if not self.current_user:
-            return _make_login_error()
+            return self._make_login_error()
         for item in reversed(self.inbox):
             receiver, _ = _split_item(item)
             if receiver == receiver_id:
@@ -122,7 +127,9 @@ class Messages(Environment):
                     "message": f"Receiver {receiver_id}'s latest message deleted successfully.",
                 }
         # Official: without quotes, where sending has them.
-        return {"error": f"the receiver {receiver_id} is unknown"}
+        return self._make_error(
+            "the receiver {receiver_id} is unknown", "delete_message", 2, receiver_id=receiver_id
+        )
 
     def view_messages_sent(self) -> dict[str, object]:
         """All messages sent so far, by receiver.
@@ -131,7 +138,7 @@ class Messages(Environment):
             messages: for each receiver id the list of messages, oldest first.
         """
         if not self.current_user:
-            return _make_login_error()
+            return self._make_login_error()
         messages: dict[str, list[str]] = {}
         for item in self.inbox:
             receiver, message = _split_item(item)
@@ -148,12 +155,12 @@ class Messages(Environment):
             added_status: whether the user was added; user_id: the new id; message: the outcome in words.
         """
         if user_name in self.user_map:
-            return {"error": f"the name '{user_name}' is taken"}
+            return self._make_error("the name '{user_name}' is taken", "add_contact", 0, user_name=user_name)
         # Official: the count goes up even when the id then turns out to be taken.
         self.user_count += 1
         user_id = f"USR{str(self.user_count).zfill(3)}"
         if user_id in self.user_map.values():
-            return {"error": f"the next id, '{user_id}', is taken"}
+            return self._make_error("the next id, '{user_id}', is taken", "add_contact", 1, user_id=user_id)
         self.user_map[user_name] = user_id
         return {
             "added_status": True,
@@ -171,7 +178,7 @@ class Messages(Environment):
             results: the messages found, each with receiver_id and message, oldest first.
         """
         if not self.current_user:
-            return _make_login_error()
+            return self._make_login_error()
         wanted = keyword.lower()
         found = [_split_item(item) for item in self.inbox]
         return {
@@ -189,13 +196,13 @@ class Messages(Environment):
             stats: received_count, the number of messages; total_contacts, the number of their receivers.
         """
         if not self.current_user:
-            return _make_login_error()
+            return self._make_login_error()
         receivers = [receiver for receiver, _ in map(_split_item, self.inbox)]
         return {"stats": {"received_count": len(receivers), "total_contacts": len(set(receivers))}}
 
-
-def _make_login_error() -> dict[str, object]:
-    return {"error": "this needs a logged-in user; nobody is logged in"}
+    def _make_login_error(self) -> dict[str, object]:
+        # Official: the same sentence in every function that needs a user.
+        return self._make_error("this needs a logged-in user; nobody is logged in", "send_message", 0)
 
 
 def _split_item(item: Mapping[str, str]) -> tuple[str, str]:

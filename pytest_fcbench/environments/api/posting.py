@@ -18,8 +18,11 @@ class Posting(Environment):
     in the others, in other conversations too.
     """
 
+    _domain = "posting"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        state: dict[str, Any] = deepcopy({**world.defaults["posting"], **config})
+        super().__init__(config, world, long_context=long_context)
+        state: dict[str, Any] = deepcopy({**world.defaults[self._domain], **config})
         self.username: str = state["username"]
         self.password: str = state["password"]
         self.authenticated: bool = state["authenticated"]
@@ -72,7 +75,7 @@ class Posting(Environment):
             The new tweet: ``id``, ``username``, ``content``, ``tags`` and ``mentions``.
         """
         if not self.authenticated:
-            return _make_login_error("post a tweet")
+            return self._make_login_error("post_tweet", "post a tweet")
         tweet = {
             "id": self.tweet_counter,
             "username": self.username,
@@ -94,9 +97,9 @@ class Posting(Environment):
             ``retweet_status``: whether it is shared now or was before.
         """
         if not self.authenticated:
-            return _make_login_error("retweet")
+            return self._make_login_error("retweet", "retweet")
         if tweet_id not in self.tweets:
-            return _make_tweet_error(tweet_id)
+            return self._make_tweet_error("retweet", 1, tweet_id)
         shared = self.retweets.setdefault(self.username, [])
         if tweet_id in shared:
             return {"retweet_status": "Already retweeted"}
@@ -114,9 +117,9 @@ class Posting(Environment):
             ``comment_status``: a confirmation.
         """
         if not self.authenticated:
-            return _make_login_error("comment")
+            return self._make_login_error("comment", "comment")
         if tweet_id not in self.tweets:
-            return _make_tweet_error(tweet_id)
+            return self._make_tweet_error("comment", 1, tweet_id)
         comments = self.comments.setdefault(tweet_id, [])
         comments.append({"username": self.username, "content": comment_content})
         return {"comment_status": "Comment added successfully"}
@@ -133,7 +136,7 @@ class Posting(Environment):
         """
         # Needs no login, and works on tweets of others: that is the official behaviour.
         if tweet_id not in self.tweets:
-            return _make_tweet_error(tweet_id)
+            return self._make_tweet_error("mention", 0, tweet_id)
         self.tweets[tweet_id]["mentions"].extend(mentioned_usernames)
         return {"mention_status": "Users mentioned successfully"}
 
@@ -147,7 +150,7 @@ class Posting(Environment):
             ``follow_status``: false if the user followed them already.
         """
         if not self.authenticated:
-            return _make_login_error("follow a user")
+            return self._make_login_error("follow_user", "follow a user")
         new = username_to_follow not in self.following_list
         if new:
             self.following_list.append(username_to_follow)
@@ -160,7 +163,7 @@ class Posting(Environment):
             ``following_list``: their names.
         """
         if not self.authenticated:
-            return _make_login_error("list whom you follow")
+            return self._make_login_error("list_all_following", "list whom you follow")
         return {"following_list": self.following_list}
 
     def unfollow_user(self, username_to_unfollow: str) -> dict[str, object]:
@@ -173,7 +176,7 @@ class Posting(Environment):
             ``unfollow_status``: false if the user did not follow them.
         """
         if not self.authenticated:
-            return _make_login_error("unfollow a user")
+            return self._make_login_error("unfollow_user", "unfollow a user")
         followed = username_to_unfollow in self.following_list
         if followed:
             self.following_list.remove(username_to_unfollow)
@@ -189,7 +192,7 @@ class Posting(Environment):
             The tweet: ``id``, ``username``, ``content``, ``tags`` and ``mentions``.
         """
         if tweet_id not in self.tweets:
-            return _make_tweet_error(tweet_id)
+            return self._make_tweet_error("get_tweet", 0, tweet_id)
         return self.tweets[tweet_id]
 
     def get_user_tweets(self, username: str) -> list[dict[str, object]]:
@@ -229,7 +232,7 @@ class Posting(Environment):
             The comments, each with ``username`` and ``content``.
         """
         if tweet_id not in self.tweets:
-            return _make_tweet_error(tweet_id)
+            return self._make_tweet_error("get_tweet_comments", 0, tweet_id)
         return self.comments.get(tweet_id, [])
 
     def get_user_stats(self, username: str) -> dict[str, int]:
@@ -248,10 +251,9 @@ class Posting(Environment):
             "retweet_count": len(self.retweets.get(username, [])),
         }
 
+    def _make_login_error(self, function: str, action: str) -> dict[str, object]:
+        ours = f"Log in first: nobody is logged in, which is needed to {action}."
+        return self._make_error(ours, function, 0)
 
-def _make_login_error(action: str) -> dict[str, object]:
-    return {"error": f"Log in first: nobody is logged in, which is needed to {action}."}
-
-
-def _make_tweet_error(tweet_id: object) -> dict[str, object]:
-    return {"error": f"There is no tweet {tweet_id}."}
+    def _make_tweet_error(self, function: str, number: int, tweet_id: object) -> dict[str, object]:
+        return self._make_error("There is no tweet {tweet_id}.", function, number, tweet_id=tweet_id)

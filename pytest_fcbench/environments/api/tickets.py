@@ -15,8 +15,11 @@ _EDITABLE = ("title", "description", "status", "priority")
 class Tickets(Environment):
     """A support desk where users open tickets, follow them, and have them resolved or closed."""
 
+    _domain = "tickets"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
-        state: dict[str, Any] = deepcopy({**world.defaults["tickets"], **config})
+        super().__init__(config, world, long_context=long_context)
+        state: dict[str, Any] = deepcopy({**world.defaults[self._domain], **config})
         self.ticket_queue: list[dict[str, Any]] = state["ticket_queue"]
         self.ticket_counter: int = state["ticket_counter"]
         self.current_user: str | None = state["current_user"]
@@ -33,9 +36,9 @@ class Tickets(Environment):
             The new ticket: ``id``, ``title``, ``description``, ``status``, ``priority`` and ``created_by``.
         """
         if not self.current_user:
-            return {"error": "Log in first: a ticket needs a user who creates it."}
+            return self._make_error("Log in first: a ticket needs a user who creates it.", "create_ticket", 0)
         if priority < 1 or priority > 5:
-            return {"error": "A priority goes from 1 to 5."}
+            return self._make_error("A priority goes from 1 to 5.", "create_ticket", 1)
         ticket: dict[str, object] = {
             "id": self.ticket_counter,
             "title": title,
@@ -60,7 +63,7 @@ class Tickets(Environment):
             The ticket with all its fields.
         """
         ticket = self._find_ticket(ticket_id)
-        return _make_ticket_error(ticket_id) if ticket is None else ticket
+        return self._make_ticket_error("get_ticket", ticket_id) if ticket is None else ticket
 
     def close_ticket(self, ticket_id: int) -> dict[str, object]:
         """Close a ticket that is not closed yet.
@@ -71,7 +74,7 @@ class Tickets(Environment):
         Returns:
             ``status``: a confirmation.
         """
-        return self._finish_ticket(ticket_id, "Closed")
+        return self._finish_ticket("close_ticket", ticket_id, "Closed")
 
     def resolve_ticket(self, ticket_id: int, resolution: str) -> dict[str, object]:
         """Mark a ticket as resolved and note how.
@@ -83,7 +86,7 @@ class Tickets(Environment):
         Returns:
             ``status``: a confirmation.
         """
-        return self._finish_ticket(ticket_id, "Resolved", resolution=resolution)
+        return self._finish_ticket("resolve_ticket", ticket_id, "Resolved", resolution=resolution)
 
     def edit_ticket(self, ticket_id: int, updates: dict[str, object]) -> dict[str, object]:
         """Change fields of a ticket.
@@ -97,11 +100,13 @@ class Tickets(Environment):
         """
         ticket = self._find_ticket(ticket_id)
         if ticket is None:
-            return _make_ticket_error(ticket_id)
+            return self._make_ticket_error("edit_ticket", ticket_id)
         unknown = [field for field in updates.keys() if field not in _EDITABLE]  # noqa: SIM118 - no list
         if unknown:
             # Officially in the order of a set, which the hash seed of the process decides; here sorted.
-            return {"error": f"Not a field that can be edited: {', '.join(sorted(unknown, key=str))}."}
+            fields = ", ".join(sorted(unknown, key=str))
+            ours = "Not a field that can be edited: {value}."
+            return self._make_error(ours, "edit_ticket", 1, value=fields)
         # Officially no value is checked here: a priority of 9 passes. None leaves a field as it is.
         ticket.update({field: value for field, value in updates.items() if value is not None})
         return _confirm(ticket_id, "updated")
@@ -151,7 +156,8 @@ class Tickets(Environment):
             The tickets with all their fields.
         """
         if not self.current_user:
-            return [{"error": "Log in first: the tickets of nobody cannot be listed."}]
+            ours = "Log in first: the tickets of nobody cannot be listed."
+            return [self._make_error(ours, "get_user_tickets", 0)]
         own = [ticket for ticket in self.ticket_queue if ticket["created_by"] == self.current_user]
         if not status:
             return own
@@ -160,20 +166,20 @@ class Tickets(Environment):
     def _find_ticket(self, ticket_id: int) -> dict[str, Any] | None:
         return next((ticket for ticket in self.ticket_queue if ticket["id"] == ticket_id), None)
 
-    def _finish_ticket(self, ticket_id: int, status: str, **notes: str) -> dict[str, object]:
+    def _finish_ticket(self, function: str, ticket_id: int, status: str, **notes: str) -> dict[str, object]:
         # Official: only the same end twice is refused; a resolved ticket can be closed and the reverse.
         ticket = self._find_ticket(ticket_id)
         if ticket is None:
-            return _make_ticket_error(ticket_id)
+            return self._make_ticket_error(function, ticket_id)
         if ticket["status"] == status:
-            return {"error": f"Ticket {ticket_id} was {status.lower()} before."}
+            ours = f"Ticket {{ticket_id}} was {status.lower()} before."
+            return self._make_error(ours, function, 1, ticket_id=ticket_id)
         ticket.update(status=status, **notes)
         return _confirm(ticket_id, status.lower())
+
+    def _make_ticket_error(self, function: str, ticket_id: object) -> dict[str, object]:
+        return self._make_error("There is no ticket {ticket_id}.", function, 0, ticket_id=ticket_id)
 
 
 def _confirm(ticket_id: object, what: str) -> dict[str, object]:
     return {"status": f"Ticket {ticket_id} has been {what} successfully."}
-
-
-def _make_ticket_error(ticket_id: object) -> dict[str, object]:
-    return {"error": f"There is no ticket {ticket_id}."}

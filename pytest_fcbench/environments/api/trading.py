@@ -21,7 +21,10 @@ _TIME = "10:30"
 class Trading(Environment):
     """A trading system: look up stocks, place and cancel orders, move money, keep a watch list."""
 
+    _domain = "trading"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         self.long_context = long_context
         state: dict[str, Any] = deepcopy({**world.defaults.get("trading", {}), **config})
         # Keys were numbers before they went through JSON. Some configurations have a word among them.
@@ -68,7 +71,8 @@ class Trading(Environment):
             ``price``, ``percent_change``, ``volume``, ``MA(5)`` and ``MA(20)``.
         """
         if symbol not in self.stocks:
-            return {"error": f"There is no stock with the symbol {symbol}."}
+            ours = "There is no stock with the symbol {symbol}."
+            return self._make_error(ours, "get_stock_info", 0, symbol=symbol)
         info = deepcopy(self.stocks[symbol])
         if self.long_context:
             filler = self._world.filler
@@ -166,7 +170,7 @@ class Trading(Environment):
             ``account_id``, ``balance`` and ``binding_card``.
         """
         if not self.authenticated:
-            return _make_login_error("see the account")
+            return self._make_login_error("get_account_info", "see the account")
         return deepcopy(self.account_info)
 
     def fund_account(self, amount: float) -> Result:
@@ -179,9 +183,9 @@ class Trading(Environment):
             ``status`` and ``new_balance``.
         """
         if not self.authenticated:
-            return _make_login_error("fund the account")
+            return self._make_login_error("fund_account", "fund the account")
         if amount <= 0:
-            return {"error": "An account is funded with more than 0."}
+            return self._make_error("An account is funded with more than 0.", "fund_account", 1)
         self.account_info["balance"] += amount
         self._record_transaction("deposit", amount)
         return {"status": "Account funded successfully", "new_balance": self.account_info["balance"]}
@@ -196,13 +200,14 @@ class Trading(Environment):
             ``status`` and ``new_balance``.
         """
         if not self.authenticated:
-            return _make_login_error("withdraw money")
+            return self._make_login_error("withdraw_funds", "withdraw money")
         if self.market_status != "Open":
-            return {"error": "Money can be withdrawn only while the market is open."}
+            ours = "Money can be withdrawn only while the market is open."
+            return self._make_error(ours, "withdraw_funds", 1)
         if amount <= 0:
-            return {"error": "A withdrawal takes more than 0."}
+            return self._make_error("A withdrawal takes more than 0.", "withdraw_funds", 2)
         if amount > self.account_info["balance"]:
-            return {"error": "A withdrawal takes no more than the balance."}
+            return self._make_error("A withdrawal takes no more than the balance.", "withdraw_funds", 3)
         self.account_info["balance"] -= amount
         self._record_transaction("withdrawal", amount)
         return {"status": "Withdrawal successful", "new_balance": self.account_info["balance"]}
@@ -220,7 +225,7 @@ class Trading(Environment):
             ``transaction_history``: ``type``, ``amount`` and ``timestamp`` of each.
         """
         if not self.authenticated:
-            return [_make_login_error("see the transactions")]
+            return [self._make_login_error("get_transaction_history", "see the transactions")]
         start = datetime.strptime(start_date, _DAY) if start_date else datetime.min
         end = datetime.strptime(end_date, _DAY) if end_date else datetime.max
         chosen = [
@@ -246,18 +251,21 @@ class Trading(Environment):
             ``order_id``, ``order_type``, ``status``, ``price`` and ``amount`` of the new order.
         """
         if not self.authenticated:
-            return _make_login_error("place an order")
+            return self._make_login_error("place_order", "place an order")
         if symbol not in self.stocks:
-            return {"error": f"Nothing to order: {symbol} is no stock."}
+            ours = "Nothing to order: {symbol} is no stock."
+            return self._make_error(ours, "place_order", 1, symbol=symbol)
         if price <= 0 or amount <= 0:
-            return {"error": "Price and amount of an order are more than 0."}
+            return self._make_error("Price and amount of an order are more than 0.", "place_order", 2)
         price = float(price)
         # Official behaviour: any text but "buy" is an order too, only whole shares must be covered, nothing
         # is paid yet, the order is told to be pending though kept as open, and takes over an id in use.
         if order_type.lower() == "buy":
             cost, balance = price * int(amount), self.account_info.get("balance", 0)
             if cost > balance:
-                return {"error": f"The order costs ${cost:.2f}, the balance is ${balance:.2f}."}
+                ours = "The order costs ${total_cost}, the balance is ${value}."
+                shown = {"total_cost": f"{cost:.2f}", "value": f"{balance:.2f}"}
+                return self._make_error(ours, "place_order", 3, **shown)
         order_id = self.order_counter
         self.orders[order_id] = {
             "id": order_id,
@@ -286,10 +294,12 @@ class Trading(Environment):
             ``order_id`` and the new ``status``.
         """
         if order_id not in self.orders:
-            return {"error": f"There is no order {order_id} to cancel."}
+            ours = "There is no order {order_id} to cancel."
+            return self._make_error(ours, "cancel_order", 0, order_id=order_id)
         order = self.orders[order_id]
         if order["status"] == "Completed":
-            return {"error": f"Order {order_id} is completed and stays so."}
+            ours = "Order {order_id} is completed and stays so."
+            return self._make_error(ours, "cancel_order", 1, order_id=order_id)
         order["status"] = "Cancelled"
         return {"order_id": order_id, "status": "Cancelled"}
 
@@ -303,7 +313,11 @@ class Trading(Environment):
             ``id``, ``order_type``, ``symbol``, ``price``, ``amount`` and ``status``.
         """
         if order_id not in self.orders:
-            return {"error": f"There is no order {order_id}, only these: {list(self.orders)}."}
+            unknown = self._write_text(
+                "There is no order {order_id}. ", "get_order_details", 0, order_id=order_id
+            )
+            listed = self._write_text("There are only these: ", "get_order_details", 1)
+            return {"error": f"{unknown}{listed}{list(self.orders)}"}
         order: dict[str, Any] = deepcopy(self.orders[order_id])
         if self.long_context:
             texts = self._world.filler.order_details
@@ -318,7 +332,7 @@ class Trading(Environment):
             ``history``: the numbers.
         """
         if not self.authenticated:
-            return [_make_login_error("see the orders")]
+            return [self._make_login_error("get_order_history", "see the orders")]
         return {"history": list(self.orders)}
 
     def add_to_watchlist(self, stock: str) -> Result:
@@ -345,9 +359,10 @@ class Trading(Environment):
             ``status``: that the stock is off the list.
         """
         if not self.authenticated:
-            return _make_login_error("change the watch list")
+            return self._make_login_error("remove_stock_from_watchlist", "change the watch list")
         if symbol not in self.watch_list:
-            return {"error": f"{symbol} is not on the watch list."}
+            ours = "{symbol} is not on the watch list."
+            return self._make_error(ours, "remove_stock_from_watchlist", 1, symbol=symbol)
         self.watch_list.remove(symbol)
         return {"status": f"Stock {symbol} removed from watchlist successfully."}
 
@@ -359,7 +374,7 @@ class Trading(Environment):
         """
         # Official behaviour: without a login, and with a long context, it is a bare list.
         if not self.authenticated:
-            return ["Error: log in to see the watch list."]
+            return [self._write_text("Error: log in to see the watch list.", "get_watchlist", 0)]
         watched = deepcopy(self.watch_list)
         return [*watched, *self._world.filler.watch_list] if self.long_context else {"watchlist": watched}
 
@@ -370,6 +385,5 @@ class Trading(Environment):
             {"type": kind, "amount": amount, "timestamp": moment.strftime(_MOMENT)}
         )
 
-
-def _make_login_error(purpose: str) -> Result:
-    return {"error": f"Log in to {purpose}."}
+    def _make_login_error(self, function: str, purpose: str) -> Result:
+        return self._make_error(f"Log in to {purpose}.", function, 0)

@@ -17,13 +17,15 @@ TravelClass = Literal["economy", "business", "first"]
 
 _CLASS_FACTORS = {"economy": 1, "business": 2, "first": 5}
 _ADULT = 18
-_NO_BOOKING = "There is no such booking."
 
 
 class Travel(Environment):
     """A travel agency: book flights, register credit cards, buy insurance, keep a budget."""
 
+    _domain = "travel"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         self.long_context = long_context
         state: dict[str, Any] = deepcopy({**world.defaults.get("travel", {}), **config})
         self.credit_card_list: dict[str, dict[str, Any]] = state["credit_card_list"]
@@ -103,16 +105,27 @@ class Travel(Environment):
             ``verification_status``, and ``verification_failure`` with the reason if it is false.
         """
         if first_name != self.user_first_name or last_name != self.user_last_name:
-            expected = f"{self.user_first_name} {self.user_last_name}"
-            return _refuse_traveler(f"The user is {expected}, not {first_name} {last_name}.")
+            another = self._write_text("It is not the user. ", "verify_traveler_information", 0)
+            names = self._write_text(
+                "The user is {user_first_name} {user_last_name}, not {first_name} {last_name}.",
+                "verify_traveler_information",
+                1,
+                user_first_name=self.user_first_name,
+                user_last_name=self.user_last_name,
+                first_name=first_name,
+                last_name=last_name,
+            )
+            return _refuse_traveler(another + names)
         try:
             born = _parse_day(date_of_birth)
         except ValueError:
-            return _refuse_traveler("A birthday is a day of the form YYYY-MM-DD.")
+            ours = "A birthday is a day of the form YYYY-MM-DD."
+            return _refuse_traveler(self._write_text(ours, "verify_traveler_information", 2))
         today = _parse_day(self._world.today)
         age = today.year - born.year - ((today.month, today.day) < (born.month, born.day))
         if age < _ADULT:
-            return _refuse_traveler(f"Who is below the age of {_ADULT} is not verified.")
+            ours = f"Who is below the age of {_ADULT} is not verified."
+            return _refuse_traveler(self._write_text(ours, "verify_traveler_information", 3))
         if not passport_number.startswith("US"):
             # The only one of these texts that recorded official results contain.
             return _refuse_traveler(self._world.foreign_passport)
@@ -140,12 +153,13 @@ class Travel(Environment):
         """
         # Official behaviour: only here, a token without a lifetime is no token.
         if self.token_expires_in is None:
-            return {"error": "Authenticate first: there is no access token yet."}
+            ours = "Authenticate first: there is no access token yet."
+            return self._make_error(ours, "register_credit_card", 0)
         if refusal := self._check_token(access_token):
             return {"error": refusal}
         # Official behaviour: the number is looked for among the ids, not the numbers of the cards.
         if card_number in self.credit_card_list:
-            return {"error": "The card is registered already."}
+            return self._make_error("The card is registered already.", "register_credit_card", 3)
         card_id = self._draw_number(12)
         self.credit_card_list[card_id] = {
             "card_number": card_number,
@@ -169,7 +183,9 @@ class Travel(Environment):
         if refusal := self._check_token(access_token):
             return {"error": refusal}
         if card_id not in self.credit_card_list:
-            return {"error": f"Only these cards are registered: {list(self.credit_card_list)}."}
+            ours = "Only these cards are registered: "
+            registered = self._write_text(ours, "get_credit_card_balance", 2)
+            return {"error": f"{registered}{list(self.credit_card_list)}"}
         return {"card_balance": self.credit_card_list[card_id]["balance"]}
 
     def get_all_credit_cards(self) -> Result:
@@ -228,7 +244,8 @@ class Travel(Environment):
             return {"exchanged_value": float(value * rate)}
         if rate := rates.get(f"{target_currency}|{base_currency}"):
             return {"exchanged_value": round(value / rate, 2)}
-        raise ValueError("there is no rate between these currencies")
+        ours = "there is no rate between these currencies"
+        raise ValueError(self._write_text(ours, "compute_exchange_rate", 0))
 
     def list_all_airports(self) -> list[str]:
         """List all airports.
@@ -266,7 +283,8 @@ class Travel(Environment):
         fare = self._find_fare(travel_from, travel_to)
         # In a list, because a model may give what cannot be hashed.
         if travel_class not in list(_CLASS_FACTORS):
-            raise ValueError(f"the classes are {', '.join(_CLASS_FACTORS)}")
+            ours = f"the classes are {', '.join(_CLASS_FACTORS)}"
+            raise ValueError(self._write_text(ours, "get_flight_cost", 1))
         factor = _compute_factor(travel_date, travel_class)
         # Official behaviour: in a long context, the costs of all flights and no word which is which.
         fares = self._world.fares.values() if self.long_context else (fare,)
@@ -298,28 +316,38 @@ class Travel(Environment):
         if refusal := self._check_token(access_token):
             return refused(refusal)
         if card_id not in self.credit_card_list:
-            return refused("The card for the flight is not registered.")
+            ours = "The card for the flight is not registered."
+            return refused(self._write_text(ours, "book_flight", 2))
         card = self.credit_card_list[card_id]
         if "balance" not in card:
-            return refused("The balance of the card is not known.")
-        for purpose, code in (("depart from", travel_from), ("arrive at", travel_to)):
-            if code not in self._world.airports:
-                return refused(f"There is no airport {code} to {purpose}.")
+            return refused(self._write_text("The balance of the card is not known.", "book_flight", 3))
+        if travel_from not in self._world.airports:
+            ours = "There is no airport {travel_from} to depart from."
+            return refused(self._write_text(ours, "book_flight", 4, travel_from=travel_from))
+        if travel_to not in self._world.airports:
+            ours = "There is no airport {travel_to} to arrive at."
+            return refused(self._write_text(ours, "book_flight", 5, travel_to=travel_to))
         try:
             _parse_day(travel_date)
         except ValueError:
-            return refused("A flight goes on a day of the form YYYY-MM-DD.")
+            ours = "A flight goes on a day of the form YYYY-MM-DD."
+            return refused(self._write_text(ours, "book_flight", 6))
         if travel_class not in _CLASS_FACTORS:
-            return refused(f"A flight has the classes {', '.join(_CLASS_FACTORS)}.")
+            # Officially a set, in the order that the hash seed of the process decides.
+            ours, classes = "A flight has the classes {valid_classes}.", set(_CLASS_FACTORS)
+            return refused(self._write_text(ours, "book_flight", 7, valid_classes=classes))
         try:
             cost = float(_compute_factor(travel_date, travel_class) * self._find_fare(travel_from, travel_to))
-        except ValueError as error:
-            return refused(str(error))
+        except ValueError:
+            ours = "No flight goes between these airports."
+            return refused(self._write_text(ours, "book_flight", 8))
         if card["balance"] < cost:
-            return refused("The flight costs more than the balance of the card.")
+            ours = "The flight costs more than the balance of the card."
+            return refused(self._write_text(ours, "book_flight", 9))
         # Official behaviour: the balance is measured by the budget, not the cost.
         if self.budget_limit is not None and card["balance"] < self.budget_limit:
-            return refused("The balance of the card is below the budget limit.")
+            ours = "The balance of the card is below the budget limit."
+            return refused(self._write_text(ours, "book_flight", 10))
         card["balance"] -= cost
         booking_id, transaction_id = self._draw_number(7), self._draw_number(8)
         self.booking_record[booking_id] = {
@@ -369,7 +397,7 @@ class Travel(Environment):
         if refusal := self._check_token(access_token):
             return {"error": refusal}
         if booking_id is None or booking_id not in self.booking_record:
-            return {"error": _NO_BOOKING}
+            return {"error": self._describe_missing_booking()}
         booking = self.booking_record[booking_id]
         shown = ("travel_date", "travel_from", "travel_to", "travel_class", "travel_cost", "transaction_id")
         return {"invoice": {"booking_id": booking_id, **{name: booking[name] for name in shown}}}
@@ -388,7 +416,7 @@ class Travel(Environment):
         if refusal := self._check_token(access_token):
             return refused(refusal)
         if booking_id not in self.booking_record:
-            return refused(_NO_BOOKING)
+            return refused(self._describe_missing_booking())
         booking = self.booking_record[booking_id]
         self.credit_card_list[booking["card_id"]]["balance"] += booking["travel_cost"]
         del self.booking_record[booking_id]
@@ -414,11 +442,13 @@ class Travel(Environment):
         if refusal := self._check_token(access_token):
             return refused(refusal)
         if self.budget_limit is not None and self.budget_limit < insurance_cost:
-            return refused("The insurance costs more than the budget limit.")
+            ours = "The insurance costs more than the budget limit."
+            return refused(self._write_text(ours, "purchase_insurance", 2))
         if booking_id not in self.booking_record:
-            return refused(_NO_BOOKING)
+            return refused(self._describe_missing_booking())
         if card_id not in self.credit_card_list:
-            return refused("The card for the insurance is not registered.")
+            ours = "The card for the insurance is not registered."
+            return refused(self._write_text(ours, "purchase_insurance", 4))
         self.credit_card_list[card_id]["balance"] -= insurance_cost
         return {"insurance_id": self._draw_number(9), "insurance_status": True}
 
@@ -433,21 +463,29 @@ class Travel(Environment):
             ``customer_support_message``: their answer.
         """
         if booking_id not in self.booking_record:
-            return {"error": _NO_BOOKING}
+            return {"error": self._describe_missing_booking()}
         return {"customer_support_message": self._world.support_reply}
 
     def _check_token(self, access_token: str) -> str | None:
         """Return why the token is refused, or None."""
         if self.token_expires_in == 0:
-            return "The access token has expired; authenticate again."
+            ours = "The access token has expired; authenticate again."
+            return self._write_text(ours, "book_flight", 0)
         if access_token != self.access_token:
-            return "This is not the access token."
+            return self._write_text("This is not the access token.", "book_flight", 1)
         return None
 
+    # Official: the same sentences in every function that checks a token or a booking.
+    def _describe_missing_booking(self) -> str:
+        return self._write_text("There is no such booking.", "cancel_booking", 2)
+
     def _find_fare(self, travel_from: str, travel_to: str) -> float:
+        # Official: looked up as a pair, which raises for what cannot be hashed.
+        hash((travel_from, travel_to))
         fare = self._world.fares.get(f"{travel_from}|{travel_to}")
         if fare is None:
-            raise ValueError("no flight goes between these airports")
+            ours = "no flight goes between these airports"
+            raise ValueError(self._write_text(ours, "get_flight_cost", 0))
         return fare
 
     def _draw_number(self, digits: int) -> str:

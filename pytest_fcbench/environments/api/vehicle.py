@@ -31,9 +31,12 @@ _NO_ZIP_CODE = "00000"
 class Vehicle(Environment):
     """A car with engine, fuel, doors, air conditioning, lights, brakes, cruise control and navigation."""
 
+    _domain = "vehicle"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         self.long_context = long_context
-        defaults = world.defaults["vehicle"]
+        defaults = world.defaults[self._domain]
 
         def get_start(attribute: str, key: str = "") -> Any:
             return deepcopy(config.get(key or attribute, defaults[attribute]))
@@ -90,17 +93,17 @@ class Vehicle(Environment):
             self.engine_state = "stopped"
         if self.remainingUnlockedDoors > 0:
             unlocked = [door for door, status in self.doorStatus.items() if status == "unlocked"]
-            return {
-                "error": f"Lock all doors before you start the engine; still unlocked: {', '.join(unlocked)}."
-            }
+            asked = self._write_text("Lock all doors before the start; unlocked: ", "startEngine", 0)
+            return {"error": asked + ", ".join(unlocked)}
         if self.brakePedalStatus != "pressed":
-            return {"error": "Press the brake pedal to start the engine."}
+            return self._make_error("Press the brake pedal to start the engine.", "startEngine", 2)
         if self._brake_pedal_force != _FULL_BRAKE:
-            return {"error": f"Press the brake pedal fully, with {_FULL_BRAKE} N, to start the engine."}
+            ours = f"Press the brake pedal fully, with {_FULL_BRAKE} N, to start the engine."
+            return self._make_error(ours, "startEngine", 3)
         if self.fuelLevel < 0:
-            return {"error": "There is no fuel to start the engine with."}
+            return self._make_error("There is no fuel to start the engine with.", "startEngine", 4)
         if ignitionMode != "START":
-            return {"error": "Only START starts the engine."}
+            return self._make_error("Only START starts the engine.", "startEngine", 5)
         self.engine_state = "running"
         return {
             "engineState": self.engine_state,
@@ -118,12 +121,13 @@ class Vehicle(Environment):
             ``fuelLevel``: gallons in the tank afterwards.
         """
         if fuelAmount < 0:
-            return {"error": "Fuel cannot be taken out of the tank."}
+            return self._make_error("Fuel cannot be taken out of the tank.", "fillFuelTank", 0)
         level = self.fuelLevel + fuelAmount
         if level > _TANK:
-            return {"error": f"The tank holds no more than {_TANK} gallons."}
+            return self._make_error(f"The tank holds no more than {_TANK} gallons.", "fillFuelTank", 1)
         if level < 0:
-            return {"error": "That is too little: the tank would still be below zero."}
+            ours = "That is too little: the tank would still be below zero."
+            return self._make_error(ours, "fillFuelTank", 2)
         self.fuelLevel = level
         return {"fuelLevel": self.fuelLevel}
 
@@ -163,7 +167,7 @@ class Vehicle(Environment):
             ``currentACTemperature``, ``climateMode`` and ``humidityLevel``.
         """
         if not 0 <= fanSpeed <= 100:
-            return {"error": "The fan goes from 0 to 100."}
+            return self._make_error("The fan goes from 0 to 100.", "adjustClimateControl", 0)
         self.acTemperature = temperature
         if unit == "fahrenheit":
             self.acTemperature = (temperature - 32) * 5 / 9
@@ -204,7 +208,7 @@ class Vehicle(Environment):
             ``headlightStatus``: ``on`` or ``off``.
         """
         if mode not in ("on", "off", "auto"):
-            return {"error": "Headlights can be on, off or auto."}
+            return self._make_error("Headlights can be on, off or auto.", "setHeadlights", 0)
         self.headLightStatus = "on" if mode == "on" else "off"
         return {"headlightStatus": self.headLightStatus}
 
@@ -247,7 +251,8 @@ class Vehicle(Environment):
         more = {"metadata": self._world.filler.car_status} if self.long_context else {}
         # In a list, because a model may give what cannot be hashed.
         if option not in list(displays):
-            return {**more, "error": "The car has no display for that."}
+            ours = "The car has no display for that."
+            return {**more, **self._make_error(ours, "displayCarStatus", 0)}
         return {**more, **displays[option]}
 
     def activateParkingBrake(self, mode: Literal["engage", "release"]) -> dict[str, object]:
@@ -260,7 +265,8 @@ class Vehicle(Environment):
             ``parkingBrakeStatus``, ``_parkingBrakeForce`` in newtons and ``_slopeAngle`` in degrees.
         """
         if mode not in ("engage", "release"):
-            return {"error": "The parking brake can only be engaged or released."}
+            ours = "The parking brake can only be engaged or released."
+            return self._make_error(ours, "activateParkingBrake", 0)
         engaged = mode == "engage"
         self.parkingBrakeStatus = "engaged" if engaged else "released"
         self._parking_brake_force = _PARKING_BRAKE if engaged else 0.0
@@ -283,7 +289,7 @@ class Vehicle(Environment):
             ``brakePedalStatus`` and ``brakePedalForce`` in newtons.
         """
         if not 0 <= pedalPosition <= 1:
-            return {"error": "The pedal goes from 0 to 1."}
+            return self._make_error("The pedal goes from 0 to 1.", "pressBrakePedal", 0)
         if pedalPosition == 0:
             return self.releaseBrakePedal()
         self.brakePedalStatus = "pressed"
@@ -316,11 +322,13 @@ class Vehicle(Environment):
         """
         distance, pace = float(distanceToNextVehicle), float(speed)
         if self.engine_state == "stopped":
-            return {"error": "Start the engine first: cruise control needs it running."}
+            ours = "Start the engine first: cruise control needs it running."
+            return self._make_error(ours, "setCruiseControl", 0)
         # Official: the distance is kept even if the speed is refused.
         self.distanceToNextVehicle = distance
         if activate and (not 0 <= pace <= 120 or pace % 5 != 0):
-            return {"error": "The speed must be a multiple of 5 from 0 to 120."}
+            ours = "The speed must be a multiple of 5 from 0 to 120."
+            return self._make_error(ours, "setCruiseControl", 1)
         self.cruiseStatus = "active" if activate else "inactive"
         return {
             "cruiseStatus": self.cruiseStatus,
@@ -393,7 +401,8 @@ class Vehicle(Environment):
         """
         known = (km for a, b, km in self._world.distances if (a, b) in ((cityA, cityB), (cityB, cityA)))
         km = next(known, None)
-        answer = {"error": "No distance is known between these cities."} if km is None else {"distance": km}
+        unknown = self._make_error("No distance is known between these cities.", "estimate_distance", 0)
+        answer = unknown if km is None else {"distance": km}
         more = {"intermediaryCities": list(self._world.filler.cities)} if self.long_context else {}
         return {**answer, **more}
 

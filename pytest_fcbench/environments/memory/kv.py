@@ -27,7 +27,10 @@ _KEY = re.compile(r"^[a-z]+(_[a-z0-9]+)*$")
 class MemoryKv(Environment):
     """A memory that lasts from one conversation to the next, in which texts are kept under keys."""
 
+    _domain = "memory_kv"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         state: dict[str, Any] = deepcopy({"core_memory": {}, "archival_memory": {}, **config})
         self.core_memory: dict[str, str] = state["core_memory"]
         self.archival_memory: dict[str, str] = state["archival_memory"]
@@ -46,7 +49,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is kept.
         """
-        return _add_text(self.core_memory, key, value, CORE_SIZE, CORE_LENGTH)
+        return self._add_text("core_memory_add", self.core_memory, key, value, CORE_SIZE, CORE_LENGTH)
 
     def core_memory_remove(self, key: str) -> dict[str, object]:
         """Delete a text from the core memory.
@@ -57,7 +60,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is gone.
         """
-        return _remove_text(self.core_memory, key)
+        return self._remove_text("core_memory_remove", self.core_memory, key)
 
     def core_memory_replace(self, key: str, value: str) -> dict[str, object]:
         """Put another text in the place of one in the core memory.
@@ -69,7 +72,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is replaced.
         """
-        return _replace_text(self.core_memory, key, value, CORE_LENGTH)
+        return self._replace_text("core_memory_replace", self.core_memory, key, value, CORE_LENGTH)
 
     def core_memory_clear(self) -> dict[str, object]:
         """Delete everything from the core memory, for good.
@@ -78,7 +81,7 @@ class MemoryKv(Environment):
             status: that it is empty.
         """
         self.core_memory = {}
-        return {"status": "the core memory is empty now"}
+        return {"status": self._write_text("the core memory is empty now", "core_memory_clear", 0)}
 
     def core_memory_retrieve(self, key: str) -> dict[str, object]:
         """Look up a text in the core memory.
@@ -89,7 +92,7 @@ class MemoryKv(Environment):
         Returns:
             value: the text.
         """
-        return _retrieve_text(self.core_memory, key)
+        return self._retrieve_text("core_memory_retrieve", self.core_memory, key)
 
     def core_memory_list_keys(self) -> dict[str, object]:
         """List the keys of the core memory.
@@ -129,7 +132,9 @@ class MemoryKv(Environment):
         Returns:
             status: that it is kept.
         """
-        return _add_text(self.archival_memory, key, value, ARCHIVE_SIZE, ARCHIVE_LENGTH)
+        return self._add_text(
+            "archival_memory_add", self.archival_memory, key, value, ARCHIVE_SIZE, ARCHIVE_LENGTH
+        )
 
     def archival_memory_remove(self, key: str) -> dict[str, object]:
         """Delete a text from the archival memory.
@@ -140,7 +145,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is gone.
         """
-        return _remove_text(self.archival_memory, key)
+        return self._remove_text("archival_memory_remove", self.archival_memory, key)
 
     def archival_memory_replace(self, key: str, value: str) -> dict[str, object]:
         """Put another text in the place of one in the archival memory.
@@ -152,7 +157,7 @@ class MemoryKv(Environment):
         Returns:
             status: that it is replaced.
         """
-        return _replace_text(self.archival_memory, key, value, ARCHIVE_LENGTH)
+        return self._replace_text("archival_memory_replace", self.archival_memory, key, value, ARCHIVE_LENGTH)
 
     def archival_memory_clear(self) -> dict[str, object]:
         """Delete everything from the archival memory, for good.
@@ -161,7 +166,8 @@ class MemoryKv(Environment):
             status: that it is empty.
         """
         self.archival_memory = {}
-        return {"status": "the archival memory is empty now"}
+        ours = "the archival memory is empty now"
+        return {"status": self._write_text(ours, "archival_memory_clear", 0)}
 
     def archival_memory_retrieve(self, key: str) -> dict[str, object]:
         """Look up a text in the archival memory.
@@ -172,7 +178,7 @@ class MemoryKv(Environment):
         Returns:
             value: the text.
         """
-        return _retrieve_text(self.archival_memory, key)
+        return self._retrieve_text("archival_memory_retrieve", self.archival_memory, key)
 
     def archival_memory_list_keys(self) -> dict[str, object]:
         """List the keys of the archival memory.
@@ -194,45 +200,45 @@ class MemoryKv(Environment):
         """
         return {"ranked_results": rank_texts(query, list(self.archival_memory))[:k]}
 
+    def _add_text(
+        self, function: str, texts: dict[str, str], key: str, value: str, size: int, length: int
+    ) -> dict[str, object]:
+        key, value = str(key), str(value)
+        if len(texts) >= size:
+            return self._make_error(f"this memory is full: it holds {size} texts", function, 0)
+        if len(value) > length:
+            return self._make_length_error(function, length)
+        if not _KEY.match(key):
+            return self._make_error("a key is written in snake_case, without spaces", function, 2)
+        if key in texts:
+            return self._make_error("this key is in use already", function, 3)
+        texts[key] = value
+        return {"status": self._write_text("the text is kept", function, 4)}
 
-def _add_text(texts: dict[str, str], key: str, value: str, size: int, length: int) -> dict[str, object]:
-    key, value = str(key), str(value)
-    if len(texts) >= size:
-        return {"error": f"this memory is full: it holds {size} texts"}
-    if len(value) > length:
-        return _make_length_error(length)
-    if not _KEY.match(key):
-        return {"error": "a key is written in snake_case, without spaces"}
-    if key in texts:
-        return {"error": "this key is in use already"}
-    texts[key] = value
-    return {"status": "the text is kept"}
+    def _replace_text(
+        self, function: str, texts: dict[str, str], key: str, value: str, length: int
+    ) -> dict[str, object]:
+        key, value = str(key), str(value)
+        if key not in texts:
+            return self._make_key_error(function, 0)
+        if len(value) > length:
+            return self._make_length_error(function, length)
+        texts[key] = value
+        return {"status": self._write_text("the text is replaced", function, 2)}
 
+    def _remove_text(self, function: str, texts: dict[str, str], key: str) -> dict[str, object]:
+        if key not in texts:
+            return self._make_key_error(function, 1)
+        del texts[key]
+        return {"status": self._write_text("the text is gone", function, 0)}
 
-def _replace_text(texts: dict[str, str], key: str, value: str, length: int) -> dict[str, object]:
-    key, value = str(key), str(value)
-    if key not in texts:
-        return _make_key_error()
-    if len(value) > length:
-        return _make_length_error(length)
-    texts[key] = value
-    return {"status": "the text is replaced"}
+    def _retrieve_text(self, function: str, texts: dict[str, str], key: str) -> dict[str, object]:
+        return {"value": texts[key]} if key in texts else self._make_key_error(function, 0)
 
+    def _make_key_error(self, function: str, number: int) -> dict[str, object]:
+        return self._make_error("there is no such key", function, number)
 
-def _remove_text(texts: dict[str, str], key: str) -> dict[str, object]:
-    if key not in texts:
-        return _make_key_error()
-    del texts[key]
-    return {"status": "the text is gone"}
-
-
-def _retrieve_text(texts: dict[str, str], key: str) -> dict[str, object]:
-    return {"value": texts[key]} if key in texts else _make_key_error()
-
-
-def _make_key_error() -> dict[str, object]:
-    return {"error": "there is no such key"}
-
-
-def _make_length_error(length: int) -> dict[str, object]:
-    return {"error": f"a text of this memory has {length} characters at the most"}
+    def _make_length_error(self, function: str, length: int) -> dict[str, object]:
+        ours = f"a text of this memory has {length} characters at the most"
+        limits = {"MAX_CORE_MEMORY_ENTRY_LENGTH": length, "MAX_ARCHIVAL_MEMORY_ENTRY_LENGTH": length}
+        return self._make_error(ours, function, 1, **limits)

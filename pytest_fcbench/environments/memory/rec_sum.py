@@ -21,7 +21,10 @@ MOST = 1_000_000
 class MemoryRecSum(Environment):
     """A memory that lasts from one conversation to the next: a text that you keep short and up to date."""
 
+    _domain = "memory_rec_sum"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         self.memory = str(config.get("memory", ""))
 
     def recall_memory(self) -> str:
@@ -39,9 +42,10 @@ class MemoryRecSum(Environment):
         """
         text = str(text)
         if len(self.memory) + len(text) > LENGTH:
-            return {"error": f"with this the memory has more than {LENGTH} characters"}
+            ours = "with this the memory has more than {MAX_MEMORY_ENTRY_LENGTH} characters"
+            return self._make_error(ours, "memory_append", 0, MAX_MEMORY_ENTRY_LENGTH=LENGTH)
         self.memory += text
-        return {"status": "the text is added"}
+        return {"status": self._write_text("the text is added", "memory_append", 1)}
 
     def memory_update(self, text: str) -> dict[str, object]:
         """Put a new text in the place of all that the memory holds.
@@ -54,9 +58,9 @@ class MemoryRecSum(Environment):
         """
         text = str(text)
         if len(text) > LENGTH:
-            return {"error": f"this is more than {LENGTH} characters"}
+            return self._make_length_error("memory_update", 0)
         self.memory = text
-        return {"status": "the memory is written"}
+        return {"status": self._write_text("the memory is written", "memory_update", 1)}
 
     def memory_clear(self) -> dict[str, object]:
         """Delete everything from the memory, for good.
@@ -65,7 +69,7 @@ class MemoryRecSum(Environment):
             status: that it is empty.
         """
         self.memory = ""
-        return {"status": "the memory is empty now"}
+        return {"status": self._write_text("the memory is empty now", "memory_clear", 0)}
 
     def memory_replace(self, old_text: str, new_text: str) -> dict[str, object]:
         """Put another text in the place of a part of the memory, wherever that stands.
@@ -79,12 +83,13 @@ class MemoryRecSum(Environment):
         """
         old_text, new_text = str(old_text), str(new_text)
         if old_text not in self.memory:
-            return {"error": f"the memory does not say '{old_text}'"}
+            ours = "the memory does not say '{old_text}'"
+            return self._make_error(ours, "memory_replace", 0, old_text=old_text)
         places = self.memory.count(old_text)
         if len(new_text) > LENGTH or len(self.memory) + places * (len(new_text) - len(old_text)) > MOST:
-            return {"error": f"this is more than {LENGTH} characters"}
+            return self._make_length_error("memory_replace", 1)
         self.memory = self.memory.replace(old_text, new_text)
-        return {"status": "the memory is written"}
+        return {"status": self._write_text("the memory is written", "memory_replace", 2)}
 
     def memory_retrieve(self) -> dict[str, object]:
         """Look at the whole memory.
@@ -93,5 +98,9 @@ class MemoryRecSum(Environment):
             memory_content: the text.
         """
         if not self.memory:
-            return {"error": "the memory is empty"}
+            return self._make_error("the memory is empty", "memory_retrieve", 0)
         return {"memory_content": self.memory}
+
+    def _make_length_error(self, function: str, number: int) -> dict[str, object]:
+        ours = "this is more than {MAX_MEMORY_ENTRY_LENGTH} characters"
+        return self._make_error(ours, function, number, MAX_MEMORY_ENTRY_LENGTH=LENGTH)

@@ -13,17 +13,21 @@ from typing import Any
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.memory.kv import ARCHIVE_LENGTH, ARCHIVE_SIZE, CORE_LENGTH, CORE_SIZE
 from pytest_fcbench.environments.memory.vectors import Embed, Vector, measure_likeness
+from pytest_fcbench.environments.sentences import Sentences, write_sentence
 from pytest_fcbench.environments.world import World
 
 
 class MemoryVector(Environment):
     """A memory that lasts from one conversation to the next, in which texts are found by what they mean."""
 
+    _domain = "memory_vector"
+
     def __init__(self, config: Mapping[str, object], world: World, *, long_context: bool = False) -> None:
+        super().__init__(config, world, long_context=long_context)
         state: Mapping[str, Any] = config
-        self.core_memory = Texts(CORE_SIZE, CORE_LENGTH, world.embed, state.get("core_memory", {}))
-        archive = state.get("archival_memory", {})
-        self.archival_memory = Texts(ARCHIVE_SIZE, ARCHIVE_LENGTH, world.embed, archive)
+        shared = world.embed, self._sentences
+        self.core_memory = Texts(CORE_SIZE, CORE_LENGTH, *shared, state.get("core_memory", {}))
+        self.archival_memory = Texts(ARCHIVE_SIZE, ARCHIVE_LENGTH, *shared, state.get("archival_memory", {}))
 
     def get_full_state(self) -> Mapping[str, object]:
         """Return texts by id, and the next id."""
@@ -161,7 +165,10 @@ class MemoryVector(Environment):
 class Texts:
     """Texts by number, with vectors made at the first search; equal where the texts are equal."""
 
-    def __init__(self, size: int, length: int, embed: Embed, state: Mapping[str, Any]) -> None:
+    def __init__(
+        self, size: int, length: int, embed: Embed, sentences: Sentences, state: Mapping[str, Any]
+    ) -> None:
+        self._sentences = sentences
         self._size = size
         self._length = length
         self._embed = embed
@@ -169,6 +176,8 @@ class Texts:
         # Numbers that went through JSON are texts.
         self.texts: dict[int, str] = {int(number): text for number, text in state.get("texts", {}).items()}
         self._vectors: dict[str, Vector] = {}
+        # Officially an updated text goes to the end of the index, and what was left behind is sorted.
+        self._order = dict.fromkeys(sorted(self.texts))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Texts) and self.state() == other.state()
@@ -187,47 +196,51 @@ class Texts:
         if error := self._check_text(text):
             return error
         if len(self.texts) >= self._size:
-            return {"error": f"this memory is full: it holds {self._size} texts"}
+            ours = "this memory is full: it holds {max_size} texts"
+            return {"error": self._write_text(ours, "add", 1, max_size=self._size)}
         number = self._next_id
         self._next_id += 1
         self.texts[number] = text
+        self._order[number] = None
         return {"id": number}
 
     def remove(self, number: int) -> dict[str, object]:
         """Delete a text; its number is not used again."""
         if number not in self.texts:
-            return _make_id_error(number)
-        del self.texts[number]
-        return {"status": f"text {number} is gone"}
+            return self._make_id_error("remove", number)
+        del self.texts[number], self._order[number]
+        return {"status": self._write_text("text {vec_id} is gone", "remove", 1, vec_id=number)}
 
     def update(self, number: int, text: str) -> dict[str, object]:
         """Replace the text of a number."""
         if number not in self.texts:
-            return _make_id_error(number)
+            return self._make_id_error("update", number)
         if error := self._check_text(text):
             return error
         self.texts[number] = text
-        return {"status": f"text {number} is replaced"}
+        self._order[number] = self._order.pop(number)
+        return {"status": self._write_text("text {vec_id} is replaced", "update", 2, vec_id=number)}
 
     def clear(self) -> dict[str, object]:
         """Delete all; numbers begin at 0 again."""
         self.texts.clear()
+        self._order.clear()
         self._next_id = 0
-        return {"status": "this memory is empty now"}
+        return {"status": self._write_text("this memory is empty now", "clear", 0)}
 
     def retrieve(self, query: str, top_k: int) -> list[dict[str, object]]:
         """Return the texts that are most similar to a query; among equally similar ones the oldest first."""
-        if not self.texts:
+        if not self.texts or top_k == 0:
             return []
-        if top_k < 1:
-            raise ValueError("top_k must be 1 or more")
+        if top_k < 0:
+            raise ValueError("top_k must be 0 or more")
         asked = self._get_vector(str(query))
-        scored = [
-            (-measure_likeness(asked, self._get_vector(text)), number) for number, text in self.texts.items()
-        ]
+        scores = {
+            number: measure_likeness(asked, self._get_vector(self.texts[number])) for number in self._order
+        }
         return [
-            {"id": number, "similarity_score": -score, "text": self.texts[number]}
-            for score, number in sorted(scored)[:top_k]
+            {"id": number, "similarity_score": scores[number], "text": self.texts[number]}
+            for number in sorted(scores, key=lambda number: -scores[number])[:top_k]
         ]
 
     def retrieve_all(self) -> list[dict[str, object]]:
@@ -244,9 +257,12 @@ class Texts:
         if not isinstance(text, str):
             raise TypeError(f"a text is needed, not {type(text).__name__}")
         if len(text) > self._length:
-            return {"error": f"a text of this memory has {self._length} characters at the most"}
+            ours = "a text of this memory has {max_entry_length} characters at the most"
+            return {"error": self._write_text(ours, "add", 0, max_entry_length=self._length)}
         return None
 
+    def _make_id_error(self, function: str, number: object) -> dict[str, object]:
+        return {"error": self._write_text("there is no text {vec_id}", function, 0, vec_id=number)}
 
-def _make_id_error(number: object) -> dict[str, object]:
-    return {"error": f"there is no text {number!r:.100}"}
+    def _write_text(self, ours: str, function: str, number: int, **values: object) -> str:
+        return write_sentence(self._sentences, ours, function, number, values)

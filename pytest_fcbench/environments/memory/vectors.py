@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 import unicodedata
 import zlib
 from collections import Counter
@@ -50,6 +51,9 @@ def _embed(text: str) -> Vector:
 
 
 def measure_likeness(one: Vector, other: Vector) -> float:
-    """Return the cosine to four digits: more differ among machines where a model makes the vectors."""
+    """Return the cosine in single precision, as the official index computes it."""
     # Adding 0.0 makes 0.0 of -0.0.
-    return round(math.fsum(a * b for a, b in zip(one, other, strict=True)), 4) + 0.0
+    (cosine,) = struct.unpack(
+        "f", struct.pack("f", math.fsum(a * b for a, b in zip(one, other, strict=True)))
+    )
+    return float(cosine) + 0.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_fcbench.codecs.python_syntax import parse_module
 from pytest_fcbench.domain.errors import PackError
-from pytest_fcbench.suites.bfcl import world
+from pytest_fcbench.suites.bfcl import sentences, world
 
 _PROMPTS = "bfcl_eval/constants/default_prompts.py"
 _DOCS = "bfcl_eval/utils.py"
@@ -19,7 +19,8 @@ _MEMORIES = {
 }
 _DUMP = "_dump_core_memory_to_context"
 
-SOURCES = (_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *_MEMORIES.values())
+# A set, as the sources of the API classes have tables and sentences.
+SOURCES = tuple(sorted({_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *sentences.SOURCES, *_MEMORIES.values()}))
 
 
 def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
@@ -49,7 +50,11 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
             },
             "float": float_note,
         },
-        "world": world.read_world(modules),
+        "world": {
+            **world.read_world(modules),
+            "sentences": sentences.read_sentences(modules),
+            "class_names": sentences.CLASS_NAMES,
+        },
         # The sentence that a model is shown for the content of an empty memory.
         "empty_memory": {
             name: _expect(_read_returned_texts(world.find_function(modules[path], _DUMP)), 1, _DUMP)[0]

@@ -1,0 +1,1 @@
+"""What models are asked equals what the official harnesses ask, compared request by request."""

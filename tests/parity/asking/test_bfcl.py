@@ -1,0 +1,108 @@
+"""What models are asked about BFCL's entries equals what the official harness asks, to the letter."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.suites.suite import Suite
+from tests.parity.asking.recordings import (
+    Message,
+    Recording,
+    Request,
+    ask_about,
+    find_difference,
+    find_recordings,
+    index_entries,
+    read_recordings,
+)
+
+WHOLE_REQUESTS = ("single_fc", "single_pr", "fmt_pr", "mt_right_pr", "mt_wrong_pr", "mem_pr")
+"""Runs of which messages and tools are compared."""
+
+RESULTS = ("mt_right_fc", "mt_wrong_fc", "wrong2", "anyfn", "mem_fc")
+"""Runs of which the results of calls are compared."""
+
+
+@pytest.fixture(scope="module")
+def entries(bfcl: Suite) -> Mapping[str, Entry]:
+    return index_entries(bfcl)
+
+
+def read_run(name: str) -> list[Recording]:
+    path = find_recordings(f"{name}.jsonl.xz")
+    if path is None:
+        pytest.skip("no recordings: neither FCBENCH_ASKING nor a folder 'asking' beside FCBENCH_ORACLE")
+    return list(read_recordings(path))
+
+
+def list_differences(
+    recordings: Sequence[Recording], entries: Mapping[str, Entry], suite: Suite
+) -> list[str]:
+    """Ask about each entry, in order, as later conversations continue the memories of earlier ones."""
+    memories: dict[str, Mapping[str, Mapping[str, object]]] = {}
+    found = []
+    for recording in recordings:
+        ours = ask_about(entries[recording.entry], recording, suite, memories)
+        difference = find_difference(settle_requests(ours), settle_requests(recording.requests))
+        if difference:
+            found.append(f"{recording.entry}: {difference}")
+    return found
+
+
+def settle_requests(requests: Sequence[Request]) -> list[Request]:
+    """Write what differs between two official runs in one way (docs/decisions/official-texts.md)."""
+    return [replace(request, messages=[*map(settle_message, request.messages)]) for request in requests]
+
+
+def settle_message(message: Message) -> Message:
+    content = message.get("content")
+    return {**message, "content": settle_text(content)} if isinstance(content, str) else message
+
+
+def settle_text(text: str) -> str:
+    # The order of a set follows the hash seed of a process; the last digit of a score its processor.
+    text = re.sub(r"\{'\w+'(?:, '\w+')+\}", lambda found: str(sorted(ast.literal_eval(found[0]))), text)
+    return re.sub(r"(?<=similarity_score\": )-?\d\.\d+", lambda found: f"{float(found[0]):.6f}", text)
+
+
+@pytest.mark.parametrize("run", WHOLE_REQUESTS)
+def test_requests_are_the_official_ones(run: str, bfcl: Suite, entries: Mapping[str, Entry]) -> None:
+    assert list_differences(read_run(run), entries, bfcl) == []
+
+
+@pytest.mark.parametrize("run", RESULTS)
+def test_results_of_calls_are_the_official_ones(run: str, bfcl: Suite, entries: Mapping[str, Entry]) -> None:
+    recordings = read_run(run)
+    memories: dict[str, Mapping[str, Mapping[str, object]]] = {}
+    compared = 0
+    for recording in recordings:
+        ours = ask_about(entries[recording.entry], recording, bfcl, memories)
+        mine, theirs = (list_results(requests[-1]) for requests in (ours, recording.requests))
+        assert mine == theirs, recording.entry
+        compared += len(theirs)
+    assert compared > 500
+
+
+def list_results(request: Request) -> list[str]:
+    """Return what a model is told of its calls in the whole conversation."""
+    return [settle_text(each["content"]) for each in request.messages if each["role"] == "tool"]
+
+
+def test_a_changed_letter_is_a_difference(bfcl: Suite, entries: Mapping[str, Entry]) -> None:
+    recording = read_run("mt_wrong_pr")[0]
+    assert list_differences([recording], entries, bfcl) == []
+    *earlier, last = recording.requests
+    changed = json.loads(json.dumps(last.messages).replace("No such file", "No such File"))
+    assert changed != last.messages
+    told = list_differences(
+        [replace(recording, requests=[*earlier, replace(last, messages=changed)])], entries, bfcl
+    )
+    assert len(told) == 1
+    assert "No such File" in told[0]
