@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FunctionType, MethodType
 
-from pytest_fcbench.codecs.call_evaluation import UnknownNameError, compute_expression
+from pytest_fcbench.codecs.call_evaluation import UnknownNameError, carry_out_call, compute_expression
 from pytest_fcbench.environments.environment import Environment, list_functions
 from pytest_fcbench.environments.sentences import write_sentence
 from pytest_fcbench.environments.world import Unanswered, World
@@ -56,9 +56,10 @@ class Environments:
 
     def _perform_call(self, call: str) -> str:
         try:
-            if self._sentences:
-                # Official: white space between a name and a bracket goes, also in the text of an argument.
-                call = _BEFORE_BRACKET.sub(r"\1", call)
+            if not self._sentences:
+                return render_result(carry_out_call(call, self._functions))
+            # Official: white space between a name and a bracket goes, also in the text of an argument.
+            call = _BEFORE_BRACKET.sub(r"\1", call)
             return render_result(compute_expression(call, self._functions))
         except (Unanswered, SystemError):
             raise

@@ -39,9 +39,13 @@ from pytest_fcbench.web.addresses import parse_url
 from tests.factories import pin_source, write_tree
 from tests.suites.world_sources import WORLD_TEXTS
 
-PROMPTS, DOCS, TOOLS, *_, KEYED, WRITTEN = SOURCES
+PROMPTS, DOCS, TOOLS, *_ = SOURCES
+KEYED, WRITTEN = (
+    next(path for path in SOURCES if path.endswith(f"/{name}.py")) for name in ("memory_kv", "memory_rec_sum")
+)
 
 TEXTS: Mapping[str, str] = {
+    **dict.fromkeys(SOURCES, ""),
     **WORLD_TEXTS,
     PROMPTS: """
 DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC = "There is more now."

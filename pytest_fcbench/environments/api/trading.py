@@ -313,10 +313,9 @@ class Trading(Environment):
             ``id``, ``order_type``, ``symbol``, ``price``, ``amount`` and ``status``.
         """
         if order_id not in self.orders:
-            unknown = self._write_text(
-                "There is no order {order_id}. ", "get_order_details", 0, order_id=order_id
-            )
-            listed = self._write_text("There are only these: ", "get_order_details", 1)
+            ours = "There is no order {order_id}, only these: "
+            unknown = self._write_text(ours, "get_order_details", 0, order_id=order_id)
+            listed = self._write_text("", "get_order_details", 1)
             return {"error": f"{unknown}{listed}{list(self.orders)}"}
         order: dict[str, Any] = deepcopy(self.orders[order_id])
         if self.long_context:

@@ -105,7 +105,7 @@ class Travel(Environment):
             ``verification_status``, and ``verification_failure`` with the reason if it is false.
         """
         if first_name != self.user_first_name or last_name != self.user_last_name:
-            another = self._write_text("It is not the user. ", "verify_traveler_information", 0)
+            another = self._write_text("", "verify_traveler_information", 0)
             names = self._write_text(
                 "The user is {user_first_name} {user_last_name}, not {first_name} {last_name}.",
                 "verify_traveler_information",
@@ -338,9 +338,8 @@ class Travel(Environment):
             return refused(self._write_text(ours, "book_flight", 7, valid_classes=classes))
         try:
             cost = float(_compute_factor(travel_date, travel_class) * self._find_fare(travel_from, travel_to))
-        except ValueError:
-            ours = "No flight goes between these airports."
-            return refused(self._write_text(ours, "book_flight", 8))
+        except ValueError as error:
+            return refused(str(error))
         if card["balance"] < cost:
             ours = "The flight costs more than the balance of the card."
             return refused(self._write_text(ours, "book_flight", 9))

@@ -46,6 +46,7 @@ from pytest_fcbench.suites.bfcl.rows import (
     read_docs,
     read_rows,
 )
+from pytest_fcbench.suites.bfcl.sentences import list_changes
 from pytest_fcbench.suites.bfcl.world import CLASSES
 from pytest_fcbench.suites.derived_entries import make_variation_id, vary_format
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
@@ -65,6 +66,7 @@ SOURCE = WheelSource(
     data="bfcl_eval/data",
     sources=SOURCES,
     read_constants=read_constants,
+    list_changes=lambda constants: list_changes(as_mapping(as_mapping(constants["world"])["sentences"])),
 )
 
 

@@ -19,8 +19,8 @@ _MEMORIES = {
 }
 _DUMP = "_dump_core_memory_to_context"
 
-# A set, as the sources of the API classes have tables and sentences.
-SOURCES = tuple(sorted({_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *sentences.SOURCES, *_MEMORIES.values()}))
+# Each once: the sources of some classes have tables and sentences.
+SOURCES = tuple(dict.fromkeys((_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *sentences.SOURCES)))
 
 
 def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:

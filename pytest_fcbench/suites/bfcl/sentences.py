@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+from pytest_fcbench.suites.bfcl.rows import as_mapping
 from pytest_fcbench.suites.bfcl.world import CLASSES
 
 _MULTI_TURN = "bfcl_eval/eval_checker/multi_turn_eval"
@@ -33,6 +37,9 @@ _FILES = {
 
 SOURCES = tuple(_FILES.values())
 
+_HASHES = Path(__file__).with_name("sentence_hashes.json")
+"""Of the sentences of each function, so that a changed one can be named."""
+
 CLASS_NAMES: Mapping[str, str] = {
     **{domain: name for name, domain in CLASSES.items()},
     "memory_kv": "MemoryAPI_kv",
@@ -46,6 +53,26 @@ CLASS_NAMES: Mapping[str, str] = {
 def read_sentences(modules: Mapping[str, ast.Module]) -> Mapping[str, Mapping[str, list[str]]]:
     """Return the sentences of each function of each domain, as templates of ``str.format``."""
     return {domain: _read_module(modules[path]) for domain, path in _FILES.items()}
+
+
+def hash_sentences(sentences: Mapping[str, object]) -> dict[str, str]:
+    """Return the first digits of a hash of the sentences of each function, by ``domain.function``."""
+    return {
+        f"{domain}.{function}": hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
+        for domain, functions in sentences.items()
+        for function, texts in as_mapping(functions).items()
+    }
+
+
+def list_changes(sentences: Mapping[str, object]) -> list[str]:
+    """Name the functions whose sentences are not those of the version that this project was written for."""
+    known: dict[str, str] = json.loads(_HASHES.read_text(encoding="utf-8"))
+    found = hash_sentences(sentences)
+    return [
+        f"sentences of {name}" + ("" if name in found else ", which are gone")
+        for name in sorted(known.keys() | found.keys())
+        if known.get(name) != found.get(name)
+    ]
 
 
 def _read_module(module: ast.Module) -> dict[str, list[str]]:

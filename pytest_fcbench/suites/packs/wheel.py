@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -42,6 +42,8 @@ class WheelSource:
     """Python files inside the wheel that contain constants."""
     read_constants: Callable[[Mapping[str, str]], Mapping[str, object]]
     """Reads the constants from source texts by path. Raises ``PackError``."""
+    list_changes: Callable[[Mapping[str, object]], Sequence[str]] = lambda constants: ()
+    """Names what differs in the constants of another version."""
 
     @property
     def title(self) -> str:
@@ -153,14 +155,16 @@ def _write_pack(source: WheelSource, members: Iterator[tuple[str, bytes]], folde
         else:
             name = str(PurePosixPath(path).relative_to(source.data))
             files[name] = write_pack_file(folder, name, content)
-    constants = json.dumps(source.read_constants(texts), ensure_ascii=False, indent=1)
-    files[CONSTANTS] = write_pack_file(folder, CONSTANTS, constants.encode())
+    constants = source.read_constants(texts)
+    written = json.dumps(constants, ensure_ascii=False, indent=1)
+    files[CONSTANTS] = write_pack_file(folder, CONSTANTS, written.encode())
     # The hash of the kept files, which a wheel and its unpacked folder have in common.
     content_sha256 = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
     if content_sha256 != source.content_sha256:
+        changes = "".join(f"\nchanged: {change}" for change in source.list_changes(constants))
         raise PackError(
             f"refused: the content is not that of {source.title} "
-            f"(sha256 {content_sha256}, pinned {source.content_sha256})"
+            f"(sha256 {content_sha256}, pinned {source.content_sha256}){changes}"
         )
     return {
         "package": source.package,

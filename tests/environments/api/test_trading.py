@@ -293,7 +293,7 @@ def test_an_order_can_be_cancelled() -> None:
 def test_the_details_of_an_order_are_shown() -> None:
     account = make_account(authenticated=False)
     assert account.get_order_details(7) == BOUGHT
-    assert account.get_order_details(9) == {"error": "There is no order 9, only these: [7, 8]."}
+    assert account.get_order_details(9) == {"error": "There is no order 9, only these: [7, 8]"}
 
 
 def test_a_long_context_tells_more_about_an_order() -> None:

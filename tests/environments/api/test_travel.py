@@ -193,7 +193,7 @@ def test_balance_of_a_card() -> None:
     agency = make_agency()
     assert agency.get_credit_card_balance(TOKEN, "blue") == {"card_balance": 500.0}
     assert agency.get_credit_card_balance(TOKEN, "red") == {
-        "error": "Only these cards are registered: ['blue', 'bare']."
+        "error": "Only these cards are registered: ['blue', 'bare']"
     }
     with pytest.raises(KeyError, match=r"^'balance'$"):
         agency.get_credit_card_balance(TOKEN, "bare")

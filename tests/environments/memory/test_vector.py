@@ -76,8 +76,9 @@ def test_only_texts_are_kept(memory: MemoryVector, call: str) -> None:
     memory.core_memory_add("a")
     with pytest.raises(TypeError, match="a text is needed, not int"):
         memory.core_memory_add(7) if call == "add" else memory.core_memory_update(0, 7)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="top_k must be 1 or more"):
-        memory.core_memory_retrieve("a", top_k=0)
+    with pytest.raises(ValueError, match="top_k must be 0 or more"):
+        memory.core_memory_retrieve("a", top_k=-1)
+    assert memory.core_memory_retrieve("a", top_k=0) == {"result": []}
 
 
 def test_the_world_says_what_makes_the_vectors() -> None:
