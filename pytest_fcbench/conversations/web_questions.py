@@ -50,9 +50,11 @@ class AnsweredWeb:
         found = self._find_answer("search_engine_query", asked).get("results")
         return [result for result in found if isinstance(result, Mapping)] if isinstance(found, list) else []
 
-    def fetch(self, url: str, mode: str) -> str:
+    def fetch(self, url: str, mode: str, *, official: bool = False) -> str:
         """Return the content of a page."""
-        return str(self._find_answer("fetch_url_content", {"url": url, "mode": mode}).get("content", ""))
+        # Named only where it is true: recordings and stores of earlier versions know questions without it.
+        asked = {"url": url, "mode": mode, **({"official": True} if official else {})}
+        return str(self._find_answer("fetch_url_content", asked).get("content", ""))
 
     def _find_answer(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
         # Sorted, so that equal calls are one question in whatever order a model writes their arguments.

@@ -9,6 +9,7 @@ from pytest_fcbench.domain.errors import UsageError
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "completion": ("shtab",),
+    "markdown": ("html2text",),
     "report": ("matplotlib",),
     "search": ("ddgs",),
     "vector": ("safetensors", "tokenizers"),

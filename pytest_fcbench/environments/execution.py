@@ -20,8 +20,12 @@ from pytest_fcbench.environments.world import Unanswered, World
 
 _BEFORE_BRACKET = re.compile(r"\b([a-zA-Z_]\w*)\s*(?=\()")
 
-_FAILURE = 1
-"""The number of the executor's sentence about a call that raised an exception."""
+_EXECUTOR = "execute_multi_turn_func_call"
+"""The official function whose sentences these are, by number."""
+_NOT_ALLOWED, _FAILURE = range(2)
+
+_REFUSED = frozenset(("kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"))
+"""Names that the official executor refuses to hand to ``eval``."""
 
 
 class Environments:
@@ -60,6 +64,11 @@ class Environments:
                 return render_result(carry_out_call(call, self._functions))
             # Official: white space between a name and a bracket goes, also in the text of an argument.
             call = _BEFORE_BRACKET.sub(r"\1", call)
+            # Official: of a dotted name the second part counts, so ``os.remove`` is refused too.
+            name = call.partition("(")[0]
+            name = name.split(".")[1] if "." in name else name
+            if name in _REFUSED:
+                return self._write_error(self._write_sentence(_NOT_ALLOWED, func_call_copy=name))
             return render_result(compute_expression(call, self._functions))
         except (Unanswered, SystemError):
             raise
@@ -69,9 +78,10 @@ class Environments:
             return f"Error: {str(error) or type(error).__name__}"
 
     def _write_error(self, problem: str) -> str:
-        return write_sentence(
-            self._sentences, "", "execute_multi_turn_func_call", _FAILURE, {"value": problem}
-        )
+        return self._write_sentence(_FAILURE, value=problem)
+
+    def _write_sentence(self, number: int, **values: str) -> str:
+        return write_sentence(self._sentences, "", _EXECUTOR, number, values)
 
 
 def _describe_as_python(error: Exception) -> str:

@@ -1,11 +1,12 @@
 """Search the web and read its pages (BFCL's ``WebSearchAPI``).
 
-Answers of the web come from the world (``World.web``). Differences from the official class:
+Answers of the web come from the world (``World.web``). Results are as officially where the world has the
+sentences of the official class. Elsewhere:
 
 - A result without a snippet has none; officially it ends the search with an error.
 - An invalid argument (no whole number of results, an unknown mode) is an error that says so.
 - A URL that does not begin with http:// or https:// is an error of the function, officially of the executor.
-- The content of a page is cut after some length (``web.page_content``), and only public hosts are asked.
+- The content of a page is cut after some length (``web.page_content``).
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ class WebSearch(Environment):
             max_results: How many results to give at the most, from 1 to 50.
             region: Region of the results as country and language, such as us-en; wt-wt is the whole world.
         """
+        if self._sentences:
+            return self._search_officially(keywords, max_results, region)
         if wrong := _describe_search_error(keywords, max_results, region):
             return {"error": wrong}
         try:
@@ -59,6 +62,8 @@ class WebSearch(Environment):
             url: Address of the page; it begins with http:// or https://.
             mode: How the content is given - raw as it is sent, markdown as Markdown, truncate as text alone.
         """
+        if self._sentences:
+            return self._fetch_officially(url, mode)
         # ``str``, as a model gives values of any type.
         if not str(url).lower().startswith(("http://", "https://")):
             return {"error": f"{str(url)[:200]!r} is no address that begins with http:// or https://."}
@@ -68,6 +73,41 @@ class WebSearch(Environment):
             return {"content": self._web.fetch(url, mode)}
         except WebError as error:
             return {"error": f"{url[:2000]} could not be fetched: {error}"}
+
+    def _search_officially(
+        self, keywords: str, max_results: int, region: str
+    ) -> list[dict[str, object]] | dict[str, object]:
+        """Search with any values; that nothing is found is an error. Raises ``KeyError``."""
+        failed = self._make_error("", "search_engine_query", 3)
+        if len(str(keywords)) > _LONGEST_QUERY:
+            return failed
+        most = max_results if max_results in range(1, _MOST_RESULTS) else _MOST_RESULTS
+        try:
+            found = self._web.search(str(keywords), most, str(region))
+        except WebError:
+            return failed
+        if not found:
+            return failed
+        shown = {"title": "title", "href": "link", "body": "snippet"}
+        if not self.show_snippet:
+            del shown["body"]
+        # The error of a missing value names it as the search engine does.
+        for result in found[:max_results]:
+            for missing in (theirs for name, theirs in shown.items() if name not in result):
+                raise KeyError(missing)
+        return [{name: result[name] for name in shown} for result in found[:max_results]]
+
+    def _fetch_officially(self, url: str, mode: str) -> dict[str, object]:
+        """Fetch a page whatever the mode, which only then must be a known one. Raises ``ValueError``."""
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(self._write_text("", "fetch_url_content", 0, url=url))
+        try:
+            content = self._web.fetch(url, mode, official=True)
+            if mode not in MODES:
+                raise WebError(self._write_text("", "fetch_url_content", 3, mode=mode))
+        except WebError as error:
+            return self._make_error("", "fetch_url_content", 4, url=url, value=error)
+        return {"content": content}
 
 
 def _describe_search_error(keywords: object, max_results: object, region: object) -> str | None:

@@ -30,8 +30,11 @@ class Web(Protocol):
         Raises ``WebError`` and ``Unanswered``.
         """
 
-    def fetch(self, url: str, mode: str) -> str:
-        """Return the content of a page in a mode. Raises ``WebError`` and ``Unanswered``."""
+    def fetch(self, url: str, mode: str, *, official: bool = False) -> str:
+        """Return the content of a page in a mode, perhaps as the official tool would show it.
+
+        Raises ``WebError`` and ``Unanswered``.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class NoWeb:
         """Raise ``WebError``."""
         raise WebError("there is no web here.")
 
-    def fetch(self, url: str, mode: str) -> str:
+    def fetch(self, url: str, mode: str, *, official: bool = False) -> str:
         """Raise ``WebError``."""
         raise WebError("there is no web here.")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcbench.config.options import Settings
+from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.registry import Registry
@@ -131,7 +132,10 @@ def open_web_model(settings: Settings) -> Model:
     if kind not in ENGINES:
         return NoWebModel()
     engine = ENGINES[kind]()
-    return WebModel(lambda: Sources(engine, open_web()))
+    notes = ("pages as Markdown are not as officially; pip install 'pytest-fcbench[markdown]'",)
+    return WebModel(
+        lambda: Sources(engine, open_web()), notes=notes if extras.list_missing_packages("markdown") else ()
+    )
 
 
 def check_judge(settings: Settings) -> None:

@@ -13,6 +13,7 @@ large files piece by piece.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import socket
@@ -49,6 +50,11 @@ __all__ = ["Bounds", "Client", "Refused", "Reply", "Unreachable"]
 class Unreachable(Exception):  # noqa: N818 - reads as the state it names
     """No whole reply came: unknown host, no connection, timeout, cut off, too large, wrong type."""
 
+    def __init__(self, message: str, text: str | None = None) -> None:
+        super().__init__(message)
+        self.text = text or message
+        """The words of requests, where it found the failure."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -61,6 +67,8 @@ class Reply:
     """Names in any case."""
     body: bytes
     """Decompressed."""
+    reason: str = ""
+    """The words beside the status."""
 
     @property
     def type(self) -> str:
@@ -183,7 +191,7 @@ class Client:
         port = self._local.get(target.host)
         sent = target if port is None else replace(target, scheme="http", port=80)
         dial = _Dial(
-            [LOOPBACK] if port is not None else self._find_addresses(target.host, deadline),
+            lambda: [LOOPBACK] if port is not None else self._find_addresses(target.host, deadline),
             target.port if port is None else port,
             self._connect,
             deadline,
@@ -197,33 +205,47 @@ class Client:
             closing(_make_adapter(dial)) as adapter,
             adapter.send(request, stream=True, timeout=dial.left_s) as response,
         ):
-            reply = Reply(target.url, response.status_code, response.headers, b"")
+            reply = Reply(target.url, response.status_code, response.headers, b"", response.reason or "")
             if response.ok and bounds.types is not None and reply.type not in bounds.types:
                 raise Unreachable(f"the reply is of the type {reply.type[:80] or 'none'!r}")
             return replace(reply, body=_read_body(response, bounds.max_bytes))
 
     def _find_addresses(self, host: str, deadline: float) -> Sequence[str]:
-        """Return the addresses of a host as text, all public. Raises ``Refused`` and ``Unreachable``."""
+        """Return the addresses of a host as text, all public. Raises ``Refused`` and ``socket.gaierror``."""
         with suppress(ValueError):
             # An address in numbers was checked when the URL was parsed.
             return [str(ip_address(host))]
         found: list[Sequence[Address]] = []
+        reason = socket.gaierror(socket.EAI_AGAIN, os.strerror(errno.ETIMEDOUT))
 
         def resolve() -> None:
-            with suppress(OSError, ValueError):
+            nonlocal reason
+            try:
                 found.append(self._resolve(host))
+            except socket.gaierror as error:
+                reason = error
+            except (OSError, ValueError) as error:
+                reason = socket.gaierror(socket.EAI_NONAME, str(error))
 
         # The system's resolver knows no time limit, so it runs in a thread that is not waited for longer.
         thread = threading.Thread(target=resolve, daemon=True)
         thread.start()
         thread.join(max(0.0, deadline - time.monotonic()))
         if not found or not found[0]:
-            raise _Transient(f"the name {host} has no address")
+            raise _UnknownHostError(host, reason)
         return [str(address) for address in all_public(host, found[0])]
 
 
 class _Transient(Unreachable):
     """A failure that may not come again."""
+
+
+class _UnknownHostError(socket.gaierror):
+    """A name that has no address; its text is ours."""
+
+    def __init__(self, host: str, reason: socket.gaierror) -> None:
+        super().__init__(f"the name {host} has no address")
+        self.reason = reason
 
 
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -279,13 +301,17 @@ def _add_params(target: Target, params: Params) -> Target:
 class _Dial:
     """A connector to the first of some addresses that accepts, which can end its connections."""
 
-    def __init__(self, addresses: Sequence[str], port: int, connect: Connect, deadline: float) -> None:
-        self._addresses = addresses
+    def __init__(
+        self, find_addresses: Callable[[], Sequence[str]], port: int, connect: Connect, deadline: float
+    ) -> None:
+        self._find_addresses = find_addresses
         self._port = port
         self._connect = connect
         self._deadline = deadline
         self._ends: list[socket.socket] = []
         self.over = False
+        self.failure: OSError | None = None
+        """Why there is no connection."""
 
     @property
     def left_s(self) -> float:
@@ -294,18 +320,24 @@ class _Dial:
         return max(0.001, self._deadline - time.monotonic())
 
     def __call__(self) -> socket.socket:
-        """Connect to the first address that accepts. Raises OSError."""
-        error = OSError("no address")
-        for address in self._addresses:
+        """Connect to the first address that accepts. Raises ``Refused`` and OSError."""
+        self.failure = OSError("no address")
+        try:
+            addresses = self._find_addresses()
+        except _UnknownHostError as error:
+            self.failure = error
+            raise
+        for address in addresses:
             try:
                 connection = self._connect(address, self._port, self.left_s)
-            except OSError as failed:
-                error = failed
+            except OSError as error:
+                self.failure = error
                 continue
+            self.failure = None
             # TLS takes the descriptor over, so the end is kept under one of its own.
             self._ends.append(socket.socket(fileno=os.dup(connection.fileno())))
             return connection
-        raise error
+        raise self.failure
 
     def end(self) -> None:
         """Shut the connections down, so that every reader finds its connection closed."""
@@ -330,35 +362,51 @@ def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
     watch = threading.Timer(dial.left_s, dial.end)
     watch.daemon = True
     watch.start()
-    failure = None
+    failure, text = None, ""
     try:
         yield
     except (requests.RequestException, HTTPError, OSError, zlib.error, ValueError) as error:
-        failure = f"{type(error).__name__}: {error}"[:300]
+        cause, text = dial.failure or error, str(error)
+        failure = f"{type(cause).__name__}: {cause}"[:300]
         dial.over |= isinstance(error, requests.Timeout)
     finally:
         watch.cancel()
         dial.close()
+    if isinstance(dial.failure, _UnknownHostError):
+        raise _Transient(str(dial.failure), text)
     # Also without an error: a body of unstated length ends where the connection ends.
     if dial.over:
         raise _Transient(f"no whole reply within {timeout_s:g} s")
     if failure:
-        raise _Transient(failure)
+        raise _Transient(failure, text)
 
 
 def _make_adapter(dial: _Dial) -> HTTPAdapter:
-    """Return an adapter of requests whose connections are made by ``dial``."""
+    """Return an adapter of requests whose connections are made by ``dial``, with urllib3's own errors."""
     from requests.adapters import HTTPAdapter
     from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
     from urllib3.connection import HTTPConnection, HTTPSConnection
+    from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+
+    def connect(connection: HTTPConnection) -> socket.socket:
+        try:
+            return dial()
+        except _UnknownHostError as error:
+            raise NameResolutionError(connection.host, connection, error.reason) from error
+        except TimeoutError as error:
+            told = f"Connection to {connection.host} timed out. (connect timeout={connection.timeout})"
+            raise ConnectTimeoutError(connection, told) from error
+        except OSError as error:
+            told = f"Failed to establish a new connection: {error}"
+            raise NewConnectionError(connection, told) from error
 
     class Plain(HTTPConnection):
         def _new_conn(self) -> socket.socket:
-            return dial()
+            return connect(self)
 
     class Secure(HTTPSConnection):
         def _new_conn(self) -> socket.socket:
-            return dial()
+            return connect(self)
 
     class PlainPool(HTTPConnectionPool):
         ConnectionCls = Plain

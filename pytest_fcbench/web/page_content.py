@@ -94,7 +94,7 @@ def _convert_html(html: str, url: str, mode: str) -> str:
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 # Encodings that are tried. Python knows others, some of which take a long time.
-_ENCODING = re.compile(
+ENCODING = re.compile(
     r"utf-?8|utf-?16(le|be)?|us-ascii|ascii|(iso-?8859|latin)-?\d+|(windows-|cp)125\d|koi8-[ru]"
     r"|shift_jis|euc-(jp|kr)|gb2312|gbk|gb18030|big5",
     re.IGNORECASE,
@@ -106,7 +106,7 @@ def _decode(reply: Reply) -> str:
     named = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
     named = named or _CHARSET.search(reply.body[:1024])
     stated = named[1].decode("ascii", "replace") if named else ""
-    for encoding in (stated if _ENCODING.fullmatch(stated) else "utf-8-sig", "utf-8-sig"):
+    for encoding in (stated if ENCODING.fullmatch(stated) else "utf-8-sig", "utf-8-sig"):
         try:
             return reply.body.decode(encoding)
         except (UnicodeDecodeError, LookupError):

@@ -56,7 +56,7 @@ class Echo:
     def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
         return [{"title": keywords, "href": "http://a.example/"}]
 
-    def fetch(self, url: str, mode: str) -> str:
+    def fetch(self, url: str, mode: str, *, official: bool = False) -> str:
         return url
 
 

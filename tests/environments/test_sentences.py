@@ -74,6 +74,18 @@ def test_what_the_official_executor_evaluates_has_its_value(text: str, result: s
     assert perform(text) == result
 
 
+FORBIDDEN = {"kill(pid=1)": "kill", "os.remove('x')": "remove", "run": "run", "quit ()": "quit"}
+
+
+@pytest.mark.parametrize(("call", "name"), FORBIDDEN.items(), ids=FORBIDDEN)
+def test_what_the_official_executor_refuses_is_refused(call: str, name: str) -> None:
+    assert perform(call) == f"It went wrong: {name} is forbidden."
+
+
+def test_only_the_name_of_the_call_is_refused() -> None:
+    assert perform("get_user_id(user='kill')") == '{"error": "Who is kill, and {why}?"}'
+
+
 def test_other_methods_keep_their_names() -> None:
     class Bell(Environment):
         def ring(self, times: int) -> int:

@@ -31,7 +31,7 @@ class Pages:
             raise self.error
         return RESULTS[:max_results]
 
-    def fetch(self, url: str, mode: str) -> str:
+    def fetch(self, url: str, mode: str, *, official: bool = False) -> str:
         self.asked.append((url, mode))
         if self.error:
             raise self.error

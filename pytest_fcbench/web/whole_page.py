@@ -1,0 +1,85 @@
+"""The content of a page as the official web tool shows it: whole, of any type, converted by its libraries.
+
+    python -m pytest_fcbench.web.whole_page markdown < page.html
+
+A page is converted in a process of its own, which ends after a time: the official parser takes more than a
+minute for 200 kB that are made for it.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+
+import requests
+from bs4 import BeautifulSoup
+from requests.structures import CaseInsensitiveDict
+from requests.utils import get_encoding_from_headers
+
+from pytest_fcbench.domain.extras import list_missing_packages
+from pytest_fcbench.web.client import Reply
+from pytest_fcbench.web.page_content import ENCODING, Unreadable, render_content
+
+_LONGEST_CONVERSION_S = 20.0
+
+
+def render_officially(reply: Reply, mode: str) -> str:
+    """Render the body of a reply in a mode, in any other one raw. Raises ``Unreadable``."""
+    response = requests.Response()
+    response.status_code, response.reason, response.url = reply.status, reply.reason, reply.url
+    response.headers = CaseInsensitiveDict(reply.headers)
+    response.raw = io.BytesIO(reply.body)
+    try:
+        response.raise_for_status()
+    except requests.HTTPError as error:
+        raise Unreadable(str(error)) from None
+    encoding = get_encoding_from_headers(response.headers)
+    # Python knows encodings that take a long time.
+    response.encoding = encoding if encoding is None or ENCODING.fullmatch(encoding) else "utf-8"
+    if mode == "markdown" and list_missing_packages("markdown"):
+        return render_content(reply, mode)
+    return _convert_apart(response.text, mode) if mode in _CONVERSIONS else response.text
+
+
+def _convert_apart(html: str, mode: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - the mode is one of ours
+            [sys.executable, "-P", "-m", __name__, mode],
+            input=html.encode("utf-8", "replace"),
+            capture_output=True,
+            timeout=_LONGEST_CONVERSION_S,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise Unreadable(f"the page was not read within {_LONGEST_CONVERSION_S:g} s") from None
+    except subprocess.CalledProcessError as error:
+        last = error.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise Unreadable(last.partition(": ")[2] or last) from None
+    return done.stdout.decode()
+
+
+def _convert_to_markdown(html: str) -> str:
+    import html2text
+
+    markdown: str = html2text.HTML2Text().handle(html)
+    return markdown
+
+
+def _convert_to_text(html: str) -> str:
+    page = BeautifulSoup(html, "html.parser")
+    for unseen in page(["script", "style"]):
+        unseen.extract()
+    return page.get_text(separator="\n", strip=True)
+
+
+_CONVERSIONS: Mapping[str, Callable[[str], str]] = {
+    "markdown": _convert_to_markdown,
+    "truncate": _convert_to_text,
+}
+
+
+if __name__ == "__main__":
+    page_text = sys.stdin.buffer.read().decode()
+    sys.stdout.buffer.write(_CONVERSIONS[sys.argv[1]](page_text).encode("utf-8", "replace"))
