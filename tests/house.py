@@ -144,13 +144,15 @@ IMPORTERS: Mapping[str, Set[str]] = {
     },
     "docstring_parser": {"codecs/function_docs/python_code.py", "domain/json_values.py"},
     "sqlglot": {"matchers/sql/statements.py"},
-    "bs4": {"web/page_content.py"},
+    "bs4": {"web/page_content.py", "web/whole_page.py"},
+    "html2text": {"web/whole_page.py"},
     "markdownify": {"web/page_content.py"},
     "ddgs": {"web/search.py"},
     "bfcl_eval": set(),
-    "requests": {"web/client.py"},
+    # The second only reads a reply with it.
+    "requests": {"web/client.py", "web/whole_page.py"},
     "resource": {"execution/sandbox/child.py"},
-    "subprocess": {"execution/sandbox/pool.py", "suites/packs/wheel.py"},
+    "subprocess": {"execution/sandbox/pool.py", "suites/packs/wheel.py", "web/whole_page.py"},
     "urllib3": {"web/client.py"},
 }
 """The files that may import a package, by package; an empty set for packages that nothing may import."""

@@ -232,8 +232,8 @@ class Settings:
     )
     embedding: str = option(
         "NAME",
-        "embedding for memory_vector: lexical, minilm or the folder of such a model",
-        default="lexical",
+        "embedding for memory_vector: lexical, minilm, the folder of such a model, or auto",
+        default="auto",
     )
 
     concurrency: int = option(

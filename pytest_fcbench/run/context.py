@@ -20,7 +20,7 @@ from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
-from pytest_fcbench.models.sentence_vectors import SentenceModel
+from pytest_fcbench.models.sentence_vectors import AUTO, INSTALL, SentenceModel
 from pytest_fcbench.models.web import refuse_search
 from pytest_fcbench.run.selection import Selection
 from pytest_fcbench.scorecard import scorecard_files
@@ -60,12 +60,25 @@ class RunContext:
         opened = {
             name: open_suite(name, self.settings.cache, self.settings.own) for name in self.settings.suites
         }
-        if not self.sentence_model:
-            return opened
+        model = self.sentence_model
         return {
-            name: replace(suite, world=replace(suite.world, embed=self.sentence_model.embed))
+            name: replace(suite, world=replace(suite.world, embed=model.embed))
+            if model and self._searches_by_model(suite)
+            else suite
             for name, suite in opened.items()
         }
+
+    def _searches_by_model(self, suite: Suite) -> bool:
+        """Tell whether ``memory_vector`` of a suite finds texts by the sentence model."""
+        is_official = bool(suite.world.sentences)
+        return self.sentence_model is not None and (self.settings.embedding != AUTO or is_official)
+
+    def describe_vectors(self, suite: Suite) -> str:
+        """Describe by what ``memory_vector`` of a suite finds texts."""
+        if self._searches_by_model(suite):
+            return str(self.sentence_model)
+        officially = f"; officially by all-MiniLM-L6-v2: {INSTALL}" if suite.world.sentences else ""
+        return f"shared words and parts of words, without a model{officially}"
 
     @property
     def suite_versions(self) -> Mapping[str, Mapping[str, str | None]]:
@@ -163,12 +176,16 @@ class RunContext:
 
     def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Conversation:
         """Return the conversation about an entry, in environments of its own."""
-        suite = self.suites[entry.suite]
-        open_web = entry.category.name in SELECTIONS["web_search"] and suite.web is None
-        if open_web and self.settings.search == "core" and not self.model.immediate:
+        if self.lacks_search(entry) and not self.model.immediate:
             # Refused here, before the model is paid for an answer that cannot be scored.
             raise refuse_search()
+        suite = self.suites[entry.suite]
         return converse(entry, Setting(manner or self.manner, suite, self.driven, memories))
+
+    def lacks_search(self, entry: Entry) -> bool:
+        """Tell whether an entry is about the open web, and nobody was named who searches it."""
+        about_web = entry.category.name in SELECTIONS["web_search"] and self.suites[entry.suite].web is None
+        return about_web and self.settings.search == "core"
 
     def check(self) -> None:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""

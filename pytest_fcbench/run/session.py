@@ -26,6 +26,7 @@ from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import registry as matchers
 from pytest_fcbench.matchers.registry import Resources
+from pytest_fcbench.run import early_notes
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
@@ -145,7 +146,12 @@ class Session:
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
         """Yield the lines of text that estimate the calls, tokens and dollars for these entries."""
-        return describe_plan(self.context, self.open_models(), entries)
+        yield from describe_plan(self.context, self.open_models(), entries)
+        yield from self.list_early_notes(entries)
+
+    def list_early_notes(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """Yield lines about what of these entries will not be scored, or not as officially."""
+        return (f"note: {note}" for note in early_notes.list_early_notes(self.context, entries))
 
     def progress(self) -> Progress:
         """Return the progress of the run."""
@@ -249,9 +255,8 @@ class Session:
         notes, found = list(self.open_models().everyone.notes), self.records.values()
         if self.context.settings.live and any(r.group == Group.EXECUTABLE for r in found):
             notes.append("web APIs were called live, so scores depend on their replies of that day")
-        if any(r.category == "memory_vector" for r in found):
-            by = self.context.sentence_model or "shared words and parts of words, without a model"
-            notes.append(f"memory_vector finds texts by {by}")
+        searching = {r.suite for r in found if r.category == "memory_vector"}
+        notes += early_notes.describe_vectors(self.context, searching)
         if told := describe_unusable_answers(found):
             notes.append(told)
         return tuple(notes)

@@ -384,38 +384,37 @@ def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
 def _make_adapter(dial: _Dial) -> HTTPAdapter:
     """Return an adapter of requests whose connections are made by ``dial``, with urllib3's own errors."""
     from requests.adapters import HTTPAdapter
-    from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
-    from urllib3.connection import HTTPConnection, HTTPSConnection
+    from urllib3 import connection, connectionpool
     from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
-    def connect(connection: HTTPConnection) -> socket.socket:
+    def connect(made: connection.HTTPConnection) -> socket.socket:
         try:
             return dial()
         except _UnknownHostError as error:
-            raise NameResolutionError(connection.host, connection, error.reason) from error
+            raise NameResolutionError(made.host, made, error.reason) from error
         except TimeoutError as error:
-            told = f"Connection to {connection.host} timed out. (connect timeout={connection.timeout})"
-            raise ConnectTimeoutError(connection, told) from error
+            told = f"Connection to {made.host} timed out. (connect timeout={made.timeout})"
+            raise ConnectTimeoutError(made, told) from error
         except OSError as error:
-            told = f"Failed to establish a new connection: {error}"
-            raise NewConnectionError(connection, told) from error
+            raise NewConnectionError(made, f"Failed to establish a new connection: {error}") from error
 
-    class Plain(HTTPConnection):
+    # Named as those of urllib3, as errors contain the names.
+    class HTTPConnection(connection.HTTPConnection):
         def _new_conn(self) -> socket.socket:
             return connect(self)
 
-    class Secure(HTTPSConnection):
+    class HTTPSConnection(connection.HTTPSConnection):
         def _new_conn(self) -> socket.socket:
             return connect(self)
 
-    class PlainPool(HTTPConnectionPool):
-        ConnectionCls = Plain
+    class HTTPConnectionPool(connectionpool.HTTPConnectionPool):
+        ConnectionCls = HTTPConnection
 
-    class SecurePool(HTTPSConnectionPool):
-        ConnectionCls = Secure
+    class HTTPSConnectionPool(connectionpool.HTTPSConnectionPool):
+        ConnectionCls = HTTPSConnection
 
     adapter = HTTPAdapter()
-    adapter.poolmanager.pool_classes_by_scheme = {"http": PlainPool, "https": SecurePool}
+    adapter.poolmanager.pool_classes_by_scheme = {"http": HTTPConnectionPool, "https": HTTPSConnectionPool}
     return adapter
 
 

@@ -77,7 +77,7 @@ def test_without_options_and_file_the_defaults_hold(
         judge_api_key_env=None,
         similarity_api_key_env=None,
         responses="recorded",
-        embedding="lexical",
+        embedding="auto",
         search="core",
         search_record=None,
         smoke=False,

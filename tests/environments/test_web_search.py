@@ -124,3 +124,60 @@ def test_searching_changes_nothing() -> None:
     before = dict(environment.get_full_state())
     open_search(Pages()).search_engine_query("a")
     assert environment.get_full_state() == before == {"long_context": False, "show_snippet": True}
+
+
+# Official sentences
+
+SENTENCES = {
+    "search_engine_query": ["", "", "", "Nothing came."],
+    "fetch_url_content": ["Not {url}", "", "", "No {mode}", "{url} failed: {value}"],
+}
+EXECUTOR = {"execute_multi_turn_func_call": ["", "Went wrong: {value}"]}
+
+
+def call_officially(web: Pages, call: str, **config: object) -> str:
+    world = World(web=web, sentences={"web_search": SENTENCES, "executor": EXECUTOR})
+    (text,) = Environments({"web_search": WebSearch(config, world)}, world).perform_calls([call])
+    return text
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        ("search_engine_query('a', max_results=1)", str(RESULTS[:1])),
+        ("search_engine_query(7, max_results=1, region=3)", str(RESULTS[:1])),
+        ("search_engine_query('a', max_results=-1)", str(RESULTS[:1])),
+        ("search_engine_query('a')", "Went wrong: 'snippet'"),
+        (
+            "search_engine_query('a', max_results='3')",
+            "Went wrong: slice indices must be integers or None or have an __index__ method",
+        ),
+        (f"search_engine_query('{'a' * 2001}')", '{"error": "Nothing came."}'),
+        ("fetch_url_content('http://a')", '{"content": "raw of http://a"}'),
+        ("fetch_url_content('HTTP://a')", "Went wrong: Not HTTP://a"),
+        ("fetch_url_content(3)", "Went wrong: 'int' object has no attribute 'startswith'"),
+        ("fetch_url_content('http://a', 'pdf')", '{"error": "http://a failed: No pdf"}'),
+    ],
+)
+def test_official_results_have_the_words_of_the_world(call: str, result: str) -> None:
+    assert call_officially(Pages(), call) == result
+
+
+def test_official_results_without_snippets_need_none() -> None:
+    shown = call_officially(Pages(), "search_engine_query('a', max_results=None)", show_snippet=False)
+    assert shown == str([{"title": r["title"], "href": r["href"]} for r in RESULTS])
+
+
+def test_an_official_failure_comes_before_the_mode() -> None:
+    broken = Pages(WebError("it is down"))
+    assert call_officially(broken, "search_engine_query('a')") == '{"error": "Nothing came."}'
+    told = call_officially(broken, "fetch_url_content('http://a', 'pdf')")
+    assert told == '{"error": "http://a failed: it is down"}'
+
+
+def test_an_official_search_without_results_is_an_error() -> None:
+    class Empty(Pages):
+        def search(self, keywords: str, max_results: int, region: str) -> Sequence[Mapping[str, object]]:
+            return []
+
+    assert call_officially(Empty(), "search_engine_query('a')") == '{"error": "Nothing came."}'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -85,9 +86,24 @@ def test_no_model_is_no_model() -> None:
     assert sentence_vectors.load_model("lexical") is None
 
 
+def test_without_the_official_model_auto_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence_vectors, "find_spec", lambda name: None)
+    assert sentence_vectors.load_model(sentence_vectors.AUTO) is None
+
+
+def test_an_installed_official_model_is_auto(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = ModuleSpec(sentence_vectors.PACKAGE, None)
+    package.submodule_search_locations = [str(folder.parent)]
+    monkeypatch.setattr(sentence_vectors, "find_spec", {sentence_vectors.PACKAGE: package}.get)
+    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    monkeypatch.setattr(sentence_vectors, "WEIGHTS_SHA256", digest)
+    model = sentence_vectors.load_model(sentence_vectors.AUTO)
+    assert str(model) == f"all-MiniLM-L6-v2 (weights sha256 {digest[:12]})"
+
+
 def test_what_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match="=mini: must be lexical, minilm or the folder of a sentence embedding model"
+        UsageError, match="=mini: must be auto, lexical, minilm or the folder of a sentence embedding model"
     ):
         sentence_vectors.load_model("mini")
     with pytest.raises(

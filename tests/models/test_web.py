@@ -241,6 +241,20 @@ def test_what_was_recorded_is_given_again(tmp_path: Path) -> None:
     assert told.value.cause == "not_recorded"
 
 
+def test_a_recording_of_an_earlier_version_serves_official_pages_too(tmp_path: Path) -> None:
+    url = "http://a.example/"
+    path = tmp_path / "web.jsonl"
+    file = recording.Recording(path)
+    file.add("fetch_url_content", {"url": url, "mode": "raw"}, {"content": "old"})
+    again = RecordedWeb(path, recording.read_recording(path))
+    official = make_question("fetch_url_content", url=url, mode="raw", official=True)
+    assert json.loads(run_through(again.complete(ENTRY, official)).text or "") == {"content": "old"}
+    file.add("fetch_url_content", {"url": url, "mode": "raw", "official": True}, {"content": "new"})
+    file.close()
+    again = RecordedWeb(path, recording.read_recording(path))
+    assert json.loads(run_through(again.complete(ENTRY, official)).text or "") == {"content": "new"}
+
+
 def test_an_answer_that_cannot_be_recorded_is_none(tmp_path: Path) -> None:
     file = recording.Recording(tmp_path / "web.jsonl")
     file.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +84,20 @@ def test_what_cannot_be_is_a_usage_error(
     result = project.run(*ASKED, option)
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"*{told}*"])
+
+
+@pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
+def test_what_will_not_be_scored_is_told_before_it_is_asked(
+    project: Project, pack_cache: Path, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
+    with served("--model", "oracle") as api_base:
+        result = project.run(
+            *("--fcbench-suite=bfcl", "-k", "web_search_base_1"),
+            *("--fcbench-model=served", f"--fcbench-api-base={api_base}"),
+            *workers,
+        )
+    told = result.stdout.str()
+    assert told.index("11 bfcl entries will not be scored (no_search)") < told.index(
+        "function-calling benchmark"
+    )

@@ -170,6 +170,19 @@ def test_a_name_without_an_address_is_unreachable() -> None:
     assert network.resolved == ["a.example.org"] * 2
 
 
+def test_failures_also_have_the_words_of_requests() -> None:
+    with pytest.raises(Unreachable, match="nobody there") as refused:
+        Network({"a.example.org": ["8.8.8.8"]}).make_client(Bounds(retries=0)).get("http://a.example.org/x")
+    with pytest.raises(Unreachable, match="has no address") as unknown:
+        Network({}).make_client(Bounds(retries=0)).get("https://a.example.org/x")
+    assert refused.value.text.startswith(
+        "HTTPConnectionPool(host='a.example.org', port=80): Max retries exceeded with url: /x (Caused by"
+    )
+    assert "Failed to establish a new connection: nobody there" in refused.value.text
+    assert "HTTPSConnectionPool(host='a.example.org', port=443)" in unknown.value.text
+    assert "Failed to resolve 'a.example.org'" in unknown.value.text
+
+
 def test_an_endless_name_service() -> None:
     def resolve_slowly(host: str) -> Sequence[Address]:
         time.sleep(5)

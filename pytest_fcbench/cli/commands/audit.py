@@ -106,7 +106,8 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             plain = argparse.Namespace(config=chosen.config)
             (other_suite,) = RunContext(load_settings(plain, chosen.against, "oracle")).suites.values()
             against, _ = _load_readable(other_suite, other_suite.categories)
-        model = sentence_vectors.load_model(context.settings.embedding)
+        # An audit compares meanings only where it is told by which model.
+        model = sentence_vectors.load_model(chosen.embedding) if chosen.embedding else None
         facts = Facts(
             suite,
             entries,

@@ -134,7 +134,10 @@ def test_a_ledger_comes_out_of_a_review(
             "--check paraphrase: needs an embedding model; name it with --embedding",
         ),
         (["core", "--embedding", "lexical"], "--embedding lexical: compares words, which every audit does"),
-        (["core", "--embedding", "nowhere"], "--embedding=nowhere: must be lexical, minilm or the folder"),
+        (
+            ["core", "--embedding", "nowhere"],
+            "--embedding=nowhere: must be auto, lexical, minilm",
+        ),
         (
             ["core", "--check", "overlap"],
             "--check overlap: needs another suite to compare with; name it with --against",

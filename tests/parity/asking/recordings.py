@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -86,7 +86,13 @@ def read_answer(answer: Message) -> Completion:
         return Completion(text=error.reason, fault=Fault.INFERENCE_ERROR)
 
 
-def ask_about(entry: Entry, recording: Recording, suite: Suite, memories: Memories) -> list[Request]:
+AnswerForWeb: TypeAlias = Callable[[AskModel], Completion]
+"""Answers a question of a conversation to the web."""
+
+
+def ask_about(
+    entry: Entry, recording: Recording, suite: Suite, memories: Memories, answer_for_web: AnswerForWeb
+) -> list[Request]:
     """Return the requests that we send about an entry when the server gives the recorded answers."""
     manner = Manner("rec-model", Prompting.make_default(recording.mode))
     conversation = converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
@@ -96,7 +102,7 @@ def ask_about(entry: Entry, recording: Recording, suite: Suite, memories: Memori
         # A conversation of another length differs; it need not be followed to its end.
         while len(sent) <= len(recording.requests):
             if asked.party is not Party.MODEL:
-                asked = conversation.send(_answer_for_web(asked))
+                asked = conversation.send(answer_for_web(asked))
                 continue
             body = json.loads(build_body("rec-model", asked, {}))
             sent.append(Request(body["messages"], body.get("tools", [])))
@@ -105,10 +111,6 @@ def ask_about(entry: Entry, recording: Recording, suite: Suite, memories: Memori
     except StopIteration:
         pass
     return sent
-
-
-def _answer_for_web(asked: AskModel) -> Completion:
-    return Completion(text="{}")
 
 
 def index_entries(suite: Suite) -> Mapping[str, Entry]:

@@ -1,0 +1,30 @@
+"""Notes for a user before entries are asked: what will not be scored, and what is not as officially."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.run.context import RunContext
+
+
+def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]:
+    """List the notes on these entries."""
+    without_search = Counter(entry.suite for entry in entries if context.lacks_search(entry))
+    notes = [
+        f"{count:,} {suite} entries will not be scored (no_search): each needs a web search; choose a search "
+        "engine with --fcbench-search=duckduckgo, serpapi or recorded:FILE"
+        for suite, count in without_search.items()
+    ]
+    searching = {entry.suite for entry in entries if entry.category.name == "memory_vector"}
+    return notes + [note for note in describe_vectors(context, searching) if "; officially " in note]
+
+
+def describe_vectors(context: RunContext, names: Iterable[str]) -> list[str]:
+    """Describe by what ``memory_vector`` of these suites finds texts."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(names):
+        found.setdefault(context.describe_vectors(context.suites[name]), []).append(name)
+    of = {by: f" of {' and '.join(suites)}" if len(found) > 1 else "" for by, suites in found.items()}
+    return [f"memory_vector{suites} finds texts by {by}" for by, suites in of.items()]
