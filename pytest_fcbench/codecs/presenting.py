@@ -18,7 +18,7 @@ from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompt_format import PromptFormat
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 WireDoc: TypeAlias = dict[str, object]
@@ -81,13 +81,40 @@ def find_shown_name(name: str, entry: Entry, prompting: Prompting) -> str:
     return prompting.names.show_name(name)
 
 
+UNREADABLE_CALLS = "Error: the calls of this message cannot be read, so none was carried out."
+"""The answer to tool calls that cannot be read, for interfaces that want an answer to each."""
+
+_REASONING = frozenset({"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"})
+"""Members of a message in which servers send reasoning beside the text."""
+
+_THOUGHTS = re.compile(r"\s*<think>.*?</think>\s*", re.DOTALL)
+"""Reasoning at the beginning of a text, where a server does not split it off."""
+
+
+def repeat_answer(
+    completion: Completion, calls: Sequence[ToolCall], turn: int, step: int, reasoning: Reasoning
+) -> Mapping[str, object]:
+    """Return the assistant message that represents a completion in later requests.
+
+    Official (``OpenAICompletionsHandler``): the message of the server, member for member, in both modes. An
+    answer that no server sent, or that was stored without its message, is written anew.
+    """
+    if completion.message is None:
+        return build_assistant_message(completion, calls, turn, step)
+    if reasoning is Reasoning.KEEP:
+        return completion.message
+    message = {name: value for name, value in completion.message.items() if name not in _REASONING}
+    if isinstance(text := message.get("content"), str):
+        message["content"] = _THOUGHTS.sub("", text, count=1) if _THOUGHTS.match(text) else text
+    return message
+
+
 def build_assistant_message(
     completion: Completion, calls: Sequence[ToolCall], turn: int, step: int
 ) -> Mapping[str, object]:
-    """Build the assistant message that represents a completion in later requests.
+    """Build the assistant message of a completion from its text and calls, with ids of our own.
 
-    Calls get ids of our own, so that a request is the same whether the answer before it came from the
-    interface or from the store. Some interfaces take nothing but nine letters and digits.
+    Some interfaces take nothing but nine letters and digits as an id.
     """
     if not calls:
         return {"role": "assistant", "content": completion.text or ""}
@@ -100,18 +127,59 @@ def build_assistant_message(
 
 
 def build_result_messages(
-    tool_calls: Sequence[ToolCall], calls: Sequence[str], texts: Sequence[str], turn: int, step: int
+    tool_calls: Sequence[ToolCall],
+    calls: Sequence[str],
+    texts: Sequence[str],
+    turn: int,
+    step: int,
+    message: Mapping[str, object] | None = None,
 ) -> list[Mapping[str, object]]:
-    """Build the messages that show results: one for each tool call, or one of the user for all."""
+    """Build the messages that show results: one for each tool call, or one of the user for all.
+
+    The ids are those of the server's message, or else those of ``build_assistant_message``.
+    """
     if tool_calls:
+        made = message.get("tool_calls") if message else None
+        # A server may repeat an id, or give none: officially each result has the id of its call.
+        ids = (
+            [call.get("id") for call in made if isinstance(call, Mapping)]
+            if isinstance(made, list)
+            else [_make_call_id(turn, step, index) for index in range(len(texts))]
+        )
         return [
-            {"role": "tool", "tool_call_id": _make_call_id(turn, step, index), "content": text}
-            for index, text in enumerate(texts)
+            {"role": "tool", "tool_call_id": given, "content": text}
+            for given, text in zip(ids, texts, strict=True)
         ]
     # Official: all results in one message of the user, as Python writes them.
     named = zip(calls, texts, strict=True)
     listed = [{"role": "tool", "name": call, "content": text} for call, text in named]
     return [{"role": "user", "content": repr(listed)}] if listed else []
+
+
+def answer_unreadable_calls(request: AskModel) -> AskModel:
+    """Return a request in which each tool call has an answer, for servers that refuse any other.
+
+    Officially nothing answers a call that cannot be read.
+    """
+    messages: list[Mapping[str, object]] = []
+    open_ids: list[object] = []
+    for message in (*request.messages, None):
+        if message is not None and message.get("role") == "tool":
+            if (given := message.get("tool_call_id")) in open_ids:
+                open_ids.remove(given)
+        else:
+            messages += (
+                {"role": "tool", "tool_call_id": given, "content": UNREADABLE_CALLS} for given in open_ids
+            )
+            calls = message.get("tool_calls") if message else None
+            open_ids = [
+                call.get("id")
+                for call in (calls if isinstance(calls, list) else ())
+                if isinstance(call, Mapping)
+            ]
+        if message is not None:
+            messages.append(message)
+    return request if len(messages) == len(request.messages) else replace(request, messages=tuple(messages))
 
 
 def sanitise_name(name: str, mode: Mode) -> str:

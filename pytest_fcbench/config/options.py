@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_fcbench.domain.entry import Category
     from pytest_fcbench.domain.price import Price
-    from pytest_fcbench.domain.prompting import Mode, Names
+    from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
     from pytest_fcbench.domain.shard import Shard
     from pytest_fcbench.domain.verdict import Profile
     from pytest_fcbench.scorecard.gate.gate import Rule
@@ -146,6 +146,12 @@ class Settings:
         "SYNTAX",
         "how calls are written: tool_calls, python, hermes, xlam, glm",
         otherwise="depends on mode or replayed answers",
+        of_model=True,
+    )
+    reasoning: Reasoning | None = option(
+        "WHAT",
+        "what later requests repeat of an answer's reasoning: keep or strip",
+        otherwise="keep, as officially",
         of_model=True,
     )
     temperature: float = option(

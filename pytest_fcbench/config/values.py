@@ -19,7 +19,7 @@ from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.gate import rules
@@ -228,6 +228,7 @@ _BY_TYPE: Mapping[str, Reader] = {
     "Path": _read_path,
     "Mode": _make_word_reader(Mode),
     "Names": _make_word_reader(Names),
+    "Reasoning": _make_word_reader(Reasoning),
     "Profile": _make_word_reader(Profile),
     "Shard": _read_shard,
     "tuple[Rule, ...]": _read_gate,

@@ -32,9 +32,6 @@ from pytest_fcbench.domain.transcript import (
 MOST_STEPS = 20
 """A conversation ends after more steps than this in one turn (official)."""
 
-_UNREADABLE_CALLS = "Error: the calls of this message cannot be read, so none was carried out."
-"""Interfaces want an answer to each tool call before anything else is said."""
-
 
 def converse(entry: Entry, setting: Setting) -> Conversation:
     """Put an entry to a model and carry its calls out in fresh environments."""
@@ -68,7 +65,9 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
             completion = yield AskModel(tuple(messages), tuple(tools), number, len(steps))
             assert isinstance(completion, Completion), "a driver answers a question with a completion"
             tool_calls = presenting.select_tool_calls(completion) if prompting.syntax == "tool_calls" else ()
-            messages.append(presenting.build_assistant_message(completion, tool_calls, number, len(steps)))
+            messages.append(
+                presenting.repeat_answer(completion, tool_calls, number, len(steps), manner.reasoning)
+            )
             calls = (
                 list_calls_to_make(completion, prompting.syntax)
                 if entry.scene and not completion.fault
@@ -81,8 +80,16 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
                 results = reply.texts
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
-            texts = results or (_UNREADABLE_CALLS,) * len(tool_calls)
-            messages += presenting.build_result_messages(tool_calls, calls, texts, number, len(steps) - 1)
+            # Official: nothing answers tool calls that cannot be read; a server that refuses the next request
+            # for that is asked again by its transport. Stored answers without their message go on as the
+            # version that stored them did, so that their next request is the one that was paid for.
+            texts = results
+            if not calls and completion.message is None:
+                texts = (presenting.UNREADABLE_CALLS,) * len(tool_calls)
+            if texts:
+                messages += presenting.build_result_messages(
+                    tool_calls, calls, texts, number, len(steps) - 1, completion.message
+                )
             if not calls:
                 break
             # As officially: the count is compared after the step, so that 21 steps are made, and the turns

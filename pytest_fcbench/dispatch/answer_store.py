@@ -116,8 +116,9 @@ class AnswerStore:
         if row is None:
             return None
         answer = json.loads(row[0])
-        usage = {name: answer.pop(name) for name in ("latency_s", "input_tokens", "output_tokens")}
-        return replace(completion_from_json(answer), **usage)
+        beside = {name: answer.pop(name) for name in ("latency_s", "input_tokens", "output_tokens")}
+        # Rows of earlier versions have no message.
+        return replace(completion_from_json(answer), message=answer.get("message"), **beside)
 
     def put(self, key: str, entry: str, model: str, completion: Completion) -> None:
         """Store a completion; it is on disk when this returns."""
@@ -221,6 +222,8 @@ def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:
         "input_tokens": completion.input_tokens,
         "output_tokens": completion.output_tokens,
     }
+    if completion.message is not None:
+        answer["message"] = completion.message
     return key, escape_surrogates(entry), escape_surrogates(model), json.dumps(answer), time.time()
 
 

@@ -33,6 +33,15 @@ class Names(StrEnum):
         return name.replace(".", "_") if self is Names.UNDERSCORED else name
 
 
+class Reasoning(StrEnum):
+    """The treatment of reasoning in answers that later requests repeat."""
+
+    KEEP = "keep"
+    """Send it back as it came, as the general official handler does."""
+    STRIP = "strip"
+    """Leave it out."""
+
+
 DEFAULT_SYNTAX: Mapping[Mode, str] = {Mode.FC: "tool_calls", Mode.PROMPT: "python"}
 """The notation of calls in each mode where no other is asked for."""
 
@@ -66,3 +75,4 @@ class Manner:
     model: str
     """Its label."""
     prompting: Prompting
+    reasoning: Reasoning = Reasoning.KEEP

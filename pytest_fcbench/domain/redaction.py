@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
@@ -33,6 +33,17 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, "***")
     return text
+
+
+def mask_secrets_within(value: object, secrets: Sequence[str]) -> object:
+    """Replace each of these secrets in all texts of a JSON value."""
+    if isinstance(value, str):
+        return mask_secrets(value, secrets)
+    if isinstance(value, Mapping):
+        return {str(name): mask_secrets_within(member, secrets) for name, member in value.items()}
+    if isinstance(value, list):
+        return [mask_secrets_within(member, secrets) for member in value]
+    return value
 
 
 def redact_secrets(text: str, *secrets: str) -> str:

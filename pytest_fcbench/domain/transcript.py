@@ -47,6 +47,28 @@ class Fault(StrEnum):
     """A result file has the error of a failed call in place of an answer."""
 
 
+class Ending(StrEnum):
+    """The way in which an answer ended, where neither the model's last word nor its calls ended it."""
+
+    CUT = "length"
+    """It reached the limit of tokens of an answer."""
+    FILTERED = "content_filter"
+    """A filter of the provider kept it back, or a part of it."""
+    REFUSED = "refusal"
+    """The model refused in a field of its own instead of answering."""
+    FUNCTION_CALL = "function_call"
+    """It calls in the field that came before ``tool_calls``, which nothing reads."""
+
+
+ENDINGS: Mapping[Ending, str] = {
+    Ending.CUT: "the answer was cut at the limit of its tokens",
+    Ending.FILTERED: "the provider's content filter stopped the answer",
+    Ending.REFUSED: "the model refused",
+    Ending.FUNCTION_CALL: "the answer calls in the legacy field function_call, which is not read",
+}
+"""The beginning of a sentence about each ending."""
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """A reply of a model.
@@ -54,6 +76,10 @@ class Completion:
     ``tool_calls`` is None where the reply had no such field, ``()`` where it was there and empty; a
     text among them is a text part, which some vendors' replies put into the same list.
     Latency is in seconds.
+
+    ``message`` is the assistant message as the server sent it, with members that nothing here reads (ids,
+    signatures, null); later requests repeat it. It is None where nobody sent one: baselines, files of
+    results, and answers that earlier versions stored.
     """
 
     text: str | None = None
@@ -63,6 +89,22 @@ class Completion:
     output_tokens: int | None = None
     latency_s: float | None = None
     fault: Fault | None = None
+    finish_reason: str | None = None
+    """The server's word for why the answer ended; None where it gave none."""
+    ending: Ending | None = None
+    """The way in which the answer ended, if that was not the model's own."""
+    refusal: str | None = None
+    """The words in which a model refused, where the interface has a field of its own for them."""
+    in_parts: bool = False
+    """True where the text came as a list of parts, which the official readers take for no text."""
+    message: Mapping[str, object] | None = None
+
+
+def describe_ending(completion: Completion) -> str:
+    """Describe why an answer ended, with a refusal in one line; empty where the model ended it."""
+    if completion.refusal:
+        return f"{ENDINGS[Ending.REFUSED]}: {' '.join(completion.refusal.split()):.80}"
+    return ENDINGS[completion.ending] if completion.ending else ""
 
 
 Turns: TypeAlias = tuple[tuple[Completion, ...], ...]
@@ -204,8 +246,18 @@ def to_wire_message(message: Message) -> Mapping[str, object]:
 
 
 def completion_to_json(completion: Completion) -> dict[str, object]:
-    """Convert a completion to JSON values; tool calls are ``{name: arguments}``, as officially."""
+    """Convert a completion to JSON values; tool calls are ``{name: arguments}``, as officially.
+
+    What is said about the end of an answer and its parts is left out where there is nothing to say. The
+    message is not part of it: only later requests of the same conversation need it.
+    """
     calls = completion.tool_calls
+    known = {
+        "finish_reason": completion.finish_reason,
+        "ending": completion.ending,
+        "refusal": completion.refusal,
+        "in_parts": completion.in_parts or None,
+    }
     return {
         "text": completion.text,
         "tool_calls": None
@@ -213,6 +265,7 @@ def completion_to_json(completion: Completion) -> dict[str, object]:
         else [part if isinstance(part, str) else {part.name: part.arguments} for part in calls],
         "reasoning": completion.reasoning,
         "fault": completion.fault,
+        **{name: value for name, value in known.items() if value is not None},
     }
 
 
@@ -224,7 +277,15 @@ def completion_from_json(value: Mapping[str, object]) -> Completion:
         tool_calls=tuple(part_from_json(part) for part in calls) if isinstance(calls, list) else None,
         reasoning=None if reasoning is None else str(reasoning),
         fault=None if fault is None else Fault(str(fault)),
+        finish_reason=_read_text(value.get("finish_reason")),
+        ending=None if (ending := value.get("ending")) is None else Ending(str(ending)),
+        refusal=_read_text(value.get("refusal")),
+        in_parts=value.get("in_parts") is True,
     )
+
+
+def _read_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def part_from_json(part: object) -> ToolCall | str:

@@ -23,6 +23,7 @@ from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Judgement
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.outcomes import Execute, Perform
+from pytest_fcbench.matchers.endings import judge_ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +70,5 @@ MATCHERS: Registry[Matcher] = Registry(
 
 def judge(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
     """Judge a transcript in both profiles by the matcher of its entry. Raises ``UsageError`` without one."""
-    return MATCHERS.find(entry.matcher or entry.rule.name)(entry, transcript, resources)
+    judgement = MATCHERS.find(entry.matcher or entry.rule.name)(entry, transcript, resources)
+    return judge_ending(entry, transcript, judgement)

@@ -23,7 +23,7 @@ from pathlib import Path
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.models.protocol import Model
 
@@ -109,7 +109,8 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
             f"one of them out"
         )
     prompting = Prompting.make_default(mode or own or Mode.FC, names)
-    return Manner(settings.label, replace(prompting, syntax=syntax) if syntax else prompting)
+    prompting = replace(prompting, syntax=syntax) if syntax else prompting
+    return Manner(settings.label, prompting, settings.reasoning or Reasoning.KEEP)
 
 
 def open_plain_model(make: Callable[[Prompting], Model], argument: str, settings: Settings) -> Chosen:

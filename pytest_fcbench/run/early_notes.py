@@ -13,8 +13,8 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
     """List the notes on these entries."""
     without_search = Counter(entry.suite for entry in entries if context.lacks_search(entry))
     notes = [
-        f"{count:,} {suite} entries will not be scored (no_search): each needs a web search; choose a search "
-        "engine with --fcbench-search=duckduckgo, serpapi or recorded:FILE"
+        f"{count:,} {suite} {'entry' if count == 1 else 'entries'} will not be scored (no_search): each "
+        "needs a web search; choose an engine with --fcbench-search=duckduckgo, serpapi or recorded:FILE"
         for suite, count in without_search.items()
     ]
     searching = {entry.suite for entry in entries if entry.category.name == "memory_vector"}

@@ -31,6 +31,7 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.scorecard import record as records
+from pytest_fcbench.scorecard.aggregate.endings import describe_endings
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import EarlierConversation, Record
@@ -257,6 +258,7 @@ class Session:
             notes.append("web APIs were called live, so scores depend on their replies of that day")
         searching = {r.suite for r in found if r.category == "memory_vector"}
         notes += early_notes.describe_vectors(self.context, searching)
+        notes += describe_endings(found)
         if told := describe_unusable_answers(found):
             notes.append(told)
         return tuple(notes)

@@ -16,7 +16,7 @@ from pytest_fcbench.config.options import OPTIONS, ModelFlags
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.verdict import Profile
 
@@ -66,6 +66,7 @@ def test_without_options_and_file_the_defaults_hold(
         mode=None,
         names=None,
         syntax=None,
+        reasoning=None,
         profile=Profile.OFFICIAL,
         gate=(),
         baseline=None,
@@ -122,6 +123,7 @@ category: [multiple, live]
 mode: prompt
 names: underscored
 syntax: python
+reasoning: strip
 profile: corrected
 gate: ["overall>=0.1", "parallel > 20%"]
 baseline: kept.json
@@ -184,6 +186,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         mode=Mode.PROMPT,
         names=Names.UNDERSCORED,
         syntax="python",
+        reasoning=Reasoning.STRIP,
         profile=Profile.CORRECTED,
         gate=(),
         baseline=Path("kept.json"),

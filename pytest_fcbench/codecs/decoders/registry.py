@@ -31,7 +31,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
 from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.registry import Registry
-from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall, describe_ending
 
 _INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
     Returned.PYTHON: (python.parse_official_inside, python.parse_corrected),
@@ -118,10 +118,14 @@ def read_official(completion: Completion, syntax: str, language: Language) -> Ca
     try:
         if reader is not None:
             if completion.text is None:
-                raise Undecodable("there is no text")
+                raise Undecodable(_describe_answer_without_text(completion))
+            if completion.in_parts:
+                raise Undecodable("the content is a list of parts, not a text")
             return Calls(reader.official[language](completion.text))
         # Official: a text is taken for a list of calls, so that only an empty one can be read.
-        if completion.tool_calls is None and completion.text != "":
+        if completion.tool_calls is None and (completion.text != "" or completion.in_parts):
+            if completion.text is None:
+                raise Undecodable(_describe_answer_without_text(completion))
             raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
         # All arguments are decoded before any is looked at, as the official decoder does.
         decoded = [_decode_arguments(call) for call in completion.tool_calls or ()]
@@ -132,6 +136,11 @@ def read_official(completion: Completion, syntax: str, language: Language) -> Ca
         return Unreadable("the answer is nested too deeply")
     except WrongFormat as error:
         return Unreadable(str(error), WRONG_FORMAT)
+
+
+def _describe_answer_without_text(completion: Completion) -> str:
+    """Describe why an answer holds no text, as far as its server has said."""
+    return describe_ending(completion) or "the answer is empty"
 
 
 def _decode_arguments(call: ToolCall | str) -> tuple[str, object]:

@@ -8,11 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from pytest_fcbench.codecs.presenting import answer_unreadable_calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import list_long_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers.failures import write_in_one_line
+
+_ABOUT_CALLS = re.compile(r"tool|function", re.IGNORECASE)
+"""Words of an endpoint that wants an answer to each tool call."""
 
 
 class RequestRefusedError(CallError):
@@ -40,20 +44,34 @@ class EndpointModel(ABC):
     """True where each request names its entry in a header."""
     immediate: bool = False
     dropped: dict[str, str] = field(default_factory=dict)
+    answers_every_call: bool = False
+    """True once the endpoint has refused a request whose tool calls were not all answered."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A line for each parameter that was dropped."""
-        return tuple(f"{name} was dropped: {reason}" for name, reason in sorted(self.dropped.items()))
+        """A line for each parameter that was dropped, and one where tool calls had to be answered."""
+        notes = tuple(f"{name} was dropped: {reason}" for name, reason in sorted(self.dropped.items()))
+        if not self.answers_every_call:
+            return notes
+        return (
+            *notes,
+            f"tool calls that could not be read were answered with an error, because {self.id} refuses "
+            "requests that leave them unanswered, as the official ones do",
+        )
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
         sent = dict(self.parameters)
+        answered = answer_unreadable_calls(request)
+        asked = answered if self.answers_every_call else request
         while True:
             try:
-                completion = await self.send_request(entry, request, sent)
+                completion = await self.send_request(entry, asked, sent)
             except RequestRefusedError as error:
                 named = {name for name in sent if re.search(rf"\b{re.escape(name)}\b", error.message)}
+                if not named and asked is not answered and _ABOUT_CALLS.search(error.message):
+                    asked = answered
+                    continue
                 if not named:
                     raise
                 sent = {name: value for name, value in sent.items() if name not in named}
@@ -62,6 +80,8 @@ class EndpointModel(ABC):
             for name in self.parameters.keys() - sent.keys():
                 self.parameters.pop(name, None)
                 self.dropped.setdefault(name, f"{self.id} rejected it")
+            if asked is not request:
+                self.answers_every_call = True
             return completion
 
     @abstractmethod

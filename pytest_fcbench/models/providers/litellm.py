@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import mask_secrets
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
+from pytest_fcbench.models.providers.chat_message import read_choice
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
 from pytest_fcbench.models.providers.failures import (
     diagnose_status,
@@ -47,9 +49,18 @@ class LitellmModel(EndpointModel):
     ) -> Completion:
         """Ask through litellm once. Raises ``CallError``."""
         litellm = import_litellm()
+        originals: list[str] = []
+
+        def keep_original(details: Mapping[str, object]) -> None:
+            if isinstance(original := details.get("original_response"), str):
+                originals.append(original)
+
+        asked = {**parameters, **self._build_request(entry, request), "logger_fn": keep_original}
         started = time.perf_counter()
         try:
-            reply = await litellm.acompletion(**{**parameters, **self._build_request(entry, request)})
+            reply = await litellm.acompletion(**asked)
+            if parameters.get("stream"):
+                reply = litellm.stream_chunk_builder([chunk async for chunk in reply])
         # Before BadRequestError, of which it is a kind.
         except litellm.exceptions.ContextWindowExceededError as error:
             return Completion(text=_shorten(error, self.api_key), fault=Fault.OVERFLOW)
@@ -62,7 +73,7 @@ class LitellmModel(EndpointModel):
             raise RequestRefusedError(told.reason, str(error)) from None
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             raise describe_failure(self.id, error, self.api_key) from None
-        return _read_completion(reply, time.perf_counter() - started, self.answer_secrets)
+        return _read_completion(reply, originals, time.perf_counter() - started, self.answer_secrets)
 
     def _build_request(self, entry: Entry, request: AskModel) -> dict[str, object]:
         """Return a request without optional parameters."""
@@ -137,34 +148,60 @@ def _follow_causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _read_completion(reply: object, latency_s: float, secrets: list[str]) -> Completion:
-    """Read a reply in OpenAI's shape."""
-    # Secrets are masked in all of it: an endpoint that repeats a key must not bring it into a file.
+def _read_completion(
+    reply: object, originals: Sequence[str], latency_s: float, secrets: Sequence[str]
+) -> Completion:
+    """Read a reply in OpenAI's shape, from what the server sent where that has this shape."""
     choices = getattr(reply, "choices", None)
     if not choices:
         raise CallError("endpoint", "the endpoint returned no choices", transient=True)
-    message = choices[0].message
-    calls = getattr(message, "tool_calls", None) or []
+    choice = _find_original_choice(originals) or {
+        "message": choices[0].message.model_dump(exclude_unset=True),
+        "finish_reason": choices[0].finish_reason,
+    }
+    completion = read_choice({**choice, "message": _drop_nulls(choice.get("message"))}, None, secrets)
     usage = getattr(reply, "usage", None)
-    reasoning = getattr(message, "reasoning_content", None)
-    tool_calls = tuple(
-        ToolCall(
-            str(call.function.name or ""),
-            mask_secrets(arguments, secrets)
-            if isinstance(arguments := call.function.arguments, str)
-            else arguments,
-            str(call.id or ""),
-        )
-        for call in calls
-    )
-    return Completion(
-        text=mask_secrets(message.content, secrets) if isinstance(message.content, str) else None,
-        tool_calls=tool_calls or None,
-        reasoning=mask_secrets(reasoning, secrets) if isinstance(reasoning, str) else None,
+    return replace(
+        completion,
         input_tokens=getattr(usage, "prompt_tokens", None),
         output_tokens=getattr(usage, "completion_tokens", None),
         latency_s=latency_s,
     )
+
+
+def _find_original_choice(originals: Sequence[str]) -> Mapping[str, object] | None:
+    """Return the choice of the server's own reply, if the server has OpenAI's chat interface.
+
+    litellm changes it: of a text it cuts ``<think>`` off, and members that it does not know get other places.
+    """
+    for original in reversed(originals):
+        try:
+            reply: object = json.loads(original)
+        except (ValueError, RecursionError):
+            continue
+        choices = reply.get("choices") if isinstance(reply, Mapping) else None
+        if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+            return choices[0] if isinstance(choices[0].get("message"), Mapping) else None
+    return None
+
+
+def _drop_nulls(message: object) -> object:
+    """Leave out members that are null, except a content that is null.
+
+    The client of OpenAI, which litellm uses for some servers, adds those that the server did not send, and
+    litellm sends none of them back.
+    """
+    if not isinstance(message, Mapping):
+        return message
+    kept = {name: value for name, value in message.items() if value is not None or name == "content"}
+    if isinstance(calls := kept.get("tool_calls"), list):
+        kept["tool_calls"] = [
+            {name: value for name, value in call.items() if value is not None}
+            if isinstance(call, Mapping)
+            else call
+            for call in calls
+        ]
+    return kept
 
 
 def _open_model(argument: str, settings: Settings) -> Chosen:

@@ -10,16 +10,17 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import mask_secrets
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
+from pytest_fcbench.models.providers.chat_message import read_choice
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
+from pytest_fcbench.models.providers.event_stream import is_event_stream, join_events
 from pytest_fcbench.models.providers.failures import (
     diagnose_status,
     is_context_overflow,
@@ -85,6 +86,8 @@ _PARAMETERS = _CONTROLS | {
     "service_tier",
     "user",
     "cache_prompt",
+    "stream",
+    "stream_options",
     "grammar",
     "verbosity",
 }
@@ -167,7 +170,8 @@ class OpenAICompatibleModel(EndpointModel):
             latency_s = time.perf_counter() - started
             if reply.status != 200:
                 return await self._read_failure(reply)
-            return read_reply(reply.body, latency_s, self.answer_secrets)
+            kind = reply.headers.get("Content-Type", "")
+            return read_reply(reply.body, latency_s, self.answer_secrets, kind)
         except RequestRefusedError:
             raise
         except CallError as error:
@@ -233,14 +237,15 @@ def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) 
     return json.dumps(body, default=dict)
 
 
-def read_reply(body: bytes, latency_s: float | None, secrets: list[str]) -> Completion:
-    """Read a reply of the chat interface; what a server of any kind may send is an answer or an error.
+def read_reply(
+    body: bytes, latency_s: float | None, secrets: Sequence[str], content_type: str = ""
+) -> Completion:
+    """Read a reply of the chat interface, whole or as a stream of events, without secrets.
 
-    Secrets are masked in all of it: an endpoint that repeats a key must not bring it into a file. Raises
-    ``CallError``.
+    What a server of any kind may send is an answer or an error. Raises ``CallError``.
     """
     try:
-        reply: object = json.loads(body)
+        reply: object = join_events(body) if is_event_stream(content_type) else json.loads(body)
     except (ValueError, RecursionError):
         raise CallError("garbled", f"the reply is not JSON: {body[:200]!r}", transient=True) from None
     if not isinstance(reply, Mapping):
@@ -248,53 +253,9 @@ def read_reply(body: bytes, latency_s: float | None, secrets: list[str]) -> Comp
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         # Gateways answer with status 200 before they know that the call behind them fails.
-        told = f": {read_error_message(body)}" if reply.get("error") else ""
+        told = f": {read_error_message(json.dumps(reply).encode())}" if reply.get("error") else ""
         raise CallError("endpoint", f"the endpoint answered without any choice{told}", transient=True)
-    message = choices[0].get("message")
-    if not isinstance(message, Mapping):
-        raise CallError("garbled", "the endpoint answered a choice without a message", transient=True)
-    text = _read_text(message.get("content"))
-    # ``reasoning`` is what OpenRouter and newer vLLM call it.
-    reasoning = message.get("reasoning_content") or message.get("reasoning")
-    usage = reply.get("usage")
-    input_tokens, output_tokens = (
-        _read_count(usage.get(name)) if isinstance(usage, Mapping) else None
-        for name in ("prompt_tokens", "completion_tokens")
-    )
-    calls = message.get("tool_calls")
-    tool_calls = [_read_tool_call(call, secrets) for call in calls] if isinstance(calls, list) else []
-    return Completion(
-        text=None if text is None else mask_secrets(text, secrets),
-        tool_calls=tuple(tool_calls) or None,
-        reasoning=mask_secrets(reasoning, secrets) if isinstance(reasoning, str) else None,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        latency_s=latency_s,
-    )
-
-
-def _read_text(content: object) -> str | None:
-    """Read the content of a message: a text, or a list of parts whose texts are joined."""
-    if isinstance(content, list):
-        texts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "".join(text for text in texts if isinstance(text, str))
-    return content if isinstance(content, str) else None
-
-
-def _read_tool_call(call: object, secrets: list[str]) -> ToolCall:
-    """Read a tool call. Raises ``CallError`` for one without a function."""
-    function = call.get("function") if isinstance(call, Mapping) else None
-    if not isinstance(call, Mapping) or not isinstance(function, Mapping):
-        raise CallError("garbled", "the endpoint answered a tool call without a function", transient=True)
-    arguments = function.get("arguments")
-    # What is not text reaches the decoder as it is: whether a server may do so is a matter of judging.
-    if isinstance(arguments, str):
-        arguments = mask_secrets(arguments, secrets)
-    return ToolCall(str(function.get("name") or ""), arguments, str(call.get("id") or ""))
-
-
-def _read_count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return replace(read_choice(choices[0], reply.get("usage"), secrets), latency_s=latency_s)
 
 
 def make_model(settings: Settings, endpoint: Endpoint) -> OpenAICompatibleModel:

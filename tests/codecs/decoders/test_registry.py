@@ -25,7 +25,7 @@ from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import FORMATS
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
-from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, tool_calls
 from tests.installing import install_distribution
@@ -130,7 +130,19 @@ def test_official_no_tool_calls_are_no_calls(completion: Completion) -> None:
     ("completion", "code", "words"),
     [
         pytest.param(Completion(text="No."), DECODER_FAILED, "text, not tool calls", id="text"),
-        pytest.param(Completion(), DECODER_FAILED, "text, not tool calls", id="nothing"),
+        pytest.param(Completion(), DECODER_FAILED, "the answer is empty", id="nothing"),
+        pytest.param(
+            Completion(ending=Ending.CUT), DECODER_FAILED, "cut at the limit of its tokens", id="cut"
+        ),
+        pytest.param(
+            Completion(refusal="I\ncannot", ending=Ending.REFUSED),
+            DECODER_FAILED,
+            "the model refused: I cannot",
+            id="refusal",
+        ),
+        pytest.param(
+            Completion(text="ab", in_parts=True), DECODER_FAILED, "text, not tool calls: 'ab'", id="parts"
+        ),
         pytest.param(tool_calls(("f", "")), DECODER_FAILED, "not JSON", id="empty arguments"),
         pytest.param(tool_calls(("f", "{x: 1}")), DECODER_FAILED, "not JSON", id="broken arguments"),
         pytest.param(tool_calls(("f", "[1]")), WRONG_FORMAT, "'f' are list", id="arguments in a list"),
@@ -196,7 +208,12 @@ def test_official_text_is_read_by_syntax_and_language(
 
 @pytest.mark.parametrize("syntax", [name for name, syntax in SYNTAXES.items() if syntax])
 def test_official_no_text_is_unreadable(syntax: str) -> None:
-    assert decode_official(Completion(), syntax) == Unreadable("there is no text")
+    assert decode_official(Completion(), syntax) == Unreadable("the answer is empty")
+
+
+def test_official_parts_are_no_text() -> None:
+    reading = decode_official(Completion(text="[f(x=1)]", in_parts=True), "python")
+    assert reading == Unreadable("the content is a list of parts, not a text")
 
 
 @pytest.mark.parametrize(

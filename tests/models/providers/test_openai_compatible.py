@@ -183,8 +183,8 @@ def test_a_refused_parameter_is_dropped_with_a_note() -> None:
 def test_text_calls_reasoning_and_usage_are_read() -> None:
     reply = make_message_reply("<think>2</think> 4", [("f", '{"a": ')], reasoning_content="2 and 2")
     completion, _ = ask_model(lambda _: reply)
-    assert replace(completion, latency_s=None) == Completion(
-        "<think>2</think> 4", (ToolCall("f", '{"a": ', "call_0"),), "2 and 2", 11, 7
+    assert replace(completion, latency_s=None, message=None) == Completion(
+        *("<think>2</think> 4", (ToolCall("f", '{"a": ', "call_0"),), "2 and 2", 11, 7), finish_reason="stop"
     )
     assert completion.latency_s is not None
     assert 0 < completion.latency_s < 5
@@ -198,10 +198,10 @@ def make_reply(**said: object) -> bytes:
     ("said", "completion"),
     [
         ({}, Completion()),
-        ({"content": None, "tool_calls": []}, Completion()),
+        ({"content": None, "tool_calls": []}, Completion(tool_calls=())),
         (
             {"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]},
-            Completion(text="ab"),
+            Completion(text="ab", in_parts=True),
         ),
         ({"content": "a", "reasoning": "b"}, Completion(text="a", reasoning="b")),
         (
@@ -212,7 +212,8 @@ def make_reply(**said: object) -> bytes:
     ids=["empty", "null", "parts", "reasoning", "arguments as an object"],
 )
 def test_forms_that_servers_send(said: Mapping[str, object], completion: Completion) -> None:
-    assert read_reply(make_reply(**said), None, []) == completion
+    expected = replace(completion, message={"role": "assistant", **said})
+    assert read_reply(make_reply(**said), None, []) == expected
 
 
 @pytest.mark.parametrize(
@@ -245,7 +246,8 @@ def test_counts_of_tokens_that_are_none_are_left_out() -> None:
         **json.loads(make_reply(content="a")),
         "usage": {"prompt_tokens": "7", "completion_tokens": True},
     }
-    assert read_reply(json.dumps(body).encode(), None, []) == Completion(text="a")
+    completion = read_reply(json.dumps(body).encode(), None, [])
+    assert (completion.input_tokens, completion.output_tokens) == (None, None)
 
 
 def test_an_error_with_status_200_is_told() -> None:
@@ -266,6 +268,7 @@ def test_a_key_that_is_repeated_is_masked_everywhere() -> None:
         completion = asyncio.run(model.complete(make_entry(), QUESTION))
     assert (completion.text, completion.reasoning) == ("1 ***", "2 ***")
     assert completion.tool_calls == (ToolCall("f", "***", "call_0"),)
+    assert key not in str(completion)
 
 
 # Failures

@@ -79,7 +79,9 @@ def read_answer(answer: Message) -> Completion:
         return Completion(text=json.dumps(answer["error"]), fault=Fault.INFERENCE_ERROR)
     message = {name: value for name, value in answer.items() if name != "finish_reason"}
     reason = answer.get("finish_reason", "tool_calls" if answer.get("tool_calls") else "stop")
-    reply = {"choices": [{"message": {"role": "assistant", **message}, "finish_reason": reason}]}
+    # The recording server gave each message a content.
+    whole = {"role": "assistant", "content": None, **message}
+    reply = {"choices": [{"message": whole, "finish_reason": reason}]}
     try:
         return read_reply(json.dumps(reply).encode(), None, [])
     except CallError as error:

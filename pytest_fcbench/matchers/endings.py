@@ -1,0 +1,42 @@
+"""The judgement of answers that the model did not end: cut, filtered, refused, or in a field nobody reads.
+
+The official code never looks at why an answer ended, so an answer that a filter kept back passes irrelevance.
+Corrected: it passes nothing by its silence, and a failure names the ending, which is a matter of settings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_fcbench.domain.entry import Entry, NoCall
+from pytest_fcbench.domain.transcript import Completion, Ending, Transcript, describe_ending
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
+
+
+def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
+    """Return the judgement with a corrected verdict that knows how the answers ended."""
+    ended = [
+        (number, completion)
+        for number, turn in enumerate(transcript.answers)
+        for completion in turn
+        if completion.ending is not None
+    ]
+    if not ended:
+        return judgement
+    number, completion = ended[0]
+    turn = f"turn {number}: " if len(transcript.turns) > 1 else ""
+    corrected = _correct_verdict(entry, judgement.corrected, completion, turn)
+    return replace(judgement, corrected=corrected)
+
+
+def _correct_verdict(entry: Entry, verdict: Verdict, completion: Completion, turn: str) -> Verdict:
+    assert completion.ending is not None
+    code, told = f"answer:{completion.ending}", f"{turn}{describe_ending(completion)}"
+    match verdict:
+        case Failed():
+            return replace(verdict, code=code, reason=f"{told}; {verdict.reason}")
+        # A refusal abstains from calling, as it should; who knows what the rest of another answer would be.
+        case Passed() if isinstance(entry.expectation, NoCall) and completion.ending is not Ending.REFUSED:
+            return Failed(code, f"{told}, so that it calls nothing says nothing")
+        case _:
+            return verdict

@@ -1,0 +1,32 @@
+"""Counts of answers that the model did not end itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from pytest_fcbench.domain.transcript import Ending
+from pytest_fcbench.scorecard.record import Record
+
+_TOLD: Mapping[Ending, str] = {
+    Ending.CUT: "cut at the limit of tokens; raise --fcbench-max-tokens if the model can say more",
+    Ending.FILTERED: "stopped by the provider's content filter; fcbench show names it for an entry",
+    Ending.REFUSED: "in the field for refusals; fcbench show has its words for an entry",
+    Ending.FUNCTION_CALL: "in the legacy field function_call, which is not read; have tool_calls sent",
+}
+
+
+def describe_endings(records: Iterable[Record]) -> list[str]:
+    """Describe how many answers ended in each way that was not the model's own."""
+    found = Counter(
+        Ending(str(ending))
+        for record in records
+        for turn in record.turns
+        for answer in turn
+        if (ending := answer.get("ending"))
+    )
+    return [
+        f"{found[ending]:,} answer{'s' * (found[ending] > 1)} {told}"
+        for ending, told in _TOLD.items()
+        if found[ending]
+    ]
