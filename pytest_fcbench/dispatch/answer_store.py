@@ -331,7 +331,20 @@ class StoredModel:
         return completion
 
 
-_SECRET = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
+_SECRET = re.compile(r"key|token$|secret|password|authorization|cookie", re.IGNORECASE)
+
+
+def _leave_out_secrets(parameters: Mapping[str, object]) -> dict[str, object]:
+    """Return parameters, and headers among them, without those whose names are those of secrets."""
+    kept: dict[str, object] = {}
+    for name, value in parameters.items():
+        if name.endswith("headers") and isinstance(value, Mapping):
+            # Headers that are all secret are as none, whose answers are stored already.
+            if headers := _leave_out_secrets(value):
+                kept[name] = headers
+        elif not _SECRET.search(name):
+            kept[name] = value
+    return kept
 
 
 def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
@@ -342,8 +355,7 @@ def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> s
     """
     parameters = identity.get("parameters")
     if isinstance(parameters, Mapping):
-        kept = {name: value for name, value in parameters.items() if not _SECRET.search(name)}
-        identity = {**identity, "parameters": kept}
+        identity = {**identity, "parameters": _leave_out_secrets(parameters)}
     asked = [
         dict(identity),
         [entry.key, entry.trial or 1],

@@ -17,7 +17,7 @@ def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> 
     """Return the judgement with a corrected verdict that knows how the answers ended."""
     ended = [
         (number, completion)
-        for number, turn in enumerate(transcript.answers)
+        for number, turn in enumerate(transcript.answers, 1)
         for completion in turn
         if completion.ending is not None
     ]

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.presenting import (
     build_assistant_message,
     build_first_request,
@@ -23,7 +24,7 @@ from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
 from pytest_fcbench.domain.entry import Answers, Entry, Message
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import Docs, Layout, Returned, Style
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall
 from tests.factories import make_doc, make_entry, make_golden_path
 
@@ -610,3 +611,56 @@ def test_only_where_answers_are_compared_their_form_is_told() -> None:
         make_entry(), wording, Prompting.make_default(Mode.FC, Names.DOTTED)
     ).messages
     assert user["role"] == "user"
+
+
+# Answers in later requests
+
+
+RAW = {
+    "role": "assistant",
+    "content": "<think>hm</think>\n\nNo.",
+    "reasoning_content": "It rains.",
+    "tool_calls": [{"id": "srv-1", "function": {"name": "f", "arguments": "{}"}, "signature": "S"}],
+}
+CALL = (ToolCall("f", "{}", "srv-1"),)
+
+
+def test_an_answer_is_repeated_as_it_came() -> None:
+    completion = Completion(text="No.", message=RAW)
+    assert presenting.repeat_answer(completion, CALL, 0, 0, Reasoning.KEEP) == RAW
+
+
+def test_reasoning_can_be_left_out() -> None:
+    repeated = presenting.repeat_answer(Completion(message=RAW), CALL, 0, 0, Reasoning.STRIP)
+    assert repeated == {"role": "assistant", "content": "No.", "tool_calls": RAW["tool_calls"]}
+
+
+@pytest.mark.parametrize("content", ["a <think>b</think>", "<think>never closed", None, [{"text": "a"}]])
+def test_only_thoughts_at_the_beginning_of_a_text_are_left_out(content: object) -> None:
+    completion = Completion(message={"role": "assistant", "content": content})
+    assert presenting.repeat_answer(completion, (), 0, 0, Reasoning.STRIP)["content"] == content
+
+
+def test_an_answer_without_its_message_is_written_anew() -> None:
+    completion = Completion(tool_calls=CALL)
+    repeated = presenting.repeat_answer(completion, CALL, 2, 1, Reasoning.KEEP)
+    assert repeated == presenting.build_assistant_message(completion, CALL, 2, 1)
+
+
+def test_results_have_the_ids_of_the_message() -> None:
+    twice = {"tool_calls": [{"id": "a"}, {"id": "a"}, {}]}
+    results = presenting.build_result_messages(CALL * 3, ["f()"] * 3, ["1", "2", "3"], 0, 0, twice)
+    assert [result["tool_call_id"] for result in results] == ["a", "a", None]
+
+
+def test_calls_that_nobody_answered_get_an_error_where_a_server_wants_one() -> None:
+    user = {"role": "user", "content": "Go."}
+    asked = AskModel((user, RAW, user, RAW, {"role": "tool", "tool_call_id": "srv-1", "content": "1"}, user))
+    answered = presenting.answer_unreadable_calls(asked).messages
+    told = {"role": "tool", "tool_call_id": "srv-1", "content": presenting.UNREADABLE_CALLS}
+    assert list(answered) == [*asked.messages[:2], told, *asked.messages[2:]]
+
+
+def test_a_request_whose_calls_are_answered_stays() -> None:
+    asked = AskModel((RAW, {"role": "tool", "tool_call_id": "srv-1", "content": "1"}))
+    assert presenting.answer_unreadable_calls(asked) is asked

@@ -256,8 +256,17 @@ def test_entry_and_trial_are_draws_of_their_own() -> None:
 
 def test_a_key_is_no_part_of_the_key() -> None:
     """Another api key is the same question, and no digest of it is kept."""
-    parameters = {"temperature": 0.0, "api_key": "sk-1", "extra_headers": {"x": "y"}}
+    parameters = {"temperature": 0.0, "api_key": "sk-1", "extra_headers": {"X-Api-Key": "y"}}
     assert digest({**IDENTITY, "parameters": parameters}, ENTRY, REQUEST) == digest(IDENTITY, ENTRY, REQUEST)
+
+
+def test_a_header_that_is_no_secret_is_part_of_the_key() -> None:
+    headers = {"Authorization": "Bearer a", "X-Route": "b"}
+    plain, routed, keyed = (
+        digest({"parameters": {"extra_headers": sent}}, ENTRY, REQUEST)
+        for sent in ({}, headers, {**headers, "Authorization": "Bearer c"})
+    )
+    assert plain != routed == keyed
 
 
 def hash_text(text: str) -> str:

@@ -13,13 +13,14 @@ import pytest
 from pytest_fcbench.domain.entry import Answers, Comparison, PathCall, Scene
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import Completion, Step, Transcript
+from pytest_fcbench.domain.transcript import Completion, Ending, Step, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Verdict
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import answer as final_answer
 from pytest_fcbench.matchers import ast as by_calls
 from pytest_fcbench.matchers import chat, execution, relevance, rest, sql, state
+from pytest_fcbench.matchers.endings import judge_ending
 from pytest_fcbench.matchers.golden_path.verdict import judge as judge_path
 from tests.conftest import ROOT
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
@@ -155,12 +156,22 @@ def judge_walk(text: str) -> Judgement:
     return Judgement(official, judge_path(entry, hold_conversation(entry, answers, CORRECTED)).corrected)
 
 
+def judge_ended(category: str, ending: str, answer: str) -> Judgement:
+    right = {"city": ["Bergen"], "days": [5], "detailed": [True]}
+    doc = _make_forecast_doc(city="string", days="integer", detailed="boolean")
+    entry = make_entry(category, functions=[doc], expect=[{doc.name: right}])
+    transcript = make_transcript(Completion(text=answer, ending=Ending(ending)))
+    matcher = relevance.judge if category == "irrelevance" else by_calls.judge
+    return judge_ending(entry, transcript, matcher(entry, transcript))
+
+
 SECTIONS: Mapping[str, Callable[..., Judgement]] = {
     "Reading an answer": judge_reading,
     "Comparing values": judge_value,
     "Java and JavaScript": judge_source_text,
     "Several calls": judge_several_calls,
     "Whether to call at all": judge_relevance,
+    "Answers that the model did not end": judge_ended,
     "Conversations": judge_turns,
     "Final answers": judge_final_answer,
     "SQL": judge_statement,

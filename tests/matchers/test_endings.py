@@ -73,7 +73,7 @@ def test_in_a_conversation_the_turn_is_named() -> None:
     talk = replace(transcript, turns=(*transcript.turns, *cut.turns))
     judged = judge_ending(make_entry("multi_turn_base"), talk, Judgement.same_in_both(WRONG))
     assert isinstance(judged.corrected, Failed)
-    assert judged.corrected.reason.startswith("turn 1: the answer was cut")
+    assert judged.corrected.reason.startswith("turn 2: the answer was cut")
 
 
 # Officially nobody looks: an answer of nothing, which a filter has stopped, passes.

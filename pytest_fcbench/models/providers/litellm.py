@@ -16,6 +16,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
+from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
 from pytest_fcbench.models.providers.chat_message import read_choice
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
@@ -218,5 +219,39 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
     return Chosen(model, choose_manner(settings))
 
 
-PROVIDER = Provider(_open_model, "ID", about="any id of litellm, asked through litellm")
+_ADDRESS = re.compile(r"_(API_BASE|BASE_URL|API_URL|ENDPOINT)$")
+_PLACE = re.compile(r"_(API_VERSION|REGION|REGION_NAME|LOCATION|PROJECT)$")
+_OTHER_WORDS: Mapping[str, Sequence[str]] = {
+    "bedrock": ("AWS",),
+    "huggingface": ("HF",),
+    "sagemaker": ("AWS",),
+    "vertex_ai": ("VERTEX", "VERTEXAI"),
+    "watsonx": ("WX",),
+}
+"""Words with which variables of a provider begin, beside its name."""
+
+
+def _identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object]:
+    """Return the variables of the environment by which litellm chooses where a model is asked.
+
+    litellm names them after the provider (``OPENAI_BASE_URL``, ``AZURE_API_VERSION``). An address in the
+    settings comes before those of the environment.
+    """
+    name, slash, _ = argument.partition("/")
+    known = str(litellm_models().get(argument, {}).get("litellm_provider", "openai"))
+    provider = name if slash and name in litellm_providers() else known
+    words = {provider.upper(), *_OTHER_WORDS.get(provider, ())}
+    named = {
+        variable: value
+        for variable, value in os.environ.items()
+        if value
+        and any(variable.startswith(f"{word}_") for word in words)
+        and (_PLACE.search(variable) or (_ADDRESS.search(variable) and not settings.api_base))
+    }
+    return {"environment": named} if named else {}
+
+
+PROVIDER = Provider(
+    _open_model, "ID", about="any id of litellm, asked through litellm", identify=_identify_endpoint
+)
 """Makes models of all names that no other provider has."""

@@ -278,4 +278,14 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
     return Chosen(make_model(settings, endpoint), choose_manner(settings))
 
 
-PROVIDER = Provider(_open_model, about="a server with OpenAI's chat interface, at --fcbench-api-base")
+def _identify_server(argument: str, settings: Settings) -> Mapping[str, object]:
+    """Return the address that is really asked, which the environment may name."""
+    endpoint = find_endpoint(settings)
+    return {"api_base": endpoint.api_base} if endpoint else {}
+
+
+PROVIDER = Provider(
+    _open_model,
+    about="a server with OpenAI's chat interface, at --fcbench-api-base",
+    identify=_identify_server,
+)

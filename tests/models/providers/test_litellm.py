@@ -320,3 +320,17 @@ def test_litellm_changes_no_later_request() -> None:
         asyncio.run(model.complete(make_entry(), AskModel(QUESTION.messages, (tool,))))
     assert "additionalProperties" not in json.dumps(endpoint.requests[0])
     assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("prefix", ["openai", "hosted_vllm"])
+def test_the_answer_is_what_the_server_sent(prefix: str) -> None:
+    """litellm cuts thoughts off the text, and moves members that it does not know."""
+    reply = make_message_reply("<think>2</think> 4", signature="S", audio=None)
+    with serve_answers(lambda _: reply) as endpoint:
+        model = LitellmModel(f"{prefix}/m", {}, api_base=endpoint.api_base, api_key="sk-for-tests-only")
+        completion = asyncio.run(model.complete(make_entry(), QUESTION))
+    assert completion.text == "<think>2</think> 4"
+    assert completion.message is not None
+    assert completion.message["content"] == "<think>2</think> 4"
+    assert completion.message["signature"] == "S"
+    assert completion.finish_reason == "stop"

@@ -20,7 +20,7 @@ import trustme
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
+from pytest_fcbench.domain.transcript import AskModel, Completion, Ending, Fault, ToolCall
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers import http, litellm, openai_compatible
 from pytest_fcbench.models.providers.http import find_proxy
@@ -762,3 +762,48 @@ def test_an_address_with_a_password_is_refused_without_repeating_it() -> None:
     with pytest.raises(UsageError, match="name it with --fcbench-api-key-env") as caught:
         registry.choose_model(read_settings(model="my-model", api_base="http://me:pass-1234@host/v1"))
     assert "pass-1234" not in str(caught.value)
+
+
+# Calls that nobody answered
+
+
+def test_a_server_that_wants_an_answer_to_each_call_gets_one() -> None:
+    """Officially such calls stay unanswered, and the entry ends with the server's error."""
+    broken = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "f"}}]}
+    user = {"role": "user", "content": "Go on."}
+
+    def answer(asked: Mapping[str, object]) -> Reply:
+        messages = asked["messages"]
+        assert isinstance(messages, list)
+        if messages[1].get("role") != "tool":
+            return make_error_reply(400, "tool_calls must be followed by tool messages")
+        return make_message_reply("Done.")
+
+    with serve_answers(answer) as endpoint:
+        model = OpenAICompatibleModel("m", {}, endpoint.api_base, name="m")
+        for _ in range(2):
+            assert asyncio.run(model.complete(make_entry(), AskModel((broken, user)))).text == "Done."
+    # The second time it is known.
+    assert len(endpoint.requests) == 3
+    assert "were answered with an error" in model.notes[-1]
+
+
+def test_another_refusal_is_not_asked_again() -> None:
+    broken = {"role": "assistant", "tool_calls": [{"id": "c"}]}
+    with serve_answers(lambda _: make_error_reply(400, "bad thing")) as endpoint:
+        model = OpenAICompatibleModel("m", {}, endpoint.api_base, name="m")
+        with pytest.raises(CallError, match="bad thing"):
+            asyncio.run(model.complete(make_entry(), AskModel((broken,))))
+    assert len(endpoint.requests) == 1
+    assert model.notes == ()
+
+
+def test_a_stream_is_read_as_a_reply() -> None:
+    events = [
+        {"choices": [{"delta": {"role": "assistant", "content": "a"}}]},
+        {"choices": [{"delta": {"content": "b"}, "finish_reason": "length"}]},
+    ]
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+    completion = read_reply(body.encode(), None, [], "text/event-stream")
+    assert (completion.text, completion.ending) == ("ab", Ending.CUT)
+    assert completion.message == {"role": "assistant", "content": "ab"}
