@@ -35,6 +35,14 @@ class UnknownNameError(NoCallError):
         self.name = name.partition(".")[0]
 
 
+class RepeatedArgumentError(NoCallError):
+    """A call gives an argument twice; ``problem`` is what Python says of it."""
+
+    def __init__(self, function: str, argument: str, line: int) -> None:
+        super().__init__(f"the arguments of {function} are not one value for each name")
+        self.problem = f"keyword argument repeated: {argument} (<string>, line {line})"
+
+
 def carry_out_call(text: str, functions: Functions) -> object:
     """Carry out a call. Raises ``Undecodable``, ``NoCallError``, and the errors of the function."""
     return _carry_out(_parse_text(text), functions)
@@ -69,6 +77,11 @@ def _carry_out(node: ast.expr, functions: Functions) -> object:
     name = node.func.id if isinstance(node.func, ast.Name) else write_expression(node.func)
     if name not in functions:
         raise UnknownNameError("function", name)
+    seen: set[str] = set()
+    for keyword in node.keywords:
+        if keyword.arg in seen:
+            raise RepeatedArgumentError(name, keyword.arg, keyword.lineno)
+        seen |= {keyword.arg} if keyword.arg else set()
     positional = [_evaluate_argument(argument, functions) for argument in node.args]
     named: dict[str, object] = {}
     for keyword in node.keywords:

@@ -13,7 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FunctionType, MethodType
 
-from pytest_fcbench.codecs.call_evaluation import UnknownNameError, carry_out_call, compute_expression
+from pytest_fcbench.codecs.call_evaluation import (
+    RepeatedArgumentError,
+    UnknownNameError,
+    carry_out_call,
+    compute_expression,
+)
 from pytest_fcbench.environments.environment import Environment, list_functions
 from pytest_fcbench.environments.sentences import write_sentence
 from pytest_fcbench.environments.world import Unanswered, World
@@ -88,6 +93,8 @@ def _describe_as_python(error: Exception) -> str:
     """Return the text of the exception that ``eval`` would have raised."""
     if isinstance(error, UnknownNameError):
         return f"name {error.name!r} is not defined"
+    if isinstance(error, RepeatedArgumentError):
+        return error.problem
     # A text that is no Python was refused by the parser, whose words these are.
     if isinstance(error.__cause__, SyntaxError):
         return f"{error.__cause__.msg} (<string>, line {error.__cause__.lineno})"

@@ -52,6 +52,7 @@ PYTHON = {
     "get_user_id(user=nan)": "name 'nan' is not defined",
     "get_user_id now()": "invalid syntax (<string>, line 1)",
     "get_user_id(user=[])": "unhashable type: 'list'",
+    "get_user_id(user='Ada', user=1)": "keyword argument repeated: user (<string>, line 1)",
 }
 
 

@@ -19,6 +19,7 @@ from pytest_fcbench.environments import DOMAINS
 from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
+from pytest_fcbench.suites.suite import Suite
 from tests.parity.test_official_formats import NEEDS_OFFICIAL, OFFICIAL
 
 SEQUENCES = 1250
@@ -77,10 +78,11 @@ def _draw_text(random: Random, *limits: int) -> object:
     return random.choice((long, "ab cd", "ä'\"\n", "", 12, None, {"a": [1.5]}, "a b"))
 
 
-def run_ours(memory: str, calls: Sequence[str]) -> Mapping[str, object]:
+def run_ours(memory: str, calls: Sequence[str], world: World | None = None) -> Mapping[str, object]:
     """Return what our memory makes of a sequence, in the form of the official outcome."""
-    made = DOMAINS[memory]({}, World())
-    results = list(Environments({memory: made}).perform_calls(calls))
+    world = world or World()
+    made = DOMAINS[memory]({}, world)
+    results = list(Environments({memory: made}, world).perform_calls(calls))
     held: object = json.loads(json.dumps(made.get_full_state()))
     return {"results": results, "held": held, "shown": made.recall_memory()}
 
@@ -146,6 +148,25 @@ def test_random_calls_do_the_same(memory: str, tmp_path: Path) -> None:
     assert len(reached) == {"memory_kv": 24, "memory_rec_sum": 9}[memory], reached
     theirs = [(key.partition(":")[0], *meant) for key, meant in known.items()]
     assert len(theirs) == len(set(theirs)), "two of our sentences stand for one of theirs"
+
+
+@NEEDS_OFFICIAL
+@pytest.mark.parametrize("memory", ["memory_kv", "memory_rec_sum"])
+def test_with_the_sentences_of_the_pack_results_are_equal(memory: str, tmp_path: Path, bfcl: Suite) -> None:
+    random = Random(f"{memory} to the letter")
+    sequences = [{"memory": memory, "calls": draw_sequence(random, memory)} for _ in range(SEQUENCES)]
+    found, wrong = [], 0
+    for each, right in zip(sequences, run_official(tmp_path, sequences), strict=True):
+        calls, theirs = each["calls"], right["results"]
+        assert isinstance(calls, list)
+        assert isinstance(theirs, list)
+        results = run_ours(memory, calls, bfcl.world)["results"]
+        assert isinstance(results, list)
+        wrong += sum("rror" in result for result in theirs)
+        pairs = zip(calls, results, theirs, strict=True)
+        found += [f"{call:.100}: {mine:.200} not {his:.200}" for call, mine, his in pairs if mine != his]
+    assert found == []
+    assert wrong > 1000
 
 
 def test_a_difference_is_found() -> None:

@@ -81,6 +81,8 @@ class Math(Environment):
                 # Official: two logarithms and a quotient, each rounded to the precision.
                 return {"result": context.log(_check_length(value)) / context.log(_check_length(base))}
         except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            if self._sentences:
+                return {"error": str(error)}
             return {"error": f"no logarithm: {str(error) or 'the base has the logarithm zero'}"}
 
     def mean(self, numbers: list[float]) -> dict[str, object]:

@@ -21,8 +21,9 @@ def make_delta(reason: str | None = None, **said: object) -> dict[str, object]:
 
 
 def join_message(*chunks: object) -> object:
-    (choice,) = join_events(write_events(*chunks))["choices"]  # type: ignore[misc]
-    return choice["message"]
+    choices = join_events(write_events(*chunks))["choices"]
+    assert isinstance(choices, list)
+    return choices[0]["message"]
 
 
 @pytest.mark.parametrize(
