@@ -6,6 +6,7 @@ import json
 import lzma
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -88,31 +89,40 @@ def read_answer(answer: Message) -> Completion:
         return Completion(text=error.reason, fault=Fault.INFERENCE_ERROR)
 
 
-AnswerForWeb: TypeAlias = Callable[[AskModel], Completion]
-"""Answers a question of a conversation to the web."""
+Answer: TypeAlias = Callable[[AskModel], Completion]
+"""Answers a question of a conversation."""
 
 
 def ask_about(
-    entry: Entry, recording: Recording, suite: Suite, memories: Memories, answer_for_web: AnswerForWeb
+    entry: Entry, recording: Recording, suite: Suite, memories: Memories, answer_for_web: Answer
 ) -> list[Request]:
     """Return the requests that we send about an entry when the server gives the recorded answers."""
+    sent: list[Request] = []
+
+    def answer(asked: AskModel) -> Completion:
+        if asked.party is not Party.MODEL:
+            return answer_for_web(asked)
+        body = json.loads(build_body("rec-model", asked, {}))
+        sent.append(Request(body["messages"], body.get("tools", [])))
+        return read_answer(recording.answers[len(sent) - 1] if len(sent) <= len(recording.answers) else END)
+
+    follow_recording(entry, recording, suite, memories, answer)
+    return sent
+
+
+def follow_recording(
+    entry: Entry, recording: Recording, suite: Suite, memories: Memories, answer: Answer
+) -> None:
+    """Hold the conversation about an entry, or as many steps of it as were recorded and one more."""
     manner = Manner("rec-model", Prompting.make_default(recording.mode))
     conversation = converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
-    sent: list[Request] = []
-    try:
+    steps = 0
+    with suppress(StopIteration):
         asked = next(conversation)
         # A conversation of another length differs; it need not be followed to its end.
-        while len(sent) <= len(recording.requests):
-            if asked.party is not Party.MODEL:
-                asked = conversation.send(answer_for_web(asked))
-                continue
-            body = json.loads(build_body("rec-model", asked, {}))
-            sent.append(Request(body["messages"], body.get("tools", [])))
-            answer = recording.answers[len(sent) - 1] if len(sent) <= len(recording.answers) else END
-            asked = conversation.send(read_answer(answer))
-    except StopIteration:
-        pass
-    return sent
+        while steps <= len(recording.requests):
+            steps += asked.party is Party.MODEL
+            asked = conversation.send(answer(asked))
 
 
 def index_entries(suite: Suite) -> Mapping[str, Entry]:

@@ -19,7 +19,7 @@ from pytest_fcbench.web.client import Bounds, Client
 from pytest_fcbench.web.search import SmallWebSearch
 from tests.factories import make_entry
 from tests.parity.asking.recordings import (
-    AnswerForWeb,
+    Answer,
     Message,
     Recording,
     Request,
@@ -54,7 +54,7 @@ def read_run(name: str) -> list[Recording]:
 
 
 @pytest.fixture(scope="module")
-def web() -> Iterator[AnswerForWeb]:
+def web() -> Iterator[Answer]:
     """Serve the page of the recordings again, and answer questions to the web from it."""
     results = (result for recording in read_run("web_fc") for result in list_results(recording.requests[-1]))
     page = next(
@@ -77,7 +77,7 @@ def web() -> Iterator[AnswerForWeb]:
 
 
 def list_differences(
-    recordings: Sequence[Recording], entries: Mapping[str, Entry], suite: Suite, web: AnswerForWeb
+    recordings: Sequence[Recording], entries: Mapping[str, Entry], suite: Suite, web: Answer
 ) -> list[str]:
     """Ask about each entry, in order, as later conversations continue the memories of earlier ones."""
     memories: dict[str, Mapping[str, Mapping[str, object]]] = {}
@@ -110,7 +110,7 @@ def settle_text(text: str) -> str:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_requests_are_the_official_ones(
-    run: str, bfcl: Suite, entries: Mapping[str, Entry], web: AnswerForWeb
+    run: str, bfcl: Suite, entries: Mapping[str, Entry], web: Answer
 ) -> None:
     assert list_differences(read_run(run), entries, bfcl, web) == []
 
@@ -120,9 +120,7 @@ def list_results(request: Request) -> list[str]:
     return [settle_text(each["content"]) for each in request.messages if each["role"] == "tool"]
 
 
-def test_a_changed_letter_is_a_difference(
-    bfcl: Suite, entries: Mapping[str, Entry], web: AnswerForWeb
-) -> None:
+def test_a_changed_letter_is_a_difference(bfcl: Suite, entries: Mapping[str, Entry], web: Answer) -> None:
     recording = read_run("mt_wrong_pr")[0]
     assert list_differences([recording], entries, bfcl, web) == []
     *earlier, last = recording.requests
