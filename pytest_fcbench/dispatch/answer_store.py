@@ -282,28 +282,55 @@ class StoredModel:
     """Ask everything again and keep the new answers."""
     immediate: bool = False
     """True where the model answers at once; then answers are written in place too, not by a thread."""
+    former: Mapping[str, object] | None = None
+    """The identity under which earlier versions stored answers, which did not tell all servers apart."""
     reused: int = 0
+    reused_from_former: int = 0
+    """How many of them an earlier version stored under its own key."""
     full: NotScoredError | None = None
     """The error after which nothing is asked any more: an answer that is paid for could not be stored."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The model's notes, and how many answers came from the store."""
+        if not self.reused:
+            return self.model.notes
         reused = f"{self.reused} answers were reused from {self.store.path.name}"
-        return (*self.model.notes, reused) if self.reused else self.model.notes
+        if not self.reused_from_former:
+            return (*self.model.notes, reused)
+        former = (
+            f"{self.reused_from_former} of them were stored by an earlier version, which did not note "
+            "the server that the environment names, nor headers; --fcbench-refresh asks again"
+        )
+        return (*self.model.notes, reused, former)
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, or None where the model has to be asked."""
-        return None if self.refresh else self.store.get(digest(self.identity, entry, request))
+        return self._find_answer(entry, request)[0]
+
+    def _find_answer(self, entry: Entry, request: AskModel) -> tuple[Completion | None, bool]:
+        """Return the stored answer, if any, and whether it is stored under the key of an earlier version."""
+        if self.refresh:
+            return None, False
+        key = digest(self.identity, entry, request)
+        found = self.store.get(key)
+        if found or self.former is None:
+            return found, False
+        former_key = digest_as_formerly(self.former, entry, request)
+        older = None if former_key == key else self.store.get(former_key)
+        # Answers of endpoints have had their message since the key tells servers apart: one with a message
+        # may be another server's.
+        return (older, True) if older and older.message is None else (None, False)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the stored answer, or a new one that is stored first.
 
         Raises ``NotScoredError``, also where the new one cannot be stored.
         """
-        key = digest(self.identity, entry, request)
-        if stored := None if self.refresh else self.store.get(key):
+        stored, is_former = self._find_answer(entry, request)
+        if stored:
             self.reused += 1
+            self.reused_from_former += is_former
             return stored
         if self.offline:
             raise NotScoredError(
@@ -316,7 +343,7 @@ class StoredModel:
         completion = await self.model.complete(entry, request)
         # Failures are not kept, so that the next run asks again.
         if completion.fault is None:
-            model = str(self.identity.get("model"))
+            key, model = digest(self.identity, entry, request), str(self.identity.get("model"))
             try:
                 if self.immediate:
                     self.store.put(key, entry.item_id, model, completion)
@@ -356,6 +383,22 @@ def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> s
     parameters = identity.get("parameters")
     if isinstance(parameters, Mapping):
         identity = {**identity, "parameters": _leave_out_secrets(parameters)}
+    return _hash_question(identity, entry, request)
+
+
+_FORMERLY_LEFT_OUT = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
+
+
+def digest_as_formerly(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
+    """Return the key that earlier versions gave to an answer, in which no header counted."""
+    parameters = identity.get("parameters")
+    if isinstance(parameters, Mapping):
+        kept = {name: value for name, value in parameters.items() if not _FORMERLY_LEFT_OUT.search(name)}
+        identity = {**identity, "parameters": kept}
+    return _hash_question(identity, entry, request)
+
+
+def _hash_question(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
     asked = [
         dict(identity),
         [entry.key, entry.trial or 1],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -80,6 +81,16 @@ def describe_identity(settings: Settings) -> Identity:
     }
 
 
+def describe_former_identity(settings: Settings) -> Identity:
+    """Return the identity that earlier versions gave to the model, without what the environment names.
+
+    Raises ``UsageError``.
+    """
+    former = dict(describe_identity(settings)) | {"api_base": settings.api_base}
+    former.pop("environment", None)
+    return former
+
+
 def find_named_parties(settings: Settings) -> frozenset[Party]:
     """Return the auxiliary parties that the settings name."""
     found = {
@@ -111,7 +122,11 @@ def open_auxiliary_models(
                 "Any embedding model of litellm is valid too."
             )
         model = EmbeddingModel(name, base, settings.similarity_api_key, settings.timeout_s, {})
-        opened[Party.SIMILARITY] = model, {"model": name, "api_base": base}
+        asked = replace(settings, model=name, api_base=base)
+        opened[Party.SIMILARITY] = (
+            model,
+            {"model": name, "api_base": base, **litellm.identify_endpoint(name, asked)},
+        )
     if Party.PROVIDER in parties:
         opened[Party.PROVIDER] = booking.from_environment(), {"model": "booking"}
     return opened

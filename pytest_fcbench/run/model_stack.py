@@ -69,7 +69,11 @@ class ModelStack:
                 ledger = self._open_ledger(Party.MODEL, settings, settings.label)
                 preflight = settings.preflight and not settings.offline
                 self.limited = LimitedModel(context.model, limits, ledger, preflight=preflight)
-                self.stored = self._store_answers(self.limited, registry.describe_identity(settings))
+                self.stored = self._store_answers(
+                    self.limited,
+                    registry.describe_identity(settings),
+                    registry.describe_former_identity(settings),
+                )
                 self._stored[Party.MODEL] = self.stored
             model, others = self.stored or context.model, self._open_auxiliary_models()
             self.everyone: Model = Parties(model, others) if others else model
@@ -138,12 +142,21 @@ class ModelStack:
         most_output = next((value for value in given if isinstance(value, int)), None)
         return Ledger(price, settings.concurrency, self._budget, most_output)
 
-    def _store_answers(self, model: LimitedModel, identity: registry.Identity) -> LimitedModel | StoredModel:
+    def _store_answers(
+        self, model: LimitedModel, identity: registry.Identity, former: registry.Identity | None = None
+    ) -> LimitedModel | StoredModel:
         """Return the model with its answers stored, unless the run stores none."""
         settings = self._context.settings
         if self._store is None:
             return model
-        return StoredModel(model, self._store, identity, offline=settings.offline, refresh=settings.refresh)
+        return StoredModel(
+            model,
+            self._store,
+            identity,
+            offline=settings.offline,
+            refresh=settings.refresh,
+            former=former,
+        )
 
     @cached_property
     def _store(self) -> AnswerStore | None:
@@ -181,14 +194,16 @@ class ModelStack:
         settings = self._context.settings
         if party is Party.JUDGE and settings.judge:
             own, label = settings.judge, settings.judge.label
+            former = registry.describe_former_identity(own)
         else:
+            former = None
             # --fcbench-rpm and --fcbench-tpm limit the account of the model under test, not this one.
             own, label = replace(settings, rpm=None, tpm=None), settings.similarity
         # Only these two are paid by tokens or time, and a judge may be a file.
         is_paid = party in (Party.JUDGE, Party.SIMILARITY) and not model.immediate
         ledger = self._open_ledger(party, own, label) if is_paid else Ledger()
         self._others[party] = LimitedModel(model, self._limits_of(own), ledger)
-        self._stored[party] = self._store_answers(self._others[party], identity)
+        self._stored[party] = self._store_answers(self._others[party], identity, former)
         return self._stored[party]
 
 

@@ -15,7 +15,7 @@ from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.conversations.turns import carry_out_calls, converse, put_turns
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Manner, Mode, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import (
     AskModel,
     CallFunctions,
@@ -162,8 +162,8 @@ def test_a_turn_goes_on_while_there_are_calls(wording: Wording, manner: Manner) 
     assert transcript.last == Completion(text="Bye.")
 
 
-def test_in_function_calling_results_answer_tool_calls_under_ids_of_our_own(wording: Wording) -> None:
-    """Whatever ids the interface gave. Each request is the one before and more."""
+def test_answers_that_no_server_sent_get_ids_of_our_own(wording: Wording) -> None:
+    """Each request is the one before and more."""
     both = Completion(
         text="Both.",
         tool_calls=(ToolCall("put", '{"item":  "jar"}', "theirs"), ToolCall("put", {"item": "cup"})),
@@ -274,6 +274,7 @@ def test_an_answer_without_calls_ends_the_turn(
 def test_tool_calls_that_cannot_be_read_are_told_so_and_end_the_turn(
     wording: Wording, calls: Sequence[tuple[str, object]]
 ) -> None:
+    """Where no server sent them; what a server sent is not answered (the test below)."""
     broken = tool_calls(*calls)
     demands, transcript = _send_replies(put_turns(ENTRY, FC, wording), broken, broken)
     assert demands == _select_requests(demands)
@@ -287,6 +288,34 @@ def test_tool_calls_that_cannot_be_read_are_told_so_and_end_the_turn(
     assert thanks == {"role": "user", "content": "Thank you."}
     assert transcript is not None
     assert transcript.turns == ((Step(broken),), (Step(broken),))
+
+
+def test_calls_of_a_server_that_cannot_be_read_end_the_turn_without_an_answer(wording: Wording) -> None:
+    """Officially nothing answers them, and the next turn follows at once."""
+    sent = {"role": "assistant", "content": None, "tool_calls": [{"id": "theirs"}], "audio": None}
+    broken = replace(tool_calls(("put", "{")), message=sent)
+    demands, _ = _send_replies(put_turns(ENTRY, FC, wording), broken, broken)
+    first, second = _select_requests(demands)
+    assert second.messages[len(first.messages) :] == (sent, {"role": "user", "content": "Thank you."})
+
+
+def test_messages_of_a_server_are_repeated_with_their_ids(wording: Wording) -> None:
+    sent = {
+        "role": "assistant",
+        "content": None,
+        "reasoning_content": "The shelf is near.",
+        "tool_calls": [{"id": "theirs", "type": "function", "function": {"name": "put", "arguments": "{}"}}],
+    }
+    calling = replace(tool_calls(("put", "{}")), message=sent)
+    demands, _ = _send_replies(put_turns(ENTRY, FC, wording), calling, Results(("on 1",)))
+    first, second = _select_requests(demands)
+    result = {"role": "tool", "tool_call_id": "theirs", "content": "on 1"}
+    assert second.messages[len(first.messages) :] == (sent, result)
+    stripping = replace(FC, reasoning=Reasoning.STRIP)
+    demands, _ = _send_replies(put_turns(ENTRY, stripping, wording), calling, Results(("on 1",)))
+    _, second = _select_requests(demands)
+    left = {name: value for name, value in sent.items() if name != "reasoning_content"}
+    assert second.messages[len(first.messages) :] == (left, result)
 
 
 @MANNERS

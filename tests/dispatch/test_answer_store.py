@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
-from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, Replies, StoredModel, digest
+from pytest_fcbench.dispatch.answer_store import (
+    AnswerStore,
+    Kept,
+    Replies,
+    StoredModel,
+    digest,
+    digest_as_formerly,
+)
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
+from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Fault, ToolCall
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    Conversation,
+    Ending,
+    Fault,
+    ToolCall,
+    Transcript,
+)
 from pytest_fcbench.suites import core
 from tests.factories import make_doc, make_entry, make_multi_turn
 
@@ -30,6 +47,7 @@ REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "functio
 ENTRY = make_entry()
 WORDING = core.open_suite(Path()).wording
 IDENTITY = {"model": "openai/x", "api_base": None, "parameters": {"temperature": 0.0}}
+TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
 
 
 @pytest.fixture
@@ -84,6 +102,88 @@ def test_what_is_put_comes_back(
     store.close()
 
 
+MESSAGE = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "theirs", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+    "reasoning_content": "hm \ud83c",
+    "audio": None,
+}
+
+
+def test_an_answer_is_stored_as_it_came(store: AnswerStore) -> None:
+    completion = Completion(
+        tool_calls=(ToolCall("f", "{}"),),
+        finish_reason="length",
+        ending=Ending.CUT,
+        refusal="no",
+        in_parts=True,
+        message=MESSAGE,
+    )
+    store.put("key", "core:multiple_0", "m", completion)
+    assert store.get("key") == completion
+
+
+def write_old_row(store: AnswerStore, key: str, text: str | None, *calls: object) -> None:
+    """Write a row as the first version did."""
+    answer = {"text": text, "tool_calls": list(calls) or None, "reasoning": None, "fault": None}
+    usage = {"latency_s": 1.5, "input_tokens": 7, "output_tokens": None}
+    row = (key, "core:multi_turn_0", "x", json.dumps(answer | usage), 1000.5)
+    with closing(sqlite3.connect(store.path)) as database, database:
+        database.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", row)
+
+
+def test_rows_of_the_first_version_are_read(store: AnswerStore) -> None:
+    write_old_row(store, "key", "a", {"f": '{"a": 1}'}, "b")
+    calls = (ToolCall("f", '{"a": 1}'), "b")
+    assert store.get("key") == Completion(text="a", tool_calls=calls, latency_s=1.5, input_tokens=7)
+
+
+def test_a_conversation_of_the_first_version_is_not_bought_again(store: AnswerStore) -> None:
+    """Its later requests hold ids of our own, and an error for calls that cannot be read."""
+    made: list[Mapping[str, object]] = []
+    for call_id, arguments in (("t00s00c00", "{}"), ("t00s01c00", "{")):
+        call = {"id": call_id, "type": "function", "function": {"name": "f", "arguments": arguments}}
+        made.append({"role": "assistant", "content": None, "tool_calls": [call]})
+    unread = "Error: the calls of this message cannot be read, so none was carried out."
+    talk: tuple[Mapping[str, object], ...] = (
+        {"role": "user", "content": "Go."},
+        made[0],
+        {"role": "tool", "tool_call_id": "t00s00c00", "content": "did f()"},
+        made[1],
+        {"role": "tool", "tool_call_id": "t00s01c00", "content": unread},
+        {"role": "user", "content": "On."},
+    )
+    manner = Manner("x", Prompting.make_default(Mode.FC))
+    first = next(put_turns(TALK, manner, WORDING))
+    assert isinstance(first, AskModel)
+    for length, text, calls in ((1, None, [{"f": "{}"}]), (3, None, [{"f": "{"}]), (6, "Done.", [])):
+        write_old_row(store, digest(IDENTITY, TALK, replace(first, messages=talk[:length])), text, *calls)
+    stored = StoredModel(CountingModel([]), store, IDENTITY)
+    transcript = hold_conversation(stored, manner)
+    assert [len(turn) for turn in transcript.turns] == [2, 1]
+    assert transcript.last == Completion(text="Done.", latency_s=1.5, input_tokens=7)
+    assert stored.reused == 3
+
+
+def hold_conversation(model: StoredModel, manner: Manner) -> Transcript:
+    talk = carry_out_calls(put_turns(TALK, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls))
+    return drive_conversation(talk, lambda request: asyncio.run(model.complete(TALK, request)))
+
+
+def test_a_stored_message_is_what_later_requests_repeat(store: AnswerStore) -> None:
+    """A provider may invent other ids each time: of a stored answer they are known."""
+    calling = Completion(tool_calls=(ToolCall("f", "{}", "theirs"),), message=MESSAGE)
+    manner = Manner("x", Prompting.make_default(Mode.FC))
+    model = CountingModel([calling, Completion(text="So."), Completion(text="Done.")])
+    for _ in range(2):
+        stored = StoredModel(model, store, IDENTITY)
+        hold_conversation(stored, manner)
+    assert (len(model.asked), stored.reused) == (3, 3)
+    second = model.requests[1].messages
+    assert second[1:] == (MESSAGE, {"role": "tool", "tool_call_id": "theirs", "content": "did f()"})
+
+
 def test_nothing_is_stored_yet(store: AnswerStore) -> None:
     assert store.get("key") is None
 
@@ -103,12 +203,8 @@ def test_the_same_is_asked_once(store: AnswerStore) -> None:
     assert stored.notes == ("a note", "1 answers were reused from answers.sqlite")
 
 
-TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
-
-
 @pytest.mark.parametrize("mode", Mode)
 def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mode) -> None:
-    """Whatever ids an interface gives to its calls: those of stored answers are not kept."""
     call = Completion(tool_calls=(ToolCall("f", '{"a": 1}', "theirs"), ToolCall("f", {}, "other")))
     if mode is Mode.PROMPT:
         call = Completion(text="[f(a=1), f()]")
@@ -267,6 +363,47 @@ def test_a_header_that_is_no_secret_is_part_of_the_key() -> None:
         for sent in ({}, headers, {**headers, "Authorization": "Bearer c"})
     )
     assert plain != routed == keyed
+
+
+OFFICE = {**IDENTITY, "api_base": "http://office.example/v1"}
+"""The identity of a model whose server the environment names; formerly it was ``IDENTITY``."""
+
+
+def test_answers_of_earlier_versions_are_not_bought_again(store: AnswerStore) -> None:
+    """They were stored before the key held the server that the environment names."""
+    write_old_row(store, digest_as_formerly(IDENTITY, ENTRY, REQUEST), "a")
+    stored = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY)
+    assert stored.kept(ENTRY, REQUEST) == ask_model(stored)
+    assert stored.notes == (
+        "a note",
+        "1 answers were reused from answers.sqlite",
+        "1 of them were stored by an earlier version, which did not note the server that the environment "
+        "names, nor headers; --fcbench-refresh asks again",
+    )
+    again = StoredModel(CountingModel([Completion(text="new")]), store, OFFICE, refresh=True, former=IDENTITY)
+    assert ask_model(again).text == "new"
+    found = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY).kept(ENTRY, REQUEST)
+    assert found == Completion(text="new")
+
+
+def test_answers_of_this_version_do_not_pass_for_another_servers(store: AnswerStore) -> None:
+    """What OpenAI itself answered has the key that earlier versions gave to every server's answers."""
+    theirs = Completion(text="theirs", message={"role": "assistant", "content": "theirs"})
+    store.put(digest(IDENTITY, ENTRY, REQUEST), "core:simple_python_0", "openai/x", theirs)
+    stored = StoredModel(CountingModel([Completion(text="ours")]), store, OFFICE, former=IDENTITY)
+    assert stored.kept(ENTRY, REQUEST) is None
+    assert ask_model(stored).text == "ours"
+    assert stored.reused == 0
+
+
+def test_headers_counted_for_nothing_formerly(store: AnswerStore) -> None:
+    routed = {**IDENTITY, "parameters": {"temperature": 0.0, "extra_headers": {"X-Route": "b"}}}
+    former = digest_as_formerly(routed, ENTRY, REQUEST)
+    assert former == digest(IDENTITY, ENTRY, REQUEST) != digest(routed, ENTRY, REQUEST)
+    write_old_row(store, former, "a")
+    stored = StoredModel(CountingModel([]), store, routed, former=routed)
+    assert ask_model(stored).text == "a"
+    assert stored.reused_from_former == 1
 
 
 def hash_text(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.domain.redaction import list_long_secrets, redact_secrets
+from pytest_fcbench.domain.redaction import list_long_secrets, mask_secrets_within, redact_secrets
 
 SECRET = "v9-Qz.77_hidden"
 
@@ -108,3 +108,12 @@ def test_only_long_secrets_are_taken_out_of_answers(monkeypatch: pytest.MonkeyPa
     assert {"k" * 16, "p" * 20} <= set(found)
     assert not {"python", "short"} & set(found)
     assert found.index("p" * 20) < found.index("k" * 16)
+
+
+def test_secrets_are_masked_in_every_text_of_a_value_and_nothing_else() -> None:
+    value = {"a": [f"1 {SECRET}", None, 3, True], SECRET: {"b": f"{SECRET}{SECRET}"}, "c": 1.5}
+    assert mask_secrets_within(value, [SECRET]) == {
+        "a": ["1 ***", None, 3, True],
+        SECRET: {"b": "******"},
+        "c": 1.5,
+    }

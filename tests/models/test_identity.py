@@ -12,7 +12,11 @@ from pytest_fcbench.conversations.turns import put_turns
 from pytest_fcbench.dispatch.answer_store import digest
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.provider import choose_manner
-from pytest_fcbench.models.registry import describe_identity
+from pytest_fcbench.models.registry import (
+    describe_former_identity,
+    describe_identity,
+    open_auxiliary_models,
+)
 from pytest_fcbench.suites.registry import open_suite
 from tests.factories import make_doc, make_multi_turn
 
@@ -40,6 +44,13 @@ CHANGES: Mapping[str, tuple[Mapping[str, object], Mapping[str, str]]] = {
     "ANTHROPIC_BASE_URL": ({"model": "anthropic/m"}, {"ANTHROPIC_BASE_URL": "http://e.example"}),
     "AWS_REGION_NAME": ({"model": "bedrock/m"}, {"AWS_REGION_NAME": "eu-north-1"}),
     "VERTEXAI_LOCATION": ({"model": "vertex_ai/m"}, {"VERTEXAI_LOCATION": "europe-north1"}),
+    "OLLAMA_API_BASE": ({"model": "ollama_chat/m"}, {"OLLAMA_API_BASE": "http://f.example"}),
+    "FIREWORKS_API_BASE": ({"model": "fireworks_ai/m"}, {"FIREWORKS_API_BASE": "http://g.example"}),
+    "WATSONX_URL": ({"model": "watsonx/m"}, {"WATSONX_URL": "http://h.example"}),
+    "bare id of another provider": (
+        {"model": "claude-sonnet-4-5"},
+        {"ANTHROPIC_API_BASE": "http://i.example"},
+    ),
     "mode": ({"mode": "prompt"}, {}),
     "names": ({"names": "dotted"}, {}),
     "temperature": ({"temperature": 1.0}, {}),
@@ -124,6 +135,35 @@ def test_an_address_of_the_settings_comes_before_those_of_the_environment(clean:
     before = list_keys({"api_base": "http://a.example/v1"})
     set_all(clean, OFFICE)
     assert list_keys({"api_base": "http://a.example/v1"}) == before
+
+
+def test_an_address_is_one_with_and_without_its_last_slash(clean: pytest.MonkeyPatch) -> None:
+    plain = list_keys({"api_base": "http://a.example/v1"})
+    assert list_keys({"api_base": "http://a.example/v1/"}) == plain
+    set_all(clean, {"OPENAI_BASE_URL": "http://a.example/v1/"})
+    assert list_keys({}) == plain
+
+
+@pytest.mark.parametrize("model", ["openai/m", "litellm:openai/m"])
+def test_the_former_identity_knows_nothing_of_the_environment(model: str, clean: pytest.MonkeyPatch) -> None:
+    settings = build_settings({"model": model}, None)
+    plain = describe_identity(settings)
+    set_all(clean, OFFICE)
+    assert describe_identity(settings) != plain
+    assert describe_former_identity(settings) == plain
+
+
+def test_the_embedding_model_is_told_apart_by_its_server(clean: pytest.MonkeyPatch) -> None:
+    settings = build_settings({**ASKED, "similarity": "openai/e"}, None)
+    identities = []
+    for variables in ({}, OFFICE):
+        set_all(clean, variables)
+        ((_, identity),) = open_auxiliary_models(settings).values()
+        identities.append(identity)
+    assert identities == [
+        {"model": "openai/e", "api_base": None},
+        {"model": "openai/e", "api_base": None, "environment": OFFICE},
+    ]
 
 
 # Stores that exist stay of use: where the environment names nothing, keys are as they always were.

@@ -189,7 +189,12 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
     with _open_store(settings) as store:
         # Offline, so that an answer that is not stored is missing here, not paid for.
         model = StoredModel(
-            context.model, store, registry.describe_identity(settings), offline=True, immediate=True
+            context.model,
+            store,
+            registry.describe_identity(settings),
+            offline=True,
+            immediate=True,
+            former=registry.describe_former_identity(settings),
         )
         for category in suite.categories:
             entries = suite.load(category)

@@ -73,7 +73,12 @@ class LitellmModel(EndpointModel):
                 raise told from None
             raise RequestRefusedError(told.reason, str(error)) from None
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
-            raise describe_failure(self.id, error, self.api_key) from None
+            # litellm refuses some answers that a server did give, such as content in parts.
+            if (original := _find_original_reply(originals)) is None:
+                raise describe_failure(self.id, error, self.api_key) from None
+            choice, usage = original
+            completion = read_choice(choice, usage, self.answer_secrets)
+            return replace(completion, latency_s=time.perf_counter() - started)
         return _read_completion(reply, originals, time.perf_counter() - started, self.answer_secrets)
 
     def _build_request(self, entry: Entry, request: AskModel) -> dict[str, object]:
@@ -156,11 +161,14 @@ def _read_completion(
     choices = getattr(reply, "choices", None)
     if not choices:
         raise CallError("endpoint", "the endpoint returned no choices", transient=True)
-    choice = _find_original_choice(originals) or {
-        "message": choices[0].message.model_dump(exclude_unset=True),
-        "finish_reason": choices[0].finish_reason,
-    }
-    completion = read_choice({**choice, "message": _drop_nulls(choice.get("message"))}, None, secrets)
+    if original := _find_original_reply(originals):
+        choice, _ = original
+    else:
+        choice = {
+            "message": _drop_nulls(choices[0].message.model_dump(exclude_unset=True)),
+            "finish_reason": choices[0].finish_reason,
+        }
+    completion = read_choice(choice, None, secrets)
     usage = getattr(reply, "usage", None)
     return replace(
         completion,
@@ -170,8 +178,8 @@ def _read_completion(
     )
 
 
-def _find_original_choice(originals: Sequence[str]) -> Mapping[str, object] | None:
-    """Return the choice of the server's own reply, if the server has OpenAI's chat interface.
+def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object], object] | None:
+    """Return the choice and the usage in the server's own reply, if it has OpenAI's chat interface.
 
     litellm changes it: of a text it cuts ``<think>`` off, and members that it does not know get other places.
     """
@@ -182,7 +190,10 @@ def _find_original_choice(originals: Sequence[str]) -> Mapping[str, object] | No
             continue
         choices = reply.get("choices") if isinstance(reply, Mapping) else None
         if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-            return choices[0] if isinstance(choices[0].get("message"), Mapping) else None
+            if not isinstance(message := choices[0].get("message"), Mapping):
+                return None
+            usage = reply.get("usage") if isinstance(reply, Mapping) else None
+            return {**choices[0], "message": _drop_nulls(message)}, usage
     return None
 
 
@@ -219,19 +230,20 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
     return Chosen(model, choose_manner(settings))
 
 
-_ADDRESS = re.compile(r"_(API_BASE|BASE_URL|API_URL|ENDPOINT)$")
-_PLACE = re.compile(r"_(API_VERSION|REGION|REGION_NAME|LOCATION|PROJECT)$")
+_ADDRESS = re.compile(r"_(API_BASE|BASE_URL|API_URL|URL|ENDPOINT)$")
+_PLACE = re.compile(r"_(API_VERSION|REGION|REGION_NAME|LOCATION|PROJECT|PROJECT_ID)$")
 _OTHER_WORDS: Mapping[str, Sequence[str]] = {
     "bedrock": ("AWS",),
     "huggingface": ("HF",),
     "sagemaker": ("AWS",),
     "vertex_ai": ("VERTEX", "VERTEXAI"),
-    "watsonx": ("WX",),
+    "text-completion-openai": ("OPENAI",),
+    "watsonx": ("WX", "WML"),
 }
-"""Words with which variables of a provider begin, beside its name."""
+"""Words with which variables of a provider begin, beside those of its name."""
 
 
-def _identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object]:
+def identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object]:
     """Return the variables of the environment by which litellm chooses where a model is asked.
 
     litellm names them after the provider (``OPENAI_BASE_URL``, ``AZURE_API_VERSION``). An address in the
@@ -240,7 +252,8 @@ def _identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object
     name, slash, _ = argument.partition("/")
     known = str(litellm_models().get(argument, {}).get("litellm_provider", "openai"))
     provider = name if slash and name in litellm_providers() else known
-    words = {provider.upper(), *_OTHER_WORDS.get(provider, ())}
+    # The first word is enough: the variable of ``ollama_chat`` is ``OLLAMA_API_BASE``.
+    words = {re.split(r"[_-]", provider.upper())[0], *_OTHER_WORDS.get(provider, ())}
     named = {
         variable: value
         for variable, value in os.environ.items()
@@ -252,6 +265,6 @@ def _identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object
 
 
 PROVIDER = Provider(
-    _open_model, "ID", about="any id of litellm, asked through litellm", identify=_identify_endpoint
+    _open_model, "ID", about="any id of litellm, asked through litellm", identify=identify_endpoint
 )
 """Makes models of all names that no other provider has."""

@@ -281,7 +281,7 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
 def _identify_server(argument: str, settings: Settings) -> Mapping[str, object]:
     """Return the address that is really asked, which the environment may name."""
     endpoint = find_endpoint(settings)
-    return {"api_base": endpoint.api_base} if endpoint else {}
+    return {"api_base": endpoint.api_base.rstrip("/")} if endpoint else {}
 
 
 PROVIDER = Provider(
