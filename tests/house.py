@@ -136,6 +136,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         *(f"suites/formats/{name}.py" for name in ("single_turn", "web_pages", "web_questions")),
         "domain/json_values.py",
         "domain/verdict.py",
+        "suites/complexfuncbench_texts.py",
         *(
             f"scorecard/aggregate/{name}.py"
             for name in ("format_sensitivity", "golden_paths", "intervals", "ratings", "trials")

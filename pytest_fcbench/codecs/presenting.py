@@ -17,6 +17,7 @@ from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.path_runner import PathRunner
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
@@ -180,6 +181,13 @@ def answer_unreadable_calls(request: AskModel) -> AskModel:
         if message is not None:
             messages.append(message)
     return request if len(messages) == len(request.messages) else replace(request, messages=tuple(messages))
+
+
+def show_name(name: str, mode: Mode, runner: PathRunner) -> str:
+    """Return the name of a function along a golden path as a model sees it that this runner asks."""
+    if mode is Mode.FC and not runner.sanitises_names:
+        return name
+    return sanitise_name(name, mode)
 
 
 def sanitise_name(name: str, mode: Mode) -> str:

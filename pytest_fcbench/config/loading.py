@@ -128,6 +128,7 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         "model": layers.profile["model"].text() if layers.profile else name,
         "label": name,
         "flags": _FLAGS[role],
+        "chosen_parameters": values.list_chosen_parameters(layers),
         "own": layers.own_suites,
         "judge": judge,
         "api_key": values.read_secret(layers, "api_key_env", key_option),

@@ -167,6 +167,13 @@ class Settings:
     )
     seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
     param: Mapping[str, object] = option("NAME=JSON", "further parameter of each request", of_model=True)
+    runner: str | None = option(
+        "NAME",
+        "official runner of complexfuncbench that is followed",
+        otherwise="by the model's name",
+        choices=("gpt", "claude", "mistral", "qwen", "glm", "llama"),
+        of_model=True,
+    )
     tag: bool = option("", "send the entry's id in a header of each request, for logs")
 
     suites: tuple[str, ...] = option(
@@ -318,6 +325,8 @@ class Settings:
     """The name of the model in reports: the profile's, or the id."""
     flags: ModelFlags
     """The options that named the model, for errors about it: the judge of a run is named by others."""
+    chosen_parameters: frozenset[str]
+    """The names of ``parameters`` that the user chose; the others have their defaults."""
     own: Mapping[str, Path]
     """The paths of a team's own suites by name."""
     api_key: str | None = field(repr=False)

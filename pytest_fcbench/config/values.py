@@ -193,6 +193,12 @@ def read_price(layers: Layers, *names: str) -> Price | None:
     return next((table[name] for name in names if name in table), None)
 
 
+def list_chosen_parameters(layers: Layers) -> frozenset[str]:
+    """List the names of the parameters of requests that some layer gives."""
+    named = {option.key for option in OPTIONS if option.in_request and layers.find_first(option.key)}
+    return frozenset(named | _read_parameters(layers, BY_KEY["param"]).keys())
+
+
 def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
     """Read the free parameters, weakest layer first; an option of a stronger layer replaces its parameter."""
     parameters: dict[str, object] = {}

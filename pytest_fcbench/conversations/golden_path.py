@@ -1,14 +1,14 @@
 """Put an entry with a golden path to a model: the walk of a profile with messages around it.
 
-Official (``runner/gpt_runner.py``): one user message, no system prompt, the functions as tools under names
-without the characters that interfaces refuse; replies as JSON, other scripts as they are. Prompting mode is
-ours: the function docs stand in the suite's system prompt, as everywhere.
+Official: one user message, no system prompt, the functions as tools; replies as JSON, other scripts as they
+are. What the runners for the families of models do otherwise stands in ``domain/path_runner.py``. Prompting
+mode is ours: the function docs stand in the suite's system prompt, as everywhere.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.codecs import presenting
@@ -16,6 +16,7 @@ from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.path_runner import PathRunner, Words
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import (
     Aside,
@@ -23,12 +24,14 @@ from pytest_fcbench.domain.transcript import (
     Completion,
     Conversation,
     Step,
+    ToolCall,
     Transcript,
     to_wire_message,
 )
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.profiles import walk_path
-from pytest_fcbench.matchers.golden_path.walk import Shown
+from pytest_fcbench.matchers.golden_path.script import find_runner_of
+from pytest_fcbench.matchers.golden_path.walk import Shown, get_golden_path
 
 
 def converse(entry: Entry, setting: Setting) -> Conversation:
@@ -37,9 +40,10 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     Another party is asked each question only once: judged again, its answer must lead to the same verdict.
     """
     manner, driven = setting.manner, setting.driven
-    opening = _open_conversation(entry, setting.suite.wording, manner.prompting.mode)
+    runner = find_runner_of(get_golden_path(entry), driven)
+    opening = _open_conversation(entry, setting.suite.wording, manner.prompting.mode, runner)
     syntax, messages = manner.prompting.syntax, list(opening.messages)
-    reader = Reader(entry.functions, syntax)
+    reader = Reader(entry.functions, syntax, runner)
     steps: list[Step] = []
     asides: dict[str, Aside] = {}
     profile = driven.profile
@@ -53,16 +57,18 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
             steps[-1] = replace(steps[-1], results=demand.texts)
             calls = presenting.select_tool_calls(steps[-1].completion) if syntax == "tool_calls" else ()
             if calls or steps[-1].calls:
-                messages.extend(
-                    presenting.build_result_messages(calls, steps[-1].calls, demand.texts, 0, len(steps) - 1)
+                results = presenting.build_result_messages(
+                    calls, steps[-1].calls, demand.texts, 0, len(steps) - 1
                 )
+                messages.extend(_adapt_results(results, calls, runner))
             else:
                 # There is no call that a result could belong to, so the reply comes from the user.
                 messages.extend({"role": "user", "content": text} for text in demand.texts)
         # The whole walk is one turn: the user speaks only once.
-        completion = yield AskModel(tuple(messages), opening.tools, 0, len(steps))
+        completion = yield replace(opening, messages=tuple(messages), step=len(steps))
         calls = presenting.select_tool_calls(completion) if syntax == "tool_calls" else ()
-        messages.append(presenting.build_assistant_message(completion, calls, 0, len(steps)))
+        message = presenting.build_assistant_message(completion, calls, 0, len(steps))
+        messages.append(_adapt_words(message, runner) if calls else message)
         steps.append(Step(completion, reader.read(completion, profile).texts))
         return completion
 
@@ -72,10 +78,33 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     )
 
 
-def _open_conversation(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
+def _adapt_words(message: Mapping[str, object], runner: PathRunner) -> Mapping[str, object]:
+    """Change the words beside the calls of an assistant message as the runner does."""
+    match runner.words:
+        case Words.DROPPED:
+            return {"role": message["role"], "content": None, "tool_calls": message["tool_calls"]}
+        case Words.EMPTY:
+            return {**message, "content": message["content"] or ""}
+        case Words.KEPT:
+            return message
+
+
+def _adapt_results(
+    results: Sequence[Mapping[str, object]], calls: Sequence[ToolCall], runner: PathRunner
+) -> Iterator[Mapping[str, object]]:
+    """Yield the messages with results with the members that the runner gives them."""
+    for result, call in zip(results, calls, strict=True) if calls else ():
+        kept = {key: value for key, value in result.items() if key != "tool_call_id"}
+        message = result if runner.identifies_results else kept
+        yield {**message, "name": call.name} if runner.names_results else message
+    if not calls:
+        yield from results
+
+
+def _open_conversation(entry: Entry, wording: Wording, mode: Mode, runner: PathRunner) -> AskModel:
     docs: list[Mapping[str, object]] = [
         {
-            "name": presenting.sanitise_name(doc.name, mode),
+            "name": presenting.show_name(doc.name, mode, runner),
             "description": doc.description,
             "parameters": doc.parameters,
             **doc.extra,
@@ -83,7 +112,11 @@ def _open_conversation(entry: Entry, wording: Wording, mode: Mode) -> AskModel:
         for doc in entry.functions
     ]
     messages = [to_wire_message(message) for message in entry.turns[0]]
+    parameters = dict(runner.parameters or {})
     if mode is Mode.FC:
-        return AskModel(tuple(messages), tuple({"type": "function", "function": doc} for doc in docs))
+        tools = tuple({"type": "function", "function": doc} for doc in docs)
+        return AskModel(tuple(messages), tools, defaults=parameters)
+    # Without tools there is nothing to choose.
+    parameters.pop("tool_choice", None)
     prompt = wording.system_prompt.replace("{functions}", json.dumps(docs, indent=4))
-    return AskModel(({"role": "system", "content": prompt}, *messages))
+    return AskModel(({"role": "system", "content": prompt}, *messages), defaults=parameters)

@@ -404,5 +404,6 @@ def _hash_question(identity: Mapping[str, object], entry: Entry, request: AskMod
         [entry.key, entry.trial or 1],
         [dict(message) for message in request.messages],
         [dict(tool) for tool in request.tools],
+        *request.variant,
     ]
     return hashlib.sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcbench.domain.former_names import find_former_names, keep_former_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.text import escape_surrogates
 
@@ -324,6 +325,10 @@ class GoldenPath:
     """Parameters whose values must be equal too, which the official code overlooks."""
     recorded: tuple[PathCall, ...] = ()
     """Replies to calls that are not on the path."""
+    by_runner: bool = False
+    """True where the official code has a runner for each family of models."""
+    wording: PathWording | None = None
+    """The texts of the official code; None where nobody has read them from it."""
 
     @property
     def calls(self) -> tuple[PathCall, ...]:

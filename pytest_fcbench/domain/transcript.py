@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -143,13 +143,22 @@ class AskModel:
     step: int = 0
     """Index of the step within the turn."""
     party: Party = Party.MODEL
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    """Parameters of the request that hold unless the user chose others."""
+    attempt: int = 0
+    """The number of equal requests before this one, where an answer was of no use."""
 
     @property
     def digest(self) -> str:
-        """Hash of party, messages and tools; equal for equal requests."""
-        asked = json.dumps([self.party, self.messages, self.tools], sort_keys=True)
+        """Hash of party, messages and tools, defaults and attempt; equal for equal requests."""
+        asked = json.dumps([self.party, self.messages, self.tools, *self.variant], sort_keys=True)
         # A lone surrogate, which JSON escapes can bring in, has no form in UTF-8.
         return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()
+
+    @property
+    def variant(self) -> tuple[object, ...]:
+        """Defaults and attempt, for hashes; nothing where there are none, as in all older hashes."""
+        return (dict(self.defaults), self.attempt) if self.defaults or self.attempt else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +195,10 @@ class PathSettings:
     """The measure by which calls are paired with expected ones."""
     live: bool = False
     """True where the API itself is asked what a call returns."""
+    runner: str | None = None
+    """The official runner whose habits hold, by name; null where none holds."""
+    wording: str | None = None
+    """The version of the official code whose texts are used; null where they are ours."""
 
 
 @dataclass(frozen=True, slots=True)

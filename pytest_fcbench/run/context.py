@@ -12,9 +12,11 @@ from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.entry import SELECTIONS, Entry
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.path_runner import find_runner
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.matchers.golden_path.assignment import MEASURES
 from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.price_table import known_price
@@ -25,6 +27,7 @@ from pytest_fcbench.models.web import refuse_search
 from pytest_fcbench.run.selection import Selection
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.suites import complexfuncbench_texts
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 
@@ -109,7 +112,12 @@ class RunContext:
             if recorded.driven:
                 return recorded.driven
             judge = recorded.rated_by or BUILTIN
-        return PathSettings(settings.profile, judge, settings.similarity, settings.live)
+        chosen = PathSettings(settings.profile, judge, settings.similarity, settings.live)
+        if settings.profile is not Profile.OFFICIAL or complexfuncbench_texts.NAME not in settings.suites:
+            return chosen
+        runner = settings.runner or find_runner(settings.model).name
+        wording = complexfuncbench_texts.read_wording(settings.cache)
+        return replace(chosen, runner=runner, wording=wording.version if wording else None)
 
     @cached_property
     def baseline(self) -> Scorecard | None:

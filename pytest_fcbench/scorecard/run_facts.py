@@ -26,11 +26,15 @@ SuiteFacts: TypeAlias = Annotated[
 ]
 
 
+_LATER = ("runner", "wording")
+"""Settings that older files lack, and whose defaults say how their conversations were held."""
+
+
 def _require_all_keys(told: object) -> object:
     """Raise KeyError where a key is missing, which the defaults of ``PathSettings`` would hide."""
     # A default read back from a file would state a setting that the run may not have had.
     if isinstance(told, Mapping) and (
-        missing := [f.name for f in fields(PathSettings) if f.name not in told]
+        missing := [f.name for f in fields(PathSettings) if f.name not in told and f.name not in _LATER]
     ):
         raise KeyError(missing[0])
     return told

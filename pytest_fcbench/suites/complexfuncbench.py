@@ -27,14 +27,15 @@ from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, GoldenPath,
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.garbage_collection import pause_collector
+from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.environments.world import World
-from pytest_fcbench.suites import core
+from pytest_fcbench.suites import complexfuncbench_texts, core
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.packs import open_pack
 from pytest_fcbench.suites.packs.hub import HubSource
 from pytest_fcbench.suites.suite import Suite
 
-NAME = "complexfuncbench"
+NAME = complexfuncbench_texts.NAME
 FILE = "ComplexFuncBench.jsonl"
 
 DOMAINS: Mapping[str, Category] = {
@@ -86,7 +87,8 @@ def open_suite(cache: Path) -> Suite:
     def load(category: Category) -> tuple[Entry, ...]:
         # The collector would take half the time to find nothing in a million values.
         with pause_collector():
-            return tuple(read_golden_paths(pack.read(FILE), pack.folder / FILE, category))
+            wording = complexfuncbench_texts.read_wording(cache)
+            return tuple(read_golden_paths(pack.read(FILE), pack.folder / FILE, category, wording))
 
     return Suite(
         name=NAME,
@@ -105,10 +107,13 @@ _BEGINNING = re.compile(rb'\s*\{\s*"id"\s*:\s*"(?P<id>(?P<domain>[A-Za-z-]+)-[0-
 _TEMPLATE = 10
 
 
-def read_golden_paths(content: bytes, path: Path, category: Category | None = None) -> Iterator[Entry]:
+def read_golden_paths(
+    content: bytes, path: Path, category: Category | None = None, wording: PathWording | None = None
+) -> Iterator[Entry]:
     """Yield the entries of a file, or those of a category, in its order. Raises ``SuiteError``.
 
-    ``path`` is the file's name in errors. A line that begins with the id of another category is not parsed.
+    ``path`` is the file's name in errors; ``wording`` has the texts of the official code. A line that
+    begins with the id of another category is not parsed.
     """
     known: list[tuple[object, FunctionDoc]] = []
     seen: set[str] = set()
@@ -123,7 +128,7 @@ def read_golden_paths(content: bytes, path: Path, category: Category | None = No
         except (ValueError, RecursionError) as error:
             raise SuiteError(f"{path}:{number}: not JSON: {error}") from None
         # The beginning of the line only saves parsing entries of other categories.
-        entry = _make_entry(Field(value, path, line=number), known)
+        entry = _make_entry(Field(value, path, line=number), known, wording)
         if entry.id in seen or (begins and begins["id"].decode() != entry.id):
             raise SuiteError(f"{path}:{number}: {entry.id}: the id is used twice")
         seen.add(entry.id)
@@ -133,7 +138,7 @@ def read_golden_paths(content: bytes, path: Path, category: Category | None = No
         raise SuiteError(f"{path}: contains no entries")
 
 
-def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]]) -> Entry:
+def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]], wording: PathWording | None) -> Entry:
     entry_id = record.member("id").text()
     found = _ID.fullmatch(entry_id)
     if not found:
@@ -163,7 +168,7 @@ def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]]) -> Entry
         category=DOMAINS[found["domain"]],
         turns=((Message("user", question),),),
         functions=docs,
-        expectation=GoldenPath(steps, LOOKUPS, JUDGED, OVERLOOKED),
+        expectation=GoldenPath(steps, LOOKUPS, JUDGED, OVERLOOKED, by_runner=True, wording=wording),
         set_aside=next((f"a golden call has a wrong form: {flaw}" for flaw in flaws if flaw), None),
         # All blocks of ten ids begin with calls of the same functions: they paraphrase one template.
         cluster=f"{found['domain']}-{int(found['number']) // _TEMPLATE}",

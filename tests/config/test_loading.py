@@ -61,6 +61,7 @@ def test_without_options_and_file_the_defaults_hold(
         label="lexical",
         flags=ModelFlags("--fcbench-model", "--fcbench-api-base", "--fcbench-api-key-env"),
         suites=("core",),
+        chosen_parameters=frozenset(),
         own={},
         categories=tuple(category for category in CATEGORIES.values() if category.scored),
         mode=None,
@@ -89,6 +90,7 @@ def test_without_options_and_file_the_defaults_hold(
         temperature=0.001,
         max_tokens=None,
         seed=None,
+        runner=None,
         param={},
         price=None,
         similarity_price=None,
@@ -132,6 +134,7 @@ api_key_env: A_VARIABLE
 temperature: 0.7
 max_tokens: 256
 seed: 7
+runner: qwen
 param: {top_p: 0.9, stop: [END]}
 judge: openai/judge
 judge_api_base: http://localhost:9000/v1
@@ -181,6 +184,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         label="oracle",
         flags=ModelFlags("--fcbench-model", "--fcbench-api-base", "--fcbench-api-key-env"),
         suites=("core", "bfcl"),
+        chosen_parameters=frozenset(("temperature", "max_tokens", "seed", "top_p", "stop")),
         own={},
         categories=(),
         mode=Mode.PROMPT,
@@ -209,6 +213,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         temperature=0.7,
         max_tokens=256,
         seed=7,
+        runner="qwen",
         param={"top_p": 0.9, "stop": ["END"]},
         price=Price(input=2.5, output=10.0),
         similarity_price=None,

@@ -199,6 +199,8 @@ def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
         "judge": "openai/judge",
         "similarity": "structured",
         "live": False,
+        "runner": None,
+        "wording": None,
     }
     tries = Counter(
         (entry.id, question) for entry, question, _ in map(identify_question, asked.judge.requests)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import PackError, UsageError, describe_unknown_name
-from pytest_fcbench.suites import packs
+from pytest_fcbench.suites import complexfuncbench_texts, packs
 from pytest_fcbench.suites.registry import PACKS
 
 HELP = "download the official data of a suite, or list packs"
@@ -21,6 +21,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     origin = "file or folder that holds the data, to use instead of the network"
     add("--from", dest="origin", type=Path, metavar="PATH", help=origin)
     add("--revision", metavar="COMMIT", help="revision of a dataset on the hub (default: the newest)")
+    code = f"clone of {complexfuncbench_texts.CODE.title} to read the official texts from, without its data"
+    add("--code", type=Path, metavar="PATH", help=code)
     add("--list", action="store_true", help="list packs and their folders")
 
 
@@ -31,6 +33,8 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise UsageError(f"no pack is named; name one ({', '.join(PACKS)}), or use --list")
     if chosen.pack not in PACKS:
         raise UsageError(describe_unknown_name("pack", chosen.pack, PACKS))
+    if chosen.code is not None:
+        return _read_texts(chosen)
     source, cache = PACKS[chosen.pack], find_cache_folder()
     # Pulling replaces the pack, so its former content is noted first.
     before = None
@@ -48,6 +52,28 @@ def run_command(chosen: argparse.Namespace) -> int:
         print(f"changed in name only: it was {before.version}, the content is the same")
     print(f"in {pack.folder}")
     print(f"run it with: pytest benchmarks --fcbench-suite={pack.name}")
+    return 0
+
+
+def _read_texts(chosen: argparse.Namespace) -> int:
+    """Read the texts of the official code of complexfuncbench from a clone, and keep them in the cache."""
+    if chosen.pack != complexfuncbench_texts.NAME:
+        raise UsageError(
+            f"--code={chosen.code} applies only to {complexfuncbench_texts.NAME}; leave it out "
+            f"with {chosen.pack}"
+        )
+    if chosen.origin is not None or chosen.revision is not None:
+        raise UsageError(
+            f"--code={chosen.code} reads texts and no data; run 'fcbench pull {chosen.pack}' for the data "
+            f"before or after it"
+        )
+    source, cache = complexfuncbench_texts.CODE, find_cache_folder()
+    pack = packs.pull(source, cache, chosen.code)
+    print(f"texts of {source.title} {pack.version}: content sha256 {pack.content_sha256}")
+    wording = complexfuncbench_texts.read_wording(cache)
+    if wording and (changed := complexfuncbench_texts.list_changed_texts(wording)):
+        print(f"CHANGED since commit {complexfuncbench_texts.COMMIT}: {', '.join(changed)}")
+    print(f"in {pack.folder}")
     return 0
 
 

@@ -9,8 +9,9 @@ from functools import cached_property
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
-from pytest_fcbench.codecs.presenting import sanitise_name, select_tool_calls
+from pytest_fcbench.codecs.presenting import sanitise_name, select_tool_calls, show_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.path_runner import OWN, PathRunner
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import Profile
@@ -50,6 +51,7 @@ class Reader:
     functions: tuple[FunctionDoc, ...]
     syntax: str
     """The notation of calls, a name of ``codecs.decoders.registry.SYNTAXES``."""
+    runner: PathRunner = OWN
 
     @property
     def _mode(self) -> Mode:
@@ -58,15 +60,18 @@ class Reader:
     @cached_property
     def _own(self) -> Mapping[str, str]:
         # Reversed, so that of two names that become one the first wins.
-        return {sanitise_name(doc.name, self._mode): doc.name for doc in reversed(self.functions)}
+        return {self._show(doc): doc.name for doc in reversed(self.functions)}
+
+    def _show(self, doc: FunctionDoc) -> str:
+        return show_name(doc.name, self._mode, self.runner)
 
     @cached_property
     def _offer(self) -> Offer:
-        shown = tuple(replace(doc, name=sanitise_name(doc.name, self._mode)) for doc in self.functions)
+        shown = tuple(replace(doc, name=self._show(doc)) for doc in self.functions)
         return Offer(shown, Names.DOTTED)
 
     def official(self, completion: Completion) -> Answer:
-        """Read a completion as the official runner for the OpenAI interface does; it has none for text."""
+        """Read a completion as the official runner of the model does; none reads calls from text."""
         if self.syntax != "tool_calls":
             reading = read_official(completion, self.syntax, Language.PYTHON)
             return self._from_reading(reading, completion)
@@ -97,9 +102,9 @@ class Reader:
         return replace(call, name=self._own.get(call.name, call.name))
 
     def _read_tool_call(self, call: ToolCall, *, strict: bool) -> Call | Unreadable:
-        """Read a tool call; officially unknown names end the conversation, wrong arguments the worker."""
-        if strict and call.name not in self._own:
-            return Unreadable(f"there is no function {call.name}", "decode_error")
+        """Read a tool call; officially unknown names end most conversations, wrong arguments the worker."""
+        if strict and self.runner.unknown_function and call.name not in self._own:
+            return Unreadable(f"there is no function {call.name}", self.runner.unknown_function)
         arguments: object = call.arguments
         if not strict and arguments in (None, ""):
             arguments = {}
@@ -107,9 +112,9 @@ class Reader:
             if isinstance(arguments, str):
                 arguments = json.loads(arguments)
         except (ValueError, RecursionError) as error:
-            return Unreadable(f"the arguments are not JSON: {error}", "decode_error")
+            return Unreadable(f"the arguments are not JSON: {error}", self.runner.broken_json)
         # Officially an empty value of any of these kinds means that there are no arguments.
-        if strict and arguments in (None, [], ""):
+        if strict and (arguments in ([], "") or (arguments is None and self.runner.reads_null)):
             arguments = {}
         if not isinstance(arguments, Mapping):
             return Unreadable(f"the arguments are {type(arguments).__name__}, not an object", "crash")

@@ -17,12 +17,15 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.path_runner import OWN
+from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
 from pytest_fcbench.matchers.equivalence import builtin
-from pytest_fcbench.matchers.golden_path import questions
+from pytest_fcbench.matchers.golden_path import official_questions, questions
 from pytest_fcbench.matchers.golden_path.assignment import Undecided
-from pytest_fcbench.matchers.golden_path.walk import is_same_call
+from pytest_fcbench.matchers.golden_path.script import Script
+from pytest_fcbench.matchers.golden_path.walk import Crash, is_same_call
 from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_question
 
 _SETS = frozenset(("categories_filter",))
@@ -38,6 +41,7 @@ class Comparer:
     docs: Mapping[str, FunctionDoc]
     driven: PathSettings
     profile: Profile
+    script: Script
 
     def compare(
         self, step: int, made: Call, expected: PathCall, history: Sequence[Mapping[str, object]]
@@ -116,12 +120,44 @@ class Comparer:
             doc = self.docs.get(expected.name, FunctionDoc(expected.name, "", {}))
             found = builtin.compare_arguments(doc, made.arguments, expected.arguments)
             return BUILTIN, found.same, found.reason
+        if self.script.wording:
+            return (yield from self._ask_officially(self.script.wording, made, expected, history))
         question = questions.ask_equivalence(self.entry, call_to_json(made), call_to_json(expected), history)
         transcript = yield from put_question(question, self.driven.judge, Party.JUDGE)
         answer = interpret_transcript(question, transcript)
         if isinstance(answer, NotScored):
+            if answer.cause == "judge_reply" and self.script.runner is not OWN:
+                return self._count_unreadable(answer.reason)
             raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {answer.reason}"))
         return "judge", answer.same, answer.reason
+
+    def _ask_officially(
+        self,
+        wording: PathWording,
+        made: Call,
+        expected: PathCall,
+        history: Sequence[Mapping[str, object]],
+    ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
+        """Ask the judge with the official prompt. Raises ``Undecided`` and ``Crash``."""
+        asked = official_questions.compare_calls(self.entry, wording, made, expected, history)
+        try:
+            completion, same, reason = yield from asked
+        except official_questions.UnexpectedJudgementError as error:
+            if self.profile is Profile.OFFICIAL:
+                raise Crash(str(error)) from None
+            raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {error}")) from None
+        if completion.fault:
+            raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {completion.text}"))
+        return self._count_unreadable(reason) if same is None else ("judge", same, reason)
+
+    def _count_unreadable(self, reason: str) -> tuple[str, bool, str]:
+        """Return the outcome of a judgement that cannot be read. Raises ``Undecided``.
+
+        Officially it counts as a judgement that the calls differ.
+        """
+        if self.profile is Profile.OFFICIAL:
+            return "judge", False, f"its judgement cannot be read: {reason}"
+        raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {reason}"))
 
     def _list_differences(self, made: Call, expected: PathCall) -> tuple[Difference, ...]:
         if made.name != expected.name:

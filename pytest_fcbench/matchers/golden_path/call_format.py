@@ -6,7 +6,7 @@ Official: ``CompareFCBase.format_check``. It checks names and the outermost type
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pytest_fcbench.domain.conformance import describe_misfit, has_type
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
@@ -27,6 +27,39 @@ def find_format_error(call: Call, docs: Mapping[str, FunctionDoc], profile: Prof
     fits = _conforms_officially if profile is Profile.OFFICIAL else has_type
     error = describe_misfit(call.name, call.arguments, docs, fits)
     return None if error is None else make_printable(error)
+
+
+def find_official_misfit(
+    call: Call, docs: Mapping[str, FunctionDoc]
+) -> tuple[str, Mapping[str, object]] | None:
+    """Find the first error in the form of a call as ``format_check`` does, or return None.
+
+    The error is a place of ``PathWording.refusals``, and the values for its sentence as Python writes them.
+    """
+    doc = docs.get(call.name)
+    if doc is None:
+        return "unknown_function", {"function": call.name}
+    if missing := set(doc.required) - call.arguments.keys():
+        # The official message tells the names as a list of the call's arguments in order.
+        given = sorted(call.arguments)
+        return "missing", {
+            "function": doc.name,
+            "required": list(doc.required),
+            "given": given,
+            "names": _write_set(missing),
+        }
+    if surplus := call.arguments.keys() - doc.properties.keys():
+        return "surplus", {"function": doc.name, "names": _write_set(surplus)}
+    for name, value in sorted(call.arguments.items()):
+        schema = doc.properties[name]
+        if not _conforms_officially(value, schema):
+            return str(schema["type"]), {"function": doc.name, "parameter": name, "type": type(value)}
+    return None
+
+
+def _write_set(names: Iterable[str]) -> str:
+    """Write a set as Python does, in alphabetical order: Python's own differs from process to process."""
+    return "{" + ", ".join(map(repr, sorted(names))) + "}"
 
 
 def _conforms_officially(value: object, schema: Schema) -> bool:

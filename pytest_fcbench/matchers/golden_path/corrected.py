@@ -26,8 +26,8 @@ from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.assignment import Undecided, pair_calls
 from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, call_to_json
 from pytest_fcbench.matchers.golden_path.call_format import find_format_error
+from pytest_fcbench.matchers.golden_path.script import find_script, write_refusal
 from pytest_fcbench.matchers.golden_path.walk import (
-    GENERIC,
     Dialogue,
     Outcome,
     Shown,
@@ -38,8 +38,8 @@ from pytest_fcbench.matchers.golden_path.walk import (
     is_lookup,
     is_same_call,
     judge_response,
+    note_words,
     open_dialogue,
-    write_refusal,
 )
 from pytest_fcbench.matchers.known_bad import OVERFLOW
 
@@ -120,8 +120,10 @@ class _State:
 def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
     """Walk along an entry's golden path by the corrected rules."""
     path = get_golden_path(entry)
-    reader = Reader(entry.functions, syntax)
-    comparer = Comparer(entry, path, {doc.name: doc for doc in entry.functions}, driven, Profile.CORRECTED)
+    script = find_script(path, driven)
+    reader = Reader(entry.functions, syntax, script.runner)
+    docs = {doc.name: doc for doc in entry.functions}
+    comparer = Comparer(entry, path, docs, driven, Profile.CORRECTED, script)
     state, dialogue = _State.at_start(path), open_dialogue(entry)
     shown = Shown()
     while state.taken < MOST_STEPS:
@@ -134,9 +136,12 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         answer = reader.corrected(completion)
         if not answer.calls and not answer.unread:
             response = answer.response or ""
-            score = yield from judge_response(entry, driven, response, dialogue, state.score())
+            score = yield from judge_response(
+                entry, driven, script.wording, response, dialogue, state.score()
+            )
             return Outcome(_judge_end(state), score)
         state.taken += 1
+        note_words(dialogue, completion, script.runner)
         if answer.unread:
             shown = Shown((f"The calls of this message cannot be read: {answer.unread}.",))
             state.verdicts.append(_fail_form(state.taken, None, answer.unread))
@@ -169,7 +174,7 @@ def _answer_turn(
             replies[index] = write_refusal(call.reason)
             state.verdicts.append(_fail_form(state.taken, None, call.reason))
         elif reason := find_format_error(call, comparer.docs, Profile.CORRECTED):
-            replies[index] = write_refusal(reason)
+            replies[index] = comparer.script.write_refusal(call, comparer.docs, reason)
             state.verdicts.append(_fail_form(state.taken, call, reason))
         else:
             rest.append((index, call))
@@ -183,7 +188,7 @@ def _answer_turn(
     )
     expected_for = {made: state.pool[expected] for made, expected in chosen}
     for place, (index, call) in enumerate(rest):
-        replies[index] = GENERIC
+        replies[index] = comparer.script.wrong_call
         if (expected := expected_for.get(place)) is None:
             code = "func_hallucination" if was_complete else "unpaired"
             state.verdicts.append(

@@ -1,5 +1,4 @@
-"""The walk of the official code, bug for bug (``runner/base_runner.py``, ``gpt_runner.py``,
-``compare_method.py``).
+"""The walk of the official code, bug for bug (``runner/base_runner.py``, ``compare_method.py``, the runners).
 
 What is odd and kept:
 
@@ -10,7 +9,8 @@ What is odd and kept:
 - A lookup is right at any time and as often as it is made, and counts each time. One with several arguments
   is only known if the record has them in alphabetical order.
 - A step counts as lookups if *any* of its calls is a special lookup, or if all are plain ones.
-- A mistake in the last answer with calls fails the entry, also where everything else was right.
+- A mistake in the last answer with calls fails the entry, also where everything else was right; so it is
+  with two of the six runners.
 - Of lookups that were left out, every second is not forgiven: the list is changed while it is walked.
 - There is no limit of steps; ours is ``MOST_STEPS``.
 
@@ -32,8 +32,9 @@ from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.assignment import Undecided, pair_calls
 from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, call_to_json
 from pytest_fcbench.matchers.golden_path.call_format import find_format_error
+from pytest_fcbench.matchers.golden_path.script import find_script
 from pytest_fcbench.matchers.golden_path.walk import (
-    GENERIC,
+    Crash,
     Dialogue,
     Outcome,
     Shown,
@@ -45,16 +46,12 @@ from pytest_fcbench.matchers.golden_path.walk import (
     is_same_call,
     is_special,
     judge_response,
+    note_words,
     open_dialogue,
-    write_refusal,
 )
 
 MOST_STEPS = 100
 """Answers after which we end a conversation that officially could go on for ever."""
-
-
-class _Crash(Exception):  # noqa: N818 - not an error of ours
-    """The official worker would die here."""
 
 
 @dataclass
@@ -152,22 +149,28 @@ def _make_key(name: str, arguments: Mapping[str, object]) -> str:
 def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
     """Walk along an entry's golden path by the official rules."""
     path = get_golden_path(entry)
-    reader = Reader(entry.functions, syntax)
+    script = find_script(path, driven)
+    runner, reader = script.runner, Reader(entry.functions, syntax, script.runner)
     docs = {doc.name: doc for doc in entry.functions}
-    comparer = Comparer(entry, path, docs, driven, Profile.OFFICIAL)
+    comparer = Comparer(entry, path, docs, driven, Profile.OFFICIAL, script)
     state, dialogue = _State.at_start(path), open_dialogue(entry)
     shown = Shown()
     mistakes: list[CallVerdict] = []
     while state.taken < MOST_STEPS:
         completion = yield shown
         answer = reader.official(completion)
-        if completion.fault or not (answer.calls or answer.response is not None):
-            return Outcome(Failed("unknown_error", f"no answer came: {completion.text}"), None)
-        if not answer.calls:
-            verdict = _fail_mistakes(mistakes) or _judge_end(state)
-            score = yield from judge_response(
-                entry, driven, answer.response or "", build_golden_dialogue(entry), state.score()
-            )
+        if completion.fault:
+            return Outcome(Failed(runner.no_reply, f"no answer came: {completion.text}"), None)
+        # An empty list of calls is falsy, and not None (official: both are asked for).
+        has_calls = bool(answer.calls) or (runner.reads_empty_list and completion.tool_calls == ())
+        if not has_calls:
+            lacks_text = not answer.response if runner.needs_words else answer.response is None
+            if lacks_text and runner.no_text:
+                return Outcome(Failed(runner.no_text, "the answer has neither calls nor text"), None)
+            last = _fail_mistakes(mistakes) if runner.counts_last_mistakes else None
+            verdict, response = last or _judge_end(state), answer.response or ""
+            golden = build_golden_dialogue(entry)
+            score = yield from judge_response(entry, driven, script.wording, response, golden, state.score())
             return Outcome(verdict, score)
         if not state.pool:
             reason = "every expected call was made, but the model goes on"
@@ -175,18 +178,17 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         # One call that cannot be read ends the conversation, or the worker (official).
         unread = [call for call in answer.calls if isinstance(call, Unreadable)]
         if unread:
-            code = "crash" if all(call.code == "crash" for call in unread) else "decode_error"
-            worst = next(call for call in unread if call.code == code)
-            return Outcome(Failed(code, worst.reason), None if code == "crash" else state.score())
-        calls = [
-            Call(call.name, dict(sorted(call.arguments.items())))
-            for call in answer.calls
-            if isinstance(call, Call)
-        ]
+            # What kills the worker comes to light only when all calls have been read.
+            worst = next((call for call in unread if call.code != "crash"), unread[0])
+            is_crash = worst.code == "crash"
+            return Outcome(Failed(worst.code, worst.reason), None if is_crash else state.score())
+        given = [call for call in answer.calls if isinstance(call, Call)]
+        calls = [Call(call.name, dict(sorted(call.arguments.items()))) for call in given]
         state.taken += 1
+        note_words(dialogue, completion, runner)
         try:
             turn = yield from _answer_turn(state, calls, comparer, dialogue)
-        except _Crash as crash:
+        except Crash as crash:
             return Outcome(Failed("crash", str(crash)), None)
         except Undecided as undecided:
             return Outcome(undecided.verdict, None)
@@ -197,8 +199,11 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
         if not turn.replies and not turn.refused:
             return Outcome(_fail_mistakes(mistakes) or _judge_end(state), state.score())
         state.right += len(turn.replies)
-        replies = [turn.replies.get(index, turn.refused.get(index, GENERIC)) for index in range(len(calls))]
-        dialogue += build_turns(calls, replies)
+        replies = [
+            turn.replies.get(index, turn.refused.get(index, script.wrong_call)) for index in range(len(calls))
+        ]
+        # Calls are compared with their arguments in order, and told to the judge as they were made.
+        dialogue += build_turns(given if script.wording else calls, replies)
         state.advance(turn.matched)
         shown = Shown(tuple(replies))
     return Outcome(Failed("step_limit", f"{MOST_STEPS} answers made calls"), state.score())
@@ -219,17 +224,17 @@ class _Turn:
 def _answer_turn(
     state: _State, calls: Sequence[Call], comparer: Comparer, dialogue: Dialogue
 ) -> Generator[AskModel, Completion, _Turn]:
-    """Pair the calls of an answer with expected ones and compare them. Raises ``Undecided``, ``_Crash``."""
+    """Pair the calls of an answer with expected ones and compare them. Raises ``Undecided``, ``Crash``."""
     state.drop_made_lookups()
     # Officially a NotImplementedError that nothing catches.
     if not state.pool:
-        raise _Crash("nothing is expected any more once lookups that were made are dropped")
+        raise Crash("nothing is expected any more once lookups that were made are dropped")
     turn = _Turn()
     pairs = yield from _pair_calls(state, calls, comparer.driven.similarity)
     for index, expected, stage in pairs:
         call = calls[index]
         if reason := find_format_error(call, comparer.docs, Profile.OFFICIAL):
-            turn.refused[index] = write_refusal(reason)
+            turn.refused[index] = comparer.script.write_refusal(call, comparer.docs, reason)
             verdict = CallVerdict(
                 state.taken,
                 call_to_json(call),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import NOT_ASKED, AskModel, Completion, PathSettings, Transcript
 from pytest_fcbench.domain.verdict import OTHER_RULES, Judgement, NotScored, Profile
 from pytest_fcbench.matchers.golden_path.profiles import walk_path
@@ -51,6 +52,8 @@ def _walk_again(entry: Entry, transcript: Transcript, driven: PathSettings, prof
         outcome = drive_conversation(walk_path(entry, transcript.prompting.syntax, driven, profile), answer)
     except _ShownOtherwise:
         return Outcome(_explain_divergence(driven, profile, number), None)
+    except NotScoredError as error:
+        return Outcome(NotScored(error.cause, error.reason), None)
     if missed and isinstance(outcome.verdict, NotScored):
         return Outcome(_explain_divergence(driven, profile, number), None)
     return outcome

@@ -6,10 +6,12 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from pytest_fcbench.domain.entry import Entry, GoldenPath, Lookup, PathCall, write_reply
+from pytest_fcbench.domain.entry import Entry, GoldenPath, Lookup, PathCall
+from pytest_fcbench.domain.path_runner import PathRunner
+from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import NotScored, PathScore, Verdict
-from pytest_fcbench.matchers.golden_path import questions
+from pytest_fcbench.matchers.golden_path import official_questions, questions
 from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_question
 
 
@@ -52,27 +54,31 @@ def open_dialogue(entry: Entry) -> Dialogue:
     return [{"role": message.role, "content": message.content} for message in entry.turns[0]]
 
 
-GENERIC = write_reply(
-    {"api_status": True, "content": "This call did not work. Check the function and its arguments."}
-)
-"""The reply to a call that is not right."""
-
-
-def write_refusal(reason: str) -> str:
-    """Return the reply to a call whose form violates its function doc."""
-    return write_reply({"error": reason})
+class Crash(Exception):  # noqa: N818 - not an error of ours
+    """The official worker would die here."""
 
 
 def judge_response(
     entry: Entry,
     driven: PathSettings,
+    wording: PathWording | None,
     response: str,
     dialogue: Sequence[Mapping[str, object]],
     score: PathScore,
 ) -> Generator[AskModel, Completion, PathScore]:
-    """Add a judge's ratings of the final answer to the score, where a judge can be asked."""
+    """Add a judge's ratings of the final answer to the score, where a judge can be asked.
+
+    With the official texts both ratings are those of the official code, whatever profile counts them.
+    """
     # The builtin judge compares calls; it cannot rate words.
-    if driven.judge == BUILTIN or not response.strip():
+    if driven.judge == BUILTIN:
+        return score
+    if wording:
+        ratings = yield from official_questions.rate_response(
+            entry, wording, response, build_golden_dialogue(entry)
+        )
+        return replace(score, completeness=ratings[0], correctness=ratings[1])
+    if not response.strip():
         return score
     scores: list[int | None] = []
     for question in (
@@ -83,6 +89,12 @@ def judge_response(
         answer = interpret_transcript(question, transcript)
         scores.append(None if isinstance(answer, NotScored) else answer.score)
     return replace(score, completeness=scores[0], correctness=scores[1])
+
+
+def note_words(dialogue: Dialogue, completion: Completion, runner: PathRunner) -> None:
+    """Add the words beside the calls of an answer to the dialogue, where the runner shows them to judges."""
+    if runner.shows_words and completion.text:
+        dialogue.append({"role": "assistant", "content": completion.text})
 
 
 def build_golden_dialogue(entry: Entry) -> Dialogue:

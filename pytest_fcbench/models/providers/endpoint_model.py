@@ -42,6 +42,8 @@ class EndpointModel(ABC):
     timeout_s: float = 600.0
     tag: bool = False
     """True where each request names its entry in a header."""
+    chosen: frozenset[str] = frozenset()
+    """The parameters that the user chose, which no default of a request replaces."""
     immediate: bool = False
     dropped: dict[str, str] = field(default_factory=dict)
     answers_every_call: bool = False
@@ -61,7 +63,8 @@ class EndpointModel(ABC):
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
-        sent = dict(self.parameters)
+        parameters = self._choose_parameters(request)
+        sent = dict(parameters)
         answered = answer_unreadable_calls(request)
         asked = answered if self.answers_every_call else request
         while True:
@@ -77,12 +80,21 @@ class EndpointModel(ABC):
                 sent = {name: value for name, value in sent.items() if name not in named}
                 continue
             # Only a request that works without a parameter shows that the parameter was refused.
-            for name in self.parameters.keys() - sent.keys():
+            for name in parameters.keys() - sent.keys():
                 self.parameters.pop(name, None)
                 self.dropped.setdefault(name, f"{self.id} rejected it")
             if asked is not request:
                 self.answers_every_call = True
             return completion
+
+    def _choose_parameters(self, request: AskModel) -> dict[str, object]:
+        """Return the parameters of a request: the user's, then its own defaults, then the usual ones."""
+        settled = {*self.chosen, *self.dropped}
+        # Endpoints take the limit of output tokens under either of two names.
+        if "max_completion_tokens" in self.parameters:
+            settled.add("max_tokens")
+        defaults = {name: value for name, value in request.defaults.items() if name not in settled}
+        return {**self.parameters, **defaults}
 
     @abstractmethod
     async def send_request(

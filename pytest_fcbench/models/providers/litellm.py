@@ -226,6 +226,7 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
         api_key=settings.api_key,
         timeout_s=settings.timeout_s,
         tag=settings.tag,
+        chosen=settings.chosen_parameters,
     )
     return Chosen(model, choose_manner(settings))
 

@@ -268,6 +268,7 @@ def make_model(settings: Settings, endpoint: Endpoint) -> OpenAICompatibleModel:
         api_key=endpoint.api_key,
         timeout_s=settings.timeout_s,
         tag=settings.tag,
+        chosen=settings.chosen_parameters,
         name=endpoint.model,
     )
 

@@ -53,7 +53,15 @@ def describe_path_settings(means: PathSettings | None) -> str:
     if means is None:
         return "-"
     replies = "live replies" if means.live else "recorded replies"
-    return f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
+    told = f"by the {means.profile} rules, judge {means.judge}, similarity {means.similarity}, {replies}"
+    if means.runner is None:
+        return told
+    texts = (
+        f"texts of the official code ({means.wording})"
+        if means.wording
+        else "texts of pytest-fcbench, because 'fcbench pull complexfuncbench --code PATH' has read no others"
+    )
+    return f"{told}, as runner {means.runner}, {texts}"
 
 
 def format_time(seconds: float) -> str:

@@ -177,6 +177,43 @@ def test_a_refused_parameter_is_dropped_with_a_note() -> None:
     assert all(asked["seed"] == 7 for asked in endpoint.requests)
 
 
+def test_parameters_of_a_request_hold_unless_the_user_chose_others() -> None:
+    asked = replace(QUESTION, defaults={"temperature": 0.0, "max_tokens": 2048, "tool_choice": "auto"})
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        model = make_model(endpoint.api_base, temperature=0.001, max_tokens=64, seed=7)
+        model.chosen = frozenset(("max_tokens", "seed"))
+        asyncio.run(model.complete(make_entry(), asked))
+        asyncio.run(model.complete(make_entry(), QUESTION))
+    first, second = (
+        {name: asked[name] for name in asked if name not in ("model", "messages")}
+        for asked in endpoint.requests
+    )
+    assert first == {"temperature": 0.0, "max_tokens": 64, "seed": 7, "tool_choice": "auto"}
+    assert second == {"temperature": 0.001, "max_tokens": 64, "seed": 7}
+
+
+def test_the_limit_of_tokens_is_sent_under_one_name() -> None:
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        model = make_model(endpoint.api_base, max_completion_tokens=64)
+        asyncio.run(model.complete(make_entry(), replace(QUESTION, defaults={"max_tokens": 2048})))
+    assert endpoint.requests[0]["max_completion_tokens"] == 64
+    assert "max_tokens" not in endpoint.requests[0]
+
+
+def test_a_refused_default_is_dropped_with_a_note() -> None:
+    def answer(asked: Mapping[str, object]) -> Reply:
+        refused = make_error_reply(422, "Extra inputs are not permitted: tool_choice")
+        return refused if "tool_choice" in asked else make_message_reply("ok")
+
+    asked = replace(QUESTION, defaults={"tool_choice": "auto"})
+    with serve_answers(answer) as endpoint:
+        model = make_model(endpoint.api_base)
+        for _ in range(2):
+            asyncio.run(model.complete(make_entry(), asked))
+    assert model.notes == ("tool_choice was dropped: openai/m rejected it",)
+    assert ["tool_choice" in asked for asked in endpoint.requests] == [True, False, False]
+
+
 # The reply
 
 

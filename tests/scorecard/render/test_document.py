@@ -147,6 +147,8 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
         "judge": "builtin",
         "similarity": "structured",
         "live": False,
+        "runner": None,
+        "wording": None,
     }
     assert _find_value(found, "profiles", "official", "complex", "hotels") == {
         "scored": 1,

@@ -44,6 +44,17 @@ def test_path_settings_are_told_in_words() -> None:
     )
 
 
+def test_path_settings_say_whose_words_were_used() -> None:
+    ours = PathSettings(Profile.OFFICIAL, runner="qwen")
+    told = "by the official rules, judge builtin, similarity structured, recorded replies, as runner qwen, "
+    assert describe_path_settings(ours) == (
+        f"{told}texts of pytest-fcbench, because 'fcbench pull complexfuncbench --code PATH' has read "
+        "no others"
+    )
+    official = replace(ours, wording="c37b284")
+    assert describe_path_settings(official) == f"{told}texts of the official code (c37b284)"
+
+
 def test_an_interval_is_written_in_percent() -> None:
     assert format_limits(Interval(0.25, 1.0, "wilson")) == "25.0-100.0%"
     assert format_limits(None) == "-"

@@ -184,6 +184,7 @@ def _write_options(scorecard: Scorecard) -> str:
         options += [f"--fcbench-judge={means.judge}"] if means.judge != BUILTIN else []
         options += [f"--fcbench-similarity={means.similarity}"] if means.similarity != "structured" else []
         options += ["--fcbench-responses=live"] if means.live else []
+        options += [f"--fcbench-runner={means.runner}"] if means.runner else []
     return shlex.join(options)
 
 

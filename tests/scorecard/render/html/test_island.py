@@ -337,9 +337,9 @@ def test_the_command_has_the_means_of_conversations_along_golden_paths(tmp_path:
     for driven, options in (
         (PathSettings(Profile.CORRECTED), " --fcbench-profile=corrected"),
         (
-            PathSettings(Profile.OFFICIAL, "openai/j", "rapidfuzz", live=True),
+            PathSettings(Profile.OFFICIAL, "openai/j", "rapidfuzz", live=True, runner="qwen"),
             " --fcbench-profile=official --fcbench-judge=openai/j --fcbench-similarity=rapidfuzz "
-            "--fcbench-responses=live",
+            "--fcbench-responses=live --fcbench-runner=qwen",
         ),
     ):
         told = replace(card, facts=replace(card.facts, driven=driven))
