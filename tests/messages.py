@@ -204,23 +204,29 @@ FOREIGN_OPTIONS = frozenset(
 COMMAND = re.compile(r"(?:'|run: |run '|with: |next: )fcbench ([a-z][a-z-]*)")
 
 
-REFUSALS = frozenset(["UsageError", "ArgumentTypeError", "_make_error", "refuse_model"])
-"""Callables that are given the refusal of a value that a user chose."""
+REFUSALS = frozenset(
+    [
+        *("UsageError", "ArgumentTypeError", "_make_error", "refuse_model"),
+        *("SuiteError", "PackError", "PackMissing"),
+    ]
+)
+"""Callables that are given the refusal of a value or a file that a user chose."""
 VERBS = (
-    "accept add ask bundle check choose compare continue correct define diagnose draw give install leave "
-    "make merge name put quote raise remove rename repair replace replay run set unset use write"
+    "accept add ask bundle check choose compare continue copy correct define diagnose download draw give "
+    "install leave make merge name pull put quote raise remove rename repair replace replay run set unset "
+    "use write"
 )
 WAY_OUT = re.compile(
     rf"(?:^|[;:,.}}] )(?:so |or |and )?(?i:{'|'.join(VERBS.split())})\b"
     r"|(?<![\w-])--[a-z]|'fcbench |pip install|\bmust\b|\bneeds?\b|\be\.g\.|\bfor example\b|\bvalid too"
-    r"|\bexpected [A-Z]|\{(?:hint|rule|_WAY_OUT)\}"
+    r"|\bexpected [A-Z]|\{(?:hint|rule|how|at_hand|_WAY_OUT)\}"
 )
 """An imperative, an option, a command, or the rule that a value must keep."""
 
 
 def has_way_out(text: str) -> bool:
     """Tell whether a refusal says what to do or what is allowed."""
-    return WAY_OUT.search(re.sub(r"\{(?!hint\}|rule\}|_WAY_OUT\}).*?\}", "{}", text)) is not None
+    return WAY_OUT.search(re.sub(r"\{(?!(?:hint|rule|how|at_hand|_WAY_OUT)\}).*?\}", "{}", text)) is not None
 
 
 def find_option_names() -> frozenset[str]:

@@ -78,6 +78,7 @@ def test_a_way_out_is_found(text: str) -> None:
     "text",
     [
         "{path}: cannot be read: {error}",
+        "{path}: the id is used twice",
         "the name is set twice",
         "{name} is not a class",
         "unknown use of {use}",

@@ -130,12 +130,12 @@ def read_golden_paths(
         # The beginning of the line only saves parsing entries of other categories.
         entry = _make_entry(Field(value, path, line=number), known, wording)
         if entry.id in seen or (begins and begins["id"].decode() != entry.id):
-            raise SuiteError(f"{path}:{number}: {entry.id}: the id is used twice")
+            raise SuiteError(f"{path}:{number}: {entry.id}: the id is used twice; remove one of them")
         seen.add(entry.id)
         if category in (None, entry.category):
             yield entry
     if not seen and category is None:
-        raise SuiteError(f"{path}: contains no entries")
+        raise SuiteError(f"{path}: contains no entries; give the file of the dataset")
 
 
 def _make_entry(record: Field, known: list[tuple[object, FunctionDoc]], wording: PathWording | None) -> Entry:

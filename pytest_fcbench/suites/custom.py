@@ -113,7 +113,7 @@ def _read_beginning(file: Path) -> bytes:
             # A folder can contain large files that are no entries; Windows editors begin theirs with a BOM.
             return opened.read(100_000).removeprefix(BOM_UTF8)
     except OSError as error:
-        raise SuiteError(f"{file}: cannot be read: {error.strerror}") from None
+        raise SuiteError(f"{file}: cannot be read: {error.strerror}; give a readable file") from None
 
 
 def _split_by_category(file: Path) -> Iterator[Field]:
@@ -127,7 +127,9 @@ def _split_by_category(file: Path) -> Iterator[Field]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise SuiteError(f"{file}:{number}: not valid JSON: {error}") from None
+            raise SuiteError(
+                f"{file}:{number}: not valid JSON: {error}; write one object in each line"
+            ) from None
         if not isinstance(value, Mapping):
             raise SuiteError(f"{file}:{number}: must be an object")
         top = {key: value[key] for key in entry_files.keys_at_top() if key in value}

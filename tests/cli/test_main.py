@@ -151,7 +151,8 @@ def test_a_folder_with_a_broken_source_is_told(tmp_path: Path, capsys: pytest.Ca
     folder = write_tree(tmp_path / "odd", {**sources, "bfcl_eval/data/rows.json": ""})
     assert main.main(["pull", "bfcl", "--from", str(folder)]) == 1
     assert capsys.readouterr().err == (
-        "fcbench: not Python sources: invalid syntax (<unknown>, line 1); the package has changed\n"
+        "fcbench: not Python sources: invalid syntax (<unknown>, line 1); the package has changed, "
+        "so pull the pinned version\n"
     )
 
 

@@ -246,7 +246,9 @@ def test_a_row_without_id_is_told_with_its_line(
     suite = _open_suite_of(tmp_path, monkeypatch, "irrelevance", [_make_question("irrelevance_0", "?"), row])
     with pytest.raises(SuiteError) as caught:
         suite.load(CATEGORIES["irrelevance"])
-    assert str(caught.value) == "BFCL_v4_irrelevance.json:2: not a record with the key 'id'"
+    assert (
+        str(caught.value) == "BFCL_v4_irrelevance.json:2: not a record with the key 'id'; pull the pack again"
+    )
 
 
 def test_a_data_file_changed_in_the_cache_is_not_read(
@@ -305,11 +307,14 @@ def test_sources_are_not_run(tmp_path: Path) -> None:
     assert not trace.exists()
 
 
+CHANGED = "the package has changed, so pull the pinned version"
+
+
 @pytest.mark.parametrize("path", SOURCES)
 def test_a_source_that_is_missing_is_told(path: str) -> None:
     with pytest.raises(PackError) as caught:
         read_constants({name: text for name, text in TEXTS.items() if name != path})
-    assert str(caught.value) == f"{path} is missing; the package has changed"
+    assert str(caught.value) == f"{path} is missing; {CHANGED}"
 
 
 @pytest.mark.parametrize(
@@ -319,35 +324,35 @@ def test_a_source_that_is_missing_is_told(path: str) -> None:
             DOCS,
             "def _get_language_specific_hint",
             "def _hint",
-            "the function _get_language_specific_hint is not where it was; the package has changed",
+            f"the function _get_language_specific_hint is not where it was; {CHANGED}",
             id="function renamed",
         ),
         pytest.param(
             DOCS,
             '        return " In JavaScript."',
             "        pass",
-            f"{DOCS}: expected 3 texts, found 2; the package has changed",
+            f"{DOCS}: expected 3 texts, found 2; {CHANGED}",
             id="hint gone",
         ),
         pytest.param(
             DOCS,
             '            doc["d"] += " Anything."\n',
             "",
-            f"{DOCS}: expected 7 texts, found 6; the package has changed",
+            f"{DOCS}: expected 7 texts, found 6; {CHANGED}",
             id="note gone",
         ),
         pytest.param(
             TOOLS,
             '    schema["description"] += " A fraction."\n',
             '    schema["description"] += " A fraction."\n    schema["description"] += " Or not."\n',
-            f"{TOOLS}: expected 1 texts, found 2; the package has changed",
+            f"{TOOLS}: expected 1 texts, found 2; {CHANGED}",
             id="second note",
         ),
         pytest.param(
             KEYED,
             '            return "No names."',
             "            return None or str()",
-            "_dump_core_memory_to_context: expected 1 texts, found 0; the package has changed",
+            f"_dump_core_memory_to_context: expected 1 texts, found 0; {CHANGED}",
             id="sentence gone",
         ),
     ],

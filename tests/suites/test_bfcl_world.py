@@ -227,7 +227,8 @@ CHANGED: Mapping[str, tuple[str, str, str, str]] = {
 
 @pytest.mark.parametrize(("path", "old", "new", "words"), CHANGED.values(), ids=CHANGED)
 def test_a_changed_package_is_refused(path: str, old: str, new: str, words: str) -> None:
-    with pytest.raises(PackError, match=rf"^{words}.* is not where it was; the package has changed$"):
+    told = rf"^{words}.* is not where it was; the package has changed, so pull the pinned version$"
+    with pytest.raises(PackError, match=told):
         read_sources(path, old, new)
 
 

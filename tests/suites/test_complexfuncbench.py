@@ -346,7 +346,7 @@ def test_a_line_that_is_no_record_is_told(record: Record, line: bytes) -> None:
 def test_an_id_stands_once(record: Record) -> None:
     with pytest.raises(SuiteError) as caught:
         _read_rows(record, {**record, "id": "Car-Rental-35"}, record)
-    assert str(caught.value) == "cfb.jsonl:3: Car-Rental-34: the id is used twice"
+    assert str(caught.value) == "cfb.jsonl:3: Car-Rental-34: the id is used twice; remove one of them"
 
 
 def test_an_id_stands_once_within_a_record(record: Record) -> None:
@@ -358,7 +358,7 @@ def test_an_id_stands_once_within_a_record(record: Record) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\n \n"])
 def test_a_file_without_entries_is_none(content: bytes) -> None:
-    with pytest.raises(SuiteError, match=r"^cfb\.jsonl: contains no entries$"):
+    with pytest.raises(SuiteError, match=r"^cfb\.jsonl: contains no entries; give the file of the dataset$"):
         list(read_golden_paths(content, NOWHERE))
 
 

@@ -27,11 +27,13 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
     """Return prompt texts, language hints and the tables of the API classes. Raises ``PackError``."""
     for path in SOURCES:
         if path not in texts:
-            raise PackError(f"{path} is missing; the package has changed")
+            raise PackError(f"{path} is missing; the package has changed, so pull the pinned version")
     try:
         modules = {path: parse_module(texts[path]) for path in SOURCES}
     except (SyntaxError, ValueError) as error:
-        raise PackError(f"not Python sources: {error}; the package has changed") from None
+        raise PackError(
+            f"not Python sources: {error}; the package has changed, so pull the pinned version"
+        ) from None
     docs, tools, prompts = (modules[path] for path in (_DOCS, _TOOLS, _PROMPTS))
     (float_note,) = _expect(_read_added_texts(world.find_function(tools, "_cast_to_openai_type")), 1, _TOOLS)
     returned = _read_returned_texts(world.find_function(docs, "_get_language_specific_hint"))
@@ -66,7 +68,10 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
 def _expect(found: Iterator[str], count: int, path: str) -> list[str]:
     texts = list(found)
     if len(texts) != count:
-        raise PackError(f"{path}: expected {count} texts, found {len(texts)}; the package has changed")
+        raise PackError(
+            f"{path}: expected {count} texts, found {len(texts)}; the package has changed, "
+            "so pull the pinned version"
+        )
     return texts
 
 

@@ -33,7 +33,7 @@ def read_rows(pack: Pack, file: str, key: str = "id") -> Iterator[Mapping[str, o
         if line.strip():
             row: object = json.loads(line)
             if not isinstance(row, Mapping) or key not in row:
-                raise SuiteError(f"{file}:{number}: not a record with the key {key!r}")
+                raise SuiteError(f"{file}:{number}: not a record with the key {key!r}; pull the pack again")
             yield row
 
 

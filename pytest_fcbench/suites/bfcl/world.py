@@ -178,4 +178,4 @@ def _to_json(value: object) -> object:
 
 
 def _missing(what: str) -> PackError:
-    return PackError(f"{what} is not where it was; the package has changed")
+    return PackError(f"{what} is not where it was; the package has changed, so pull the pinned version")

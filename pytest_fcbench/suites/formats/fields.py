@@ -40,9 +40,9 @@ def read_yaml(path: Path) -> object:
     try:
         value: object = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
     except OSError as error:
-        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}; give a readable file") from None
     except Exception as error:  # noqa: BLE001 - PyYAML trips over a day that no month has, and many a tag
-        raise SuiteError(f"{path}: not valid YAML: {error}") from None
+        raise SuiteError(f"{path}: not valid YAML: {error}; correct it there") from None
     return value
 
 

@@ -65,7 +65,9 @@ class HubSource:
             if not origin.is_file():
                 raise PackError(f"{origin} is not a file; give {self.file} of {self.repo}")
             if origin.stat().st_size > LARGEST:
-                raise PackError(f"{origin.name} is refused: more than {LARGEST} bytes")
+                raise PackError(
+                    f"{origin.name} is refused: more than {LARGEST} bytes; give {self.file} of {self.repo}"
+                )
             shutil.copyfile(origin, new / self.file)
         else:
             with _translate_errors(self, revision):
@@ -121,7 +123,9 @@ def _request_metadata(source: HubSource, revision: str | None) -> _Metadata:
             f"be verified; if you have the file, run: fcbench pull {source.name} --from PATH"
         )
     if size > LARGEST:
-        raise PackError(f"refused: {source.file} has {size} bytes, more than {LARGEST}")
+        raise PackError(
+            f"refused: {source.file} has {size} bytes, more than {LARGEST}; pull an earlier --revision"
+        )
     return _Metadata(commit, etag, size)
 
 
@@ -145,7 +149,9 @@ def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) ->
         have = _append_rest(source, stated, partial, have)
     if have > stated.size:
         partial.unlink()
-        raise PackError(f"refused: {source.file} has more than the {stated.size} bytes that the hub states")
+        raise PackError(
+            f"refused: {source.file} has more than the {stated.size} bytes that the hub states; pull it again"
+        )
     if have < stated.size:
         raise PackError(
             f"the download was interrupted after {have} of {stated.size} bytes, which are stored; "

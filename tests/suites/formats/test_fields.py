@@ -47,7 +47,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     path = tmp_path / "none.yaml"
     with pytest.raises(SuiteError) as caught:
         read_yaml(path)
-    assert str(caught.value) == f"{path}: cannot be read: No such file or directory"
+    assert str(caught.value) == f"{path}: cannot be read: No such file or directory; give a readable file"
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ def test_a_missing_pack_names_the_commands_that_get_it(source: HubSource, cache:
         ),
         pytest.param(
             NEW + b"{}\n",
-            f"refused: {FILE} has more than the {len(NEW)} bytes that the hub states",
+            f"refused: {FILE} has more than the {len(NEW)} bytes that the hub states; pull it again",
             id="longer",
         ),
     ],

@@ -183,7 +183,9 @@ def test_a_wheel_with_another_hash_is_refused(
         file.write(b"\n")
     says = _expect_refusal(source, cache, wheel)
     assert says.startswith("demo_eval-1.0-py3-none-any.whl is refused: its sha256 is ")
-    assert says.endswith(f", but that of demo-eval 1.0 is {source.wheel_sha256}")
+    assert says.endswith(
+        f", but that of demo-eval 1.0 is {source.wheel_sha256}; give the wheel that the package index has"
+    )
     assert packs.open_pack(source, cache).read("rows.json")
 
 
@@ -193,7 +195,7 @@ def test_a_folder_with_other_content_is_refused(
     folder = write_tree(tmp_path / "unpacked", {**PACKAGE, "demo_eval/data/rows.json": "[]"})
     says = _expect_refusal(source, cache, folder)
     assert says.startswith("refused: the content is not that of demo-eval 1.0 (sha256 ")
-    assert says.endswith(f", pinned {source.content_sha256})")
+    assert says.endswith(f", pinned {source.content_sha256}); pull without --from")
     assert packs.open_pack(source, cache).read("rows.json")
 
 
@@ -263,7 +265,7 @@ def test_what_is_no_archive_is_refused(source: WheelSource, cache: Path, tmp_pat
     wheel = tmp_path / "text.whl"
     wheel.write_text("not a wheel", encoding="utf-8")
     says = _expect_refusal(_with_hash_of(source, wheel), cache, wheel)
-    assert says == "text.whl is not a wheel: File is not a zip file"
+    assert says == "text.whl is not a wheel: File is not a zip file; download it again"
 
 
 def test_an_origin_that_is_not_there_is_told(source: WheelSource, cache: Path, tmp_path: Path) -> None:
