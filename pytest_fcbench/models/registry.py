@@ -42,7 +42,7 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
     """Return the provider of the model that these settings name, and its argument.
 
     Raises ``UsageError`` for a name that nearly is one of a provider: litellm takes any name, and this one
-    is more likely a slip.
+    is more likely a slip. At an address it is a name that the server there knows.
     """
     name, colon, argument = settings.model.partition(":")
     outside = openai_compatible if openai_compatible.find_endpoint(settings) else litellm
@@ -54,7 +54,7 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
         return found, argument
     words = [provider.format_name(each) for each, provider in PROVIDERS.items()]
     ours = [word.partition(":")[0] for word in words if ":" in word or not colon]
-    if get_close_matches(name, ours, cutoff=0.75):
+    if not settings.api_base and get_close_matches(name, ours, cutoff=0.75):
         error = describe_unknown_name("model", settings.model, words)
         raise refuse_model(settings, f"{error} Any litellm id is valid too, e.g. gpt-4o or hosted_vllm/NAME.")
     return outside.PROVIDER, settings.model

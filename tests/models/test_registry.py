@@ -124,6 +124,13 @@ def test_a_name_that_nearly_is_ours_is_refused(name: str, guess: str | None) -> 
     )
 
 
+@pytest.mark.parametrize("name", ["oracle-x", "lexcial", "replay"])
+def test_at_an_address_any_name_is_one_of_that_server(name: str) -> None:
+    chosen = _choose_model(model=name, api_base="http://127.0.0.1:1/v1")
+    assert isinstance(chosen.model, OpenAICompatibleModel)
+    assert chosen.model.name == name
+
+
 @pytest.mark.parametrize("kind", ["replay", "scripted"])
 def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
