@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import pytest
 
-from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
-from tests.factories import make_record
+from tests.factories import make_card, make_record
 
 EVIDENCE = Evidence(
     [
@@ -32,6 +35,80 @@ def test_every_rule_has_its_outcome_in_order() -> None:
     rules = [parse_rule(text) for text in ("multiple>=0.9", "multiple>=0.1")]
     outcomes = gate.check_rules(rules, EVIDENCE)
     assert [(o.rule, o.code) for o in outcomes] == [("multiple>=0.9", BROKEN), ("multiple>=0.1", HELD)]
+
+
+# Evidence
+
+
+def make_evidence(*verdicts: Verdict, profile: Profile = Profile.OFFICIAL, **more: object) -> Evidence:
+    records = [
+        make_record(verdict, Passed(), category="multiple", number=number)
+        for number, verdict in enumerate(verdicts)
+    ]
+    return replace(Evidence(records, profile, lambda name: 0, {}), **more)  # type: ignore[arg-type]
+
+
+def test_a_score_is_that_of_the_profile() -> None:
+    wrong = Failed("x", "y")
+    official, corrected = (make_evidence(wrong, profile=each).score("multiple") for each in Profile)
+    assert official is not None
+    assert corrected is not None
+    assert (official.accuracy, corrected.accuracy) == (0.0, 1.0)
+
+
+def test_missing_verdicts_are_as_assumed() -> None:
+    evidence = make_evidence(Passed(), NotScored("timeout", "z"))
+    worst, best = (evidence.score("multiple", assumed) for assumed in (gate.FAILING, gate.PASSING))
+    assert worst is not None
+    assert best is not None
+    assert (worst.accuracy, best.accuracy) == (0.5, 1.0)
+
+
+def test_categories_without_entries_weigh_by_their_size() -> None:
+    """Overall, the categories of ``live`` count by their entries, also those that were not run."""
+    records = [make_record(Passed(), category="live_simple")]
+    small = Evidence(records, Profile.OFFICIAL, lambda name: 1, {}).score("live")
+    large = Evidence(records, Profile.OFFICIAL, lambda name: 100, {}).score("live")
+    assert small is not None
+    assert large is not None
+    assert small.accuracy != large.accuracy
+
+
+OLD = {"version": "1", "pack_hash": "0123456789abcdef"}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (OLD, OLD, None),
+        (
+            OLD,
+            {**OLD, "version": "2"},
+            "the baseline is of another core: version 1 (0123456789ab), this run version 2 (0123456789ab); "
+            "make a new one with 'fcbench baseline save'",
+        ),
+        (
+            {**OLD, "pack_hash": None},
+            OLD,
+            "the baseline is of another core: version 1, this run version 1 (0123456789ab); "
+            "make a new one with 'fcbench baseline save'",
+        ),
+    ],
+)
+def test_a_baseline_of_other_entries_is_not_comparable(
+    before: Mapping[str, str | None], now: Mapping[str, str | None], told: str | None
+) -> None:
+    baseline = make_card({"multiple": [True]}, suites={"core": before})
+    assert make_evidence(Passed(), suites={"core": now}, baseline=baseline).not_comparable == told
+
+
+def test_a_suite_that_only_one_of_both_has_is_no_obstacle() -> None:
+    baseline = make_card({"multiple": [True]}, suites={"mine": OLD})
+    assert make_evidence(Passed(), suites={"core": OLD}, baseline=baseline).not_comparable is None
+
+
+def test_without_a_baseline_nothing_is_comparable() -> None:
+    assert make_evidence(Passed()).not_comparable == "there is no baseline to compare with"
 
 
 # Exit codes
