@@ -1,9 +1,10 @@
 """The data of the page's script: two islands of JSON in the page.
 
-The *index* is small and read at once: models, categories, and for each entry its category and the verdicts
-of each scorecard as numbers, which is all that a filter needs. The *entries* are a JSON array with a line for
-each entry; a line is searched as text and parsed only when its row is shown. Values of arguments are text
-already, because JavaScript would write many of them otherwise (1.0, NaN, long integers).
+The *index* is read at once: models, categories, conversations that several entries continue, and for each
+entry its category and the verdicts of each scorecard as numbers, which is all that a filter needs. The
+*entries* are a JSON array with a line for each entry; a line is searched as text and parsed only when its row
+is shown. Values of arguments are text already, because JavaScript would write many of them otherwise (1.0,
+NaN, long integers).
 
 Texts of models are cut to one length, the longest with which the page stays within ``_ALL`` characters.
 """
@@ -40,6 +41,9 @@ Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
 """The executed calls of a conversation, by turn and step: each call as text, and its result."""
 
 Json: TypeAlias = dict[str, object]
+
+_Turns: TypeAlias = Sequence[Sequence[Mapping[str, object]]]
+"""The completions of each turn as JSON values."""
 
 LONGEST = 20_000
 """The most characters that are shown of a model's text."""
@@ -78,7 +82,9 @@ def build_islands(
         for record in scorecard.records:
             items.setdefault(record.entry, []).append((place, record))
     shared = _Shared()
-    texts = _iterate_texts(record for scorecard in scorecards for record in scorecard.records)
+    conversations = [record.turns for card in scorecards for record in card.records]
+    conversations += [held.turns for card in scorecards for held in card.facts.earlier]
+    texts = _iterate_texts(conversations)
     longest = find_fair_length(map(len, texts), LONGEST, _ALL)
     rows, lines = [], []
     for key, found in items.items():
@@ -97,6 +103,10 @@ def build_islands(
         # The entry may be of a suite that is not here.
         asked = _describe_entry(entry, shared) if (entry := told.entries.get(key)) else {}
         lines.append({"id": key, **asked, "answers": answers})
+    earlier = _describe_earlier(scorecards, told, longest)
+    for line in lines:
+        if held := [name for name in _list_earlier(told.entries.get(str(line["id"]))) if name in earlier]:
+            line["after"] = held
     index = {
         "labels": list(labels),
         "options": [_write_options(scorecard) for scorecard in scorecards],
@@ -106,6 +116,7 @@ def build_islands(
         "words": [each.partition(" ")[::2] for each in shared.words],
         "tests": list(shared.tests),
         "functions": shared.functions,
+        "earlier": earlier,
         "rows": rows,
     }
     # A line for each entry: the page's script searches lines as text and parses only those it shows.
@@ -224,6 +235,28 @@ def _describe_entry(entry: Entry, shared: _Shared) -> Json:
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
 
 
+def _list_earlier(entry: Entry | None) -> list[str]:
+    """List the item ids of the conversations that an entry continues; none of an entry that is not known."""
+    return [before.item_id for before in entry.earlier] if entry else []
+
+
+def _describe_earlier(scorecards: Sequence[Scorecard], told: Told, longest: int) -> dict[str, Json]:
+    """Describe the conversations that were held before those of entries, by item id."""
+    asked = {before.item_id: before for entry in told.entries.values() for before in entry.earlier}
+    described: dict[str, Json] = {}
+    for place, scorecard in enumerate(scorecards):
+        for held in scorecard.facts.earlier:
+            line = described.setdefault(held.entry, {"id": held.entry, "answers": []})
+            if entry := asked.get(held.entry):
+                said = [[[message.role, message.content] for message in turn] for turn in entry.turns]
+                line["turns"] = [{"said": messages} for messages in said]
+            answers = line["answers"]
+            assert isinstance(answers, list)
+            turns = _describe_turns(held.turns, held.steps, None, longest)
+            answers.append({"of": place, "turns": turns})
+    return described
+
+
 def _list_accepted(parameter: tuple[str, object]) -> list[object]:
     """List a parameter, the values that are accepted, and whether it may be left out."""
     name, values = parameter
@@ -239,17 +272,7 @@ def _describe_answer(
     official, corrected = (_describe_verdict(record.verdict(profile)) for profile in Profile)
     verdicts = [official] if official == corrected else [official, corrected]
     answer: Json = {"of": place, "verdicts": verdicts}
-    # Steps are listed flat, turns are nested.
-    usage = iter(record.steps)
-    turns = [
-        [
-            _describe_step(
-                completion_from_json(step), next(usage, Usage()), done[turn][number] if done else (), longest
-            )
-            for number, step in enumerate(steps)
-        ]
-        for turn, steps in enumerate(record.turns)
-    ]
+    turns = _describe_turns(record.turns, record.steps, done, longest)
     name, _, rest = scorecard.nodeids.get(record.item_id, "").partition("[")
     # The calls along a golden path, once where both profiles judged them alike.
     rows = {p: list(map(_describe_call_verdict, path.verdicts)) for p in Profile if (path := record.path(p))}
@@ -265,6 +288,22 @@ def _describe_answer(
         "test": _number(shared.tests, name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
+
+
+def _describe_turns(
+    turns: _Turns, steps: Sequence[Usage], done: Done | None, longest: int
+) -> list[list[Json]]:
+    # Steps are listed flat, turns are nested.
+    usage = iter(steps)
+    return [
+        [
+            _describe_step(
+                completion_from_json(step), next(usage, Usage()), done[turn][number] if done else (), longest
+            )
+            for number, step in enumerate(turn_steps)
+        ]
+        for turn, turn_steps in enumerate(turns)
+    ]
 
 
 def _describe_call_verdict(verdict: CallVerdict) -> list[str]:
@@ -350,10 +389,10 @@ def _format_arguments(call: ToolCall) -> str:
     return call.arguments if isinstance(call.arguments, str) else write_value(call.arguments)
 
 
-def _iterate_texts(records: Iterable[Record]) -> Iterator[str]:
+def _iterate_texts(conversations: Iterable[_Turns]) -> Iterator[str]:
     """Yield all texts of models that are subject to the limit."""
-    for record in records:
-        for turn in record.turns:
+    for turns in conversations:
+        for turn in turns:
             for completion in map(completion_from_json, turn):
                 yield completion.text or ""
                 yield completion.reasoning or ""

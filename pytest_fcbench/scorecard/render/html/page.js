@@ -221,6 +221,9 @@
       }
       if (answer.took) made.append(make("p", "role", answer.took));
     }
+    for (const id of told.after || []) {
+      made.append(fold(`earlier conversation ${id}`, () => conversation(index.earlier[id])));
+    }
     made.append(make("h3", "", "Conversation"), ...conversation(told));
     if ((told.functions || []).length) {
       made.append(fold(offered(told.functions), () => functions(told.functions)));

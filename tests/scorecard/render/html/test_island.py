@@ -17,7 +17,7 @@ from pytest_fcbench.domain.entry import Comparison, ExpectedResponse, ExpectedRe
 from pytest_fcbench.domain.transcript import Completion, Fault, PathSettings, completion_to_json
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from pytest_fcbench.scorecard.render.html.island import (
     LONGEST,
     Done,
@@ -29,6 +29,7 @@ from pytest_fcbench.scorecard.render.html.island import (
     write_value,
 )
 from tests.factories import (
+    FACTS,
     make_call_verdict,
     make_doc,
     make_entry,
@@ -359,3 +360,35 @@ def test_values_that_json_cannot_write() -> None:
     assert write_value({1, 2}) == "{1, 2}"
     assert write_value("å") == '"å"'
     assert write_value(10**30) == str(10**30)
+
+
+# Earlier conversations
+
+
+def make_memory_islands(tmp_path: Path, told: Told) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the islands of a question about a memory that one conversation has filled, in two runs."""
+    turns = ((completion_to_json(Completion(text="I keep it.")),),)
+    before = EarlierConversation("core:memory_kv_0_before_0", (Usage(latency_s=1.5),), turns)
+    records = [make_record(category="memory_kv"), make_record(number=1)]
+    path = write_scorecard(tmp_path / "card.json", records, replace(FACTS, earlier=(before,)))
+    card = scorecard_files.load_scorecard(path)
+    made = build_islands([card, card], ["a", "b"], told, Profile.OFFICIAL)
+    return json.loads(made.index), json.loads(made.entries)
+
+
+def test_an_entry_names_the_conversations_that_it_continues(tmp_path: Path) -> None:
+    before = make_entry("memory_kv", query="My cat is Ada.", entry_id="memory_kv_0_before_0")
+    question = replace(make_entry("memory_kv", query="Who is Ada?"), after=before)
+    index, entries = make_memory_islands(tmp_path, Told({question.key: question}))
+    after = {entry["id"]: entry.get("after") for entry in entries}
+    assert after == {question.key: [before.item_id], "core:simple_python_1": None}
+    shown = index["earlier"][before.item_id]
+    assert shown["turns"] == [{"said": [["user", "My cat is Ada."]]}]
+    assert [answer["of"] for answer in shown["answers"]] == [0, 1]
+    assert shown["answers"][0]["turns"] == [[{"text": "I keep it.", "took": "1.50 s"}]]
+
+
+def test_of_an_unknown_entry_no_earlier_conversation_is_named(tmp_path: Path) -> None:
+    index, entries = make_memory_islands(tmp_path, Told())
+    assert [entry.get("after") for entry in entries] == [None, None]
+    assert "turns" not in index["earlier"]["core:memory_kv_0_before_0"]
