@@ -230,3 +230,29 @@ def change_somewhere(state: object) -> st.SearchStrategy[object]:
             lambda i: change_somewhere(state[i]).map(lambda new: [*state[:i], new, *state[i + 1 :]])
         )
     return STATES if not isinstance(state, str) else st.text(max_size=3).map(lambda more: state + more)
+
+
+ONES = "1" * 100
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "shown"),
+    [
+        pytest.param(
+            "2" + ONES[:59], "3" + ONES[:59], ("2" + ONES[:59], "3" + ONES[:59]), id="as long as may be"
+        ),
+        pytest.param(
+            "2" + ONES[:59], "3" + ONES[:60], ("2" + ONES[:59], "3" + ONES[:59] + "…"), id="one is longer"
+        ),
+        pytest.param(
+            ONES[:70], ONES[:75], ("…" + ONES[:20], "…" + ONES[:25]), id="one begins like the other"
+        ),
+        pytest.param(ONES[:95], ONES[:70], ("…" + ONES[:45], "…" + ONES[:20]), id="and the other way round"),
+    ],
+)
+def test_long_numbers_are_cut_around_their_first_difference(
+    expected: str, found: str, shown: tuple[str, str]
+) -> None:
+    """Numbers, as their texts have no quotes at the end, in which they would differ."""
+    (difference,) = find_differences(int(expected), int(found))
+    assert (difference.expected, difference.found) == shown
