@@ -15,9 +15,12 @@ from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
 
 def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
     """Return the judgement with a corrected verdict that knows how the answers ended."""
+    failed_in = judgement.corrected.details.get("turn") if isinstance(judgement.corrected, Failed) else None
+    # An answer after the turn that failed is not the cause.
+    last = failed_in if isinstance(failed_in, int) else len(transcript.answers)
     ended = [
         (number, completion)
-        for number, turn in enumerate(transcript.answers, 1)
+        for number, turn in enumerate(transcript.answers[:last], 1)
         for completion in turn
         if completion.ending is not None
     ]

@@ -76,6 +76,16 @@ def test_in_a_conversation_the_turn_is_named() -> None:
     assert judged.corrected.reason.startswith("turn 2: the answer was cut")
 
 
+def test_an_answer_after_the_turn_that_failed_is_not_the_cause() -> None:
+    transcript = make_transcript(Completion(text="a"), mode=Mode.FC)
+    cut = make_transcript(Completion(text="b", ending=Ending.CUT), mode=Mode.FC)
+    talk = replace(transcript, turns=(*transcript.turns, *cut.turns))
+    for turn, code in ((1, "wrong"), (2, "answer:length")):
+        failed = Judgement.same_in_both(Failed("wrong", "why", {"turn": turn}))
+        judged = judge_ending(make_entry("multi_turn_base"), talk, failed)
+        assert name_outcomes(judged) == ("wrong", code)
+
+
 # Officially nobody looks: an answer of nothing, which a filter has stopped, passes.
 def test_a_filtered_answer_passes_irrelevance_officially_only() -> None:
     entry, filtered = make_entry("irrelevance"), Completion(text=None, ending=Ending.FILTERED)
