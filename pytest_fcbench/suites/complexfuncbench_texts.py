@@ -168,7 +168,7 @@ def _parse(clone: Path, name: str) -> ast.Module:
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
         if len(content) > _LARGEST:
-            raise PackError(f"{path} is refused: more than {_LARGEST} bytes")
+            raise _refuse(clone, name, f"it has more than {_LARGEST} bytes")
         return parse_module(content.decode())
     except OSError as error:
         raise PackError(

@@ -88,7 +88,9 @@ def _read_function(function: ast.FunctionDef) -> Iterator[str]:
 
     A text without one is a name, a key or a date format.
     """
-    texts = [each for each in _list_texts(function) if each is not _find_docstring(function)]
+    first = function.body[0]
+    docstring = first.value if isinstance(first, ast.Expr) else None
+    texts = [each for each in _list_texts(function) if each is not docstring]
     for node in sorted(texts, key=lambda text: (text.lineno, text.col_offset)):
         parts: list[ast.expr] = node.values if isinstance(node, ast.JoinedStr) else [node]
         if any(isinstance(part, ast.Constant) and " " in str(part.value) for part in parts):
@@ -104,11 +106,6 @@ def _list_texts(node: ast.AST) -> Iterator[ast.JoinedStr | ast.Constant]:
             yield child
         else:
             yield from _list_texts(child)
-
-
-def _find_docstring(function: ast.FunctionDef) -> ast.expr | None:
-    first = function.body[0]
-    return first.value if isinstance(first, ast.Expr) else None
 
 
 def _write_parts(parts: list[ast.expr]) -> Iterator[str]:

@@ -104,8 +104,9 @@ def build_islands(
         asked = _describe_entry(entry, shared) if (entry := told.entries.get(key)) else {}
         lines.append({"id": key, **asked, "answers": answers})
     earlier = _describe_earlier(scorecards, told, longest)
-    for line in lines:
-        if held := [name for name in _list_earlier(told.entries.get(str(line["id"]))) if name in earlier]:
+    for line, key in zip(lines, items, strict=True):
+        before = told.entries[key].earlier if key in told.entries else ()
+        if held := [each.item_id for each in before if each.item_id in earlier]:
             line["after"] = held
     index = {
         "labels": list(labels),
@@ -233,11 +234,6 @@ def _describe_entry(entry: Entry, shared: _Shared) -> Json:
                 for step in steps
             ]
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
-
-
-def _list_earlier(entry: Entry | None) -> list[str]:
-    """List the item ids of the conversations that an entry continues; none of an entry that is not known."""
-    return [before.item_id for before in entry.earlier] if entry else []
 
 
 def _describe_earlier(scorecards: Sequence[Scorecard], told: Told, longest: int) -> dict[str, Json]:
