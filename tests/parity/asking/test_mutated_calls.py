@@ -149,6 +149,35 @@ def test_changed_calls_return_what_they_officially_return(bfcl: Suite, tmp_path:
     assert len(compared) == 9, "a class was not among them"
 
 
+def draw_web_call(random: Random) -> str:
+    """Draw a call of a web tool that is refused before anything is asked."""
+    value, other = (repr(random.choice(VALUES)) for _ in range(2))
+    return random.choice(
+        (
+            f"fetch_url_content(url={value})",
+            f"fetch_url_content({value}, mode={other})",
+            f"fetch_url_content(url={value}, more={other})",
+            f"fetch_url_content(mode={value})",
+            f"search_engine_query(max_results={value})",
+            f"search_engine_query(keywords={value}, more={other})",
+            f"search_engine_query({value}, keywords={other})",
+            f"search_web(keywords={value})",
+        )
+    )
+
+
+@NEEDS_OFFICIAL
+def test_refused_calls_of_web_tools_return_what_they_officially_return(bfcl: Suite, tmp_path: Path) -> None:
+    random = Random(SEED)
+    entry = next(entry for entry in index_entries(bfcl).values() if entry.category.name == "web_search_base")
+    calls = [draw_web_call(random) for _ in range(500)]
+    (theirs,) = run_official(tmp_path, [(entry, calls)])
+    ours = open_environments(entry, bfcl.world).perform_calls(calls)
+    pairs = zip(calls, map(settle, ours), map(settle, theirs), strict=True)
+    assert [each for each in pairs if each[1] != each[2]] == []
+    assert len(set(theirs)) > 20
+
+
 def test_a_changed_call_is_another_one() -> None:
     random = Random(1)
     made: Mapping[str, int] = Counter(mutate_call(random, "f(a=1, b='x')", ["g"]) for _ in range(200))
