@@ -184,16 +184,16 @@ class RunContext:
 
     def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Conversation:
         """Return the conversation about an entry, in environments of its own."""
-        if self.lacks_search(entry) and not self.model.immediate:
+        if self.lacks_search(entry):
             # Refused here, before the model is paid for an answer that cannot be scored.
             raise refuse_search()
         suite = self.suites[entry.suite]
         return converse(entry, Setting(manner or self.manner, suite, self.driven, memories))
 
     def lacks_search(self, entry: Entry) -> bool:
-        """Tell whether an entry is about the open web, and nobody was named who searches it."""
+        """Tell whether an entry is about the open web, and nobody was named who searches it for the model."""
         about_web = entry.category.name in SELECTIONS["web_search"] and self.suites[entry.suite].web is None
-        return about_web and self.settings.search == "core"
+        return about_web and self.settings.search == "core" and not self.model.immediate
 
     def check(self) -> None:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""

@@ -15,7 +15,7 @@ from pytest_fcbench.run.early_notes import list_early_notes
 
 
 def make_context(cache: Path, **options: object) -> RunContext:
-    return RunContext(replace(build_settings({"model": "oracle", **options}, None), cache=cache))
+    return RunContext(replace(build_settings({"model": "openai/some", **options}, None), cache=cache))
 
 
 def load(context: RunContext, category: str) -> list[Entry]:
@@ -31,6 +31,11 @@ def test_official_web_questions_need_a_search_engine(pack_cache: Path) -> None:
     context = make_context(pack_cache, suite=["bfcl", "core"], category=["web_search_base"])
     (note,) = list_early_notes(context, load(context, "web_search_base"))
     assert note.startswith("100 bfcl entries will not be scored (no_search): each needs a web search; choose")
+
+
+def test_a_baseline_answers_without_a_search_engine(pack_cache: Path) -> None:
+    context = make_context(pack_cache, suite=["bfcl"], category=["web_search_base"], model="oracle")
+    assert list_early_notes(context, load(context, "web_search_base")) == []
 
 
 @pytest.mark.parametrize("search", ["duckduckgo", "recorded:web.jsonl"])
