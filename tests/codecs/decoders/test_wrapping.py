@@ -16,6 +16,7 @@ from tests.codecs.hostile import must_end
         pytest.param("f(x=[1]", "[f(x=[1]", id="bracket of a value taken for the end"),
         pytest.param("\t[f()]", "[\t[f()]", id="tab stays"),
         pytest.param("", "[]", id="empty"),
+        pytest.param("X", "[X]", id="letter"),
     ],
 )
 def test_missing_brackets_are_added(text: str, expected: str) -> None:
@@ -33,6 +34,13 @@ def test_missing_brackets_are_added(text: str, expected: str) -> None:
         pytest.param("a ```f()``` b", "a ```f()``` b", id="fence in the middle"),
         pytest.param("``````", "", id="empty fence"),
         pytest.param("f(x='```')", "f(x='```')", id="backticks in a value"),
+        pytest.param("```[f()]```", "[f()]", id="fence on the line"),
+        pytest.param("```python [f()]```", "[f()]", id="fence and language on the line"),
+        pytest.param("```python```", "python", id="one word"),
+        pytest.param("```f()\ng()```", "f()\ng()", id="no language in the first line"),
+        pytest.param("```f()", "f()", id="opened only"),
+        pytest.param("f()```", "f()", id="closed only"),
+        pytest.param("Xf()X", "Xf()X", id="letters at both ends"),
     ],
 )
 def test_a_fence_is_stripped(text: str, expected: str) -> None:
@@ -48,3 +56,40 @@ def test_a_fence_is_stripped(text: str, expected: str) -> None:
 )
 def test_stripping_a_fence_ends_soon(text: str) -> None:
     must_end(lambda: wrapping.strip_fence(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[f(), g()]", "f(), g()"),
+        ("```\n[f()]\n```", "f()"),
+        ("[ f() ,]", "f() "),
+        ("f();,;", "f()"),
+        ("[f()", "[f()"),
+        ("f()]", "f()]"),
+        ("X[f()]X", "X[f()]X"),
+        ("", ""),
+    ],
+)
+def test_brackets_around_all_of_a_text_are_stripped(text: str, expected: str) -> None:
+    assert wrapping.strip_brackets(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "expected"),
+    [
+        ("<a>x</a>", 0, (3, 4)),
+        ("b<a></a>", 0, (4, 4)),
+        ("<a>x</a><a>yz</a>", 0, (3, 4)),
+        ("<a>x</a><a>yz</a>", 1, (11, 13)),
+        ("</a><a>x</a>", 0, (7, 8)),
+        ("<a>x", 0, None),
+        ("x</a>", 0, None),
+        ("<a>x</a>", 1, None),
+    ],
+)
+def test_the_first_text_between_two_marks_is_found(
+    text: str, start: int, expected: tuple[int, int] | None
+) -> None:
+    assert wrapping.find_between(text, "<a>", "</a>", start) == expected
+    assert start or wrapping.find_between(text, "<a>", "</a>") == expected

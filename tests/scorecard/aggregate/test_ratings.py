@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.verdict import Judgement, JudgeRating, NotScored
+from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval
 from pytest_fcbench.scorecard.aggregate.ratings import (
     MOST,
     summarise_ratings,
@@ -51,6 +53,7 @@ def test_where_no_reply_was_rated_there_is_no_mean() -> None:
     assert (found.rated, found.not_rated, found.mean, found.interval) == (0, 1, None, None)
     table = tabulate_ratings(make_chat_records(NONE), None)
     assert table
+    assert table.title == "replies rated by a judge (0 to 2)"
     assert table.rows == (("chatable", "0", "1", "-", "-", "0", "0", "0"),)
 
 
@@ -64,10 +67,25 @@ def test_trials_of_an_entry_are_a_cluster() -> None:
     assert abs(two.high - two.low - (one.high - one.low)) < 0.01
 
 
+def test_every_reply_counts_in_whatever_order() -> None:
+    found = summarise_ratings(make_chat_records(None, NONE, 2, None, NONE, NONE, 1))
+    assert (found.rated, found.not_rated, found.counts) == (2, 3, (0, 1, 1))
+
+
+def test_the_interval_is_that_of_entries_and_not_of_replies() -> None:
+    records = [record for trial in (1, 2, 3) for record in make_chat_records(2, 0, 2, trial=trial)]
+    found, expected = summarise_ratings(records).interval, find_cluster_interval([(6, 6), (0, 6), (6, 6)])
+    assert found
+    assert expected
+    assert (found.low, found.high) == pytest.approx((2 * expected.low, 2 * expected.high))
+
+
 def test_a_row_for_each_category() -> None:
     found = tabulate_ratings(make_chat_records(2, 0, NONE), "wise")
     assert found
     assert found.title == "replies rated by wise (0 to 2)"
+    assert found.columns == ("", "rated", "not rated", "mean", "95%", "0", "1", "2")
+    assert found.notes == ("ratings change no verdict; replies that were not rated are not in the mean",)
     assert found.rows == (("chatable", "2", "1", "1.00", "0.11-1.89", "1", "0", "1"),)
 
 

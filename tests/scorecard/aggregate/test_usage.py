@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from math import sqrt
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
-from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.domain.transcript import Aside, Completion, Party
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from tests.factories import make_record
 
 NOTHING = CostLatency(0, 0, *[None] * 8)
@@ -139,3 +140,44 @@ def test_the_parts_of_a_run_sum_up(records: list[Record], cut: int) -> None:
 @given(_RECORDS.flatmap(lambda records: st.tuples(st.just(records), st.permutations(records))))
 def test_the_order_of_records_does_not_matter(orders: tuple[list[Record], list[Record]]) -> None:
     assert measure_usage(orders[0]) == measure_usage(orders[1])
+
+
+# What is no step of a Record
+
+
+def make_aside(party: Party, tokens: int | None, usd: float | None = None) -> Aside:
+    return Aside(party, "digest", Completion(input_tokens=tokens, output_tokens=1, latency_s=2.0), usd)
+
+
+def test_other_parties_are_summed_by_name() -> None:
+    records = [
+        replace(make_record(), asides=(make_aside(Party.SIMILARITY, 5), make_aside(Party.JUDGE, 10, 0.5))),
+        replace(make_record(number=1), asides=(make_aside(Party.JUDGE, 30, 0.25),)),
+    ]
+    found = measure_beside_records(records)
+    assert list(found) == sorted((Party.JUDGE, Party.SIMILARITY))
+    judge = found[Party.JUDGE]
+    assert (judge.steps, judge.input_tokens, judge.output_tokens, judge.usd) == (2, 40, 2, 0.75)
+    assert judge.latency_mean_s == 2.0
+    assert found[Party.SIMILARITY].input_tokens == 5
+
+
+def test_searches_have_no_tokens_and_no_row() -> None:
+    record = replace(make_record(), asides=(make_aside(Party.WEB, None), make_aside(Party.JUDGE, 1)))
+    assert list(measure_beside_records([record])) == [Party.JUDGE]
+
+
+def test_earlier_conversations_come_first() -> None:
+    earlier = [
+        EarlierConversation("core:a", (Usage(1.0, 10, 1, 0.1), Usage(1.0, 20, 2, 0.1)), ()),
+        EarlierConversation("core:b", (Usage(1.0, 30, 3, 0.1),), ()),
+    ]
+    record = replace(make_record(), asides=(make_aside(Party.JUDGE, 1),))
+    found = measure_beside_records([record], earlier)
+    assert list(found) == ["earlier conversations", Party.JUDGE]
+    held = found["earlier conversations"]
+    assert (held.steps, held.input_tokens, held.output_tokens) == (3, 60, 6)
+
+
+def test_nothing_beside_records_is_nothing() -> None:
+    assert measure_beside_records([make_record()]) == {}
