@@ -26,21 +26,10 @@ _LARGEST = 1_000_000
 class NoCallError(Exception):
     """The text is not a call that can be carried out."""
 
-
-class UnknownNameError(NoCallError):
-    """A text has a name that stands for nothing; ``name`` is what Python would not find."""
-
-    def __init__(self, kind: str, name: str) -> None:
-        super().__init__(f"there is no {kind} {name:.200}")
-        self.name = name.partition(".")[0]
-
-
-class RepeatedArgumentError(NoCallError):
-    """A call gives an argument twice; ``problem`` is what Python says of it."""
-
-    def __init__(self, function: str, argument: str, line: int) -> None:
-        super().__init__(f"the arguments of {function} are not one value for each name")
-        self.problem = f"keyword argument repeated: {argument} (<string>, line {line})"
+    def __init__(self, message: str, in_python: str = "") -> None:
+        super().__init__(message)
+        self.in_python = in_python
+        """What Python says where it evaluates the text; empty where that is not known."""
 
 
 def carry_out_call(text: str, functions: Functions) -> object:
@@ -76,11 +65,12 @@ def _carry_out(node: ast.expr, functions: Functions) -> object:
         raise NoCallError(f"not a function call: {write_expression(node):.200}")
     name = node.func.id if isinstance(node.func, ast.Name) else write_expression(node.func)
     if name not in functions:
-        raise UnknownNameError("function", name)
+        raise _refuse_name("function", name)
     seen: set[str] = set()
     for keyword in node.keywords:
         if keyword.arg in seen:
-            raise RepeatedArgumentError(name, keyword.arg, keyword.lineno)
+            in_python = f"keyword argument repeated: {keyword.arg} (<string>, line {keyword.lineno})"
+            raise NoCallError(f"the arguments of {name} are not one value for each name", in_python)
         seen |= {keyword.arg} if keyword.arg else set()
     positional = [_evaluate_argument(argument, functions) for argument in node.args]
     named: dict[str, object] = {}
@@ -91,6 +81,10 @@ def _carry_out(node: ast.expr, functions: Functions) -> object:
             raise NoCallError(f"the arguments of {name} are not one value for each name")
         named |= members
     return functions[name](*positional, **named)
+
+
+def _refuse_name(kind: str, name: str) -> NoCallError:
+    return NoCallError(f"there is no {kind} {name:.200}", f"name {name.partition('.')[0]!r} is not defined")
 
 
 def _evaluate_argument(node: ast.expr, functions: Functions) -> object:
@@ -116,7 +110,7 @@ def _evaluate(node: ast.expr, functions: Functions) -> object:
         case ast.Subscript(value=ast.Call() | ast.Subscript() as value, slice=index):
             return _evaluate(value, functions)[_evaluate(index, functions)]  # type: ignore[index]  # or an error
         case ast.Name(id=name):
-            raise UnknownNameError("value", name)
+            raise _refuse_name("value", name)
         case ast.JoinedStr(values=parts) if all(isinstance(part, ast.Constant) for part in parts):
             return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
     return fold_constants(node)

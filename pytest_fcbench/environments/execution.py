@@ -14,8 +14,7 @@ from contextlib import suppress
 from types import FunctionType, MethodType
 
 from pytest_fcbench.codecs.call_evaluation import (
-    RepeatedArgumentError,
-    UnknownNameError,
+    NoCallError,
     carry_out_call,
     compute_expression,
 )
@@ -91,10 +90,8 @@ class Environments:
 
 def _describe_as_python(error: Exception) -> str:
     """Return the text of the exception that ``eval`` would have raised."""
-    if isinstance(error, UnknownNameError):
-        return f"name {error.name!r} is not defined"
-    if isinstance(error, RepeatedArgumentError):
-        return error.problem
+    if isinstance(error, NoCallError) and error.in_python:
+        return error.in_python
     # A text that is no Python was refused by the parser, whose words these are.
     if isinstance(error.__cause__, SyntaxError):
         return f"{error.__cause__.msg} (<string>, line {error.__cause__.lineno})"
