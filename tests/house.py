@@ -99,6 +99,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         for name in (
             *(
                 "__init__",
+                "entry_arguments",
                 "entry_files",
                 "fixtures",
                 "former_benchmarks",

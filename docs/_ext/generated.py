@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.scorecard.render import failure_codes as codes
 from pytest_fcbench.scorecard.render.document import json_schema
 
 
@@ -77,7 +78,28 @@ def _kind(field: Any) -> str:
     return f"{kind} of {_kind(inner)}" if isinstance(inner, Mapping) and inner else kind
 
 
-_MAKERS = {"fcbench-options": options, "fcbench-commands": commands, "fcbench-schema": schema}
+def failure_codes() -> Iterator[str]:
+    """The codes of failures as a definition for each, under the heading of its kind."""
+    kinds = {
+        "Calls compared with expected calls": codes.SINGLE_TURN,
+        "Calls that must or must not be made": codes.RELEVANCE,
+        "Calls, requests and statements that are run": codes.EXECUTION,
+        "Conversations": codes.CONVERSATIONS,
+        "How the answer ended": codes.ENDINGS,
+    }
+    for title, listed in kinds.items():
+        yield from (f"**{title}**", "", "| code | meaning | what to look at |", "|---|---|---|")
+        for code, (meaning, advice) in listed.items():
+            yield f"| `{code}` | {meaning} | {advice} |"
+        yield ""
+
+
+_MAKERS = {
+    "fcbench-failure-codes": failure_codes,
+    "fcbench-options": options,
+    "fcbench-commands": commands,
+    "fcbench-schema": schema,
+}
 
 
 class _Generated(SphinxDirective):

@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Callable
 from typing import Protocol
 
+OUTPUT = ("-o", "--output", "--to")
+"""The names of the option for what a command writes."""
+
 
 class Command(Protocol):
     """A command of ``fcbench``."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
+from io import TextIOWrapper
 from pkgutil import iter_modules
 from typing import cast
 
 from pytest_fcbench.cli import commands
 from pytest_fcbench.cli.command import Command, drop_option_prefix
-from pytest_fcbench.domain.errors import FcbenchError, UsageError
+from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 
 
 def find_command_names() -> Sequence[str]:
@@ -21,32 +22,76 @@ def find_command_names() -> Sequence[str]:
     return [module.name.replace("_", "-") for module in iter_modules(commands.__path__)]
 
 
+GROUPS: Mapping[str, Sequence[str]] = {
+    "prepare": ("init", "doctor", "models", "suites", "pull", "completion"),
+    "look at a run": ("runs", "show", "report", "codes", "diagnose", "schema"),
+    "compare and decide": ("compare", "gate", "baseline", "leaderboard", "export"),
+    "keep and join": ("store", "merge", "rejudge"),
+    "write suites": ("functions", "draft", "augment", "sample", "audit"),
+    "examine models and judges": ("contamination", "judge-audit", "serve", "check-apis"),
+}
+"""The commands as the help lists them."""
+
+
+def load_command(name: str) -> Command:
+    """Import the module of a command."""
+    # A module cannot declare that it implements a protocol.
+    return cast("Command", import_module(f"{commands.__name__}.{name.replace('-', '_')}"))
+
+
 def declare_commands(
     declared: argparse._SubParsersAction[argparse.ArgumentParser], names: Sequence[str] = ()
 ) -> None:
     """Declare the commands of these names; all if none is given."""
     for name in names or find_command_names():
-        # A module cannot declare that it implements a protocol.
-        command = cast("Command", import_module(f"{commands.__name__}.{name.replace('-', '_')}"))
-        parser = declared.add_parser(name, help=command.HELP)
+        command = load_command(name)
+        description = f"{command.HELP[0].upper()}{command.HELP[1:]}."
+        parser = declared.add_parser(name, help=command.HELP, description=description)
         parser.set_defaults(run=command.run_command)
         command.declare_options(parser)
 
 
 def make_parser(names: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Make the parser of the command line with the commands of these names; with all if none is given."""
-    parser = argparse.ArgumentParser(
+    parser = _Program(
         prog="fcbench", description="Commands for benchmark projects, beside running them with pytest."
     )
-    parser.add_argument("--version", action="version", version=version("pytest-fcbench"))
+    program = f"fcbench {version('pytest-fcbench')}"
+    parser.add_argument("-V", "--version", action="version", version=program)
     parser.set_defaults(make_parser=make_parser)
-    declare_commands(parser.add_subparsers(required=True, metavar="COMMAND"), names)
+    commands_of = parser.add_subparsers(
+        required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser
+    )
+    declare_commands(commands_of, names)
     return parser
+
+
+class _Program(argparse.ArgumentParser):
+    """The parser of the program, whose help lists the commands by group."""
+
+    def format_help(self) -> str:
+        """Write the help; argparse would list all commands in a row."""
+        lines = [self.format_usage(), f"{self.description}"]
+        for title, names in GROUPS.items():
+            lines += ["", f"{title}:", *(f"  {name:<14} {load_command(name).HELP}" for name in names)]
+        lines += ["", "'fcbench COMMAND --help' has the options of a command, 'fcbench -V' the version."]
+        return "\n".join(lines) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 if it worked, 1 if it failed, 2 for a usage error."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    # Models write in every script, and a redirected stream of Windows has a few hundred characters.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    # argparse would answer with the names of all commands.
+    if words and not words[0].startswith("-") and words[0] not in find_command_names():
+        print(
+            f"fcbench: error: {describe_unknown_name('command', words[0], find_command_names())}",
+            file=sys.stderr,
+        )
+        return 2
     # Only the command that is named is imported: all of them together take most of a second.
     parser = make_parser([name for name in find_command_names() if words[:1] == [name]])
     chosen = parser.parse_args(words)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.tools.authoring.entry_writing import format_entries
@@ -14,7 +15,12 @@ from pytest_fcbench.tools.authoring.entry_writing import format_entries
 def declare_folder_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the folder that entries are written to."""
     parser.add_argument(
-        "--to", type=Path, required=True, metavar="FOLDER", help="write one file per category to this folder"
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="write one file per category to this folder",
     )
     parser.add_argument("--force", action="store_true", help="replace existing files")
 

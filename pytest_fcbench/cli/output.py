@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
@@ -46,7 +47,7 @@ def write_and_report(path: Path, text: str) -> None:
 def require_other_file(to: Path, sources: Iterable[Path]) -> None:
     """Raise ``UsageError`` if the file to write is one of those that are read."""
     if to.resolve() in {path.resolve() for path in sources}:
-        raise UsageError(f"--to={to}: this scorecard is also an input; name another file")
+        raise UsageError(f"--output={to}: this scorecard is also an input; name another file")
 
 
 def declare_table_options(parser: argparse.ArgumentParser) -> None:
@@ -62,12 +63,24 @@ def declare_table_options(parser: argparse.ArgumentParser) -> None:
         choices=list(FORMATS),
         help="format of the output (default: by the ending of FILE, else text)",
     )
-    add("--to", type=Path, metavar="FILE", help="write to this file instead of the terminal")
+    add(
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        metavar="FILE",
+        help="write to this file instead of the terminal",
+    )
 
 
 def choose_format(chosen: argparse.Namespace) -> str:
     """Return the format of ``--format``, or that of the file's ending."""
     ending = chosen.to.suffix.lower() if chosen.to else ""
+    # A device or a pipe has no ending.
+    if not chosen.format and ending not in ("", ".txt", *_FORMAT_BY_ENDING):
+        raise UsageError(
+            f"--output={chosen.to}: unknown ending {ending!r}; use one of {', '.join(_FORMAT_BY_ENDING)} and "
+            ".txt, or name the format with --format"
+        )
     return str(chosen.format or _FORMAT_BY_ENDING.get(ending, "text"))
 
 

@@ -111,10 +111,10 @@ def require_at_least(least: int, chosen: argparse.Namespace, *names: str) -> Non
 
 
 def parse_suite_name(chosen: argparse.Namespace) -> str:
-    """Return the suite that the argument ``entry``, a ``suite:id``, names. Raises ``UsageError``."""
-    suite, _, entry = chosen.entry.partition(":")
+    """Return the suite that the argument ``start``, a ``suite:id``, names. Raises ``UsageError``."""
+    suite, _, entry = chosen.start.partition(":")
     known = find_openers(chosen)
     if not entry or suite not in known:
         problem = describe_unknown_suite(suite, known)
-        raise UsageError(f"{chosen.entry!r}: {problem} Name an entry as suite:id.")
+        raise UsageError(f"{chosen.start!r}: {problem} Name an entry as suite:id.")
     return str(suite)

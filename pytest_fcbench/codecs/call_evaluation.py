@@ -46,11 +46,11 @@ def compute_expression(text: str, functions: Functions) -> object:
     if isinstance(node, ast.BoolOp):
         value: object = None
         for part in node.values:
-            value = _evaluate(part, functions)
+            value = _evaluate_node(part, functions)
             if bool(value) is isinstance(node.op, ast.Or):
                 break
         return value
-    return _evaluate(node, functions)
+    return _evaluate_node(node, functions)
 
 
 def _parse_text(text: str) -> ast.expr:
@@ -88,27 +88,27 @@ def _refuse_name(kind: str, name: str) -> NoCallError:
 
 
 def _evaluate_argument(node: ast.expr, functions: Functions) -> object:
-    value = _evaluate(node, functions)
+    value = _evaluate_node(node, functions)
     if measure_size(value) > _LARGEST:
         raise NoCallError(f"an argument has more than {_LARGEST:,} characters")
     return value
 
 
-def _evaluate(node: ast.expr, functions: Functions) -> object:
+def _evaluate_node(node: ast.expr, functions: Functions) -> object:
     match node:
         case ast.Call():
             return _carry_out(node, functions)
         case ast.List(elts=elements):
-            return [_evaluate(element, functions) for element in elements]
+            return [_evaluate_node(element, functions) for element in elements]
         case ast.Tuple(elts=elements):
-            return tuple(_evaluate(element, functions) for element in elements)
+            return tuple(_evaluate_node(element, functions) for element in elements)
         case ast.Set(elts=elements):
-            return {_evaluate(element, functions) for element in elements}
+            return {_evaluate_node(element, functions) for element in elements}
         case ast.Dict(keys=keys, values=values) if None not in keys:
-            names = [_evaluate(key, functions) for key in keys if key is not None]
-            return dict(zip(names, (_evaluate(value, functions) for value in values), strict=True))
+            names = [_evaluate_node(key, functions) for key in keys if key is not None]
+            return dict(zip(names, (_evaluate_node(value, functions) for value in values), strict=True))
         case ast.Subscript(value=ast.Call() | ast.Subscript() as value, slice=index):
-            return _evaluate(value, functions)[_evaluate(index, functions)]  # type: ignore[index]  # or an error
+            return _evaluate_node(value, functions)[_evaluate_node(index, functions)]  # type: ignore[index]  # or an error
         case ast.Name(id=name):
             raise _refuse_name("value", name)
         case ast.JoinedStr(values=parts) if all(isinstance(part, ast.Constant) for part in parts):

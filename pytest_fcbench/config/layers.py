@@ -66,7 +66,8 @@ class Layers:
         given = self.command_line.get(key)
         if given is not None:
             values = given if isinstance(given, (list, tuple)) else [given]
-            return [Given(option, str(value), None) for value in values]
+            texts = [text for value in values for text in _split_names(option, str(value))]
+            return [Given(option, text, None) for text in texts]
         # Only the command line and the top level name a profile; its own "model" is the model's id.
         found = (None if key == "model" else self.profile.get(key)) or self.top.get(key)
         if found is None:
@@ -75,7 +76,7 @@ class Layers:
         for item in items:
             if isinstance(item.value, bool) or not isinstance(item.value, (str, int, float)):
                 raise UsageError(str(item.error("must be text or a number")))
-        return [Given(option, str(item.value), item) for item in items]
+        return [Given(option, text, item) for item in items for text in _split_names(option, str(item.value))]
 
     def find_first(self, key: str) -> Given | None:
         """Return the first value of an option."""
@@ -104,6 +105,10 @@ class Layers:
         if not isinstance(found.value, bool):
             raise UsageError(str(found.error("must be true or false")))
         return found.value
+
+
+def _split_names(option: Option, text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")] if option.of_names else [text]
 
 
 def read_file_layers(file: Path | None) -> tuple[Mapping[str, Field], Mapping[str, Mapping[str, Field]]]:

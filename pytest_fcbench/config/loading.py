@@ -148,6 +148,11 @@ def _read_settings(layers: Layers, role: str = "model", judge: Settings | None =
         raise UsageError(
             "--fcbench-offline judges stored answers, so it needs a store and excludes --fcbench-refresh"
         )
+    if settings.limit and settings.sample:
+        raise UsageError(
+            f"--fcbench-limit={settings.limit} and --fcbench-sample={settings.sample} exclude each other; "
+            "give one of them"
+        )
     if settings.wait_s and settings.no_preflight:
         raise UsageError(
             f"--fcbench-wait={settings.wait_s:g}: the first call finds out whether the server runs; leave "

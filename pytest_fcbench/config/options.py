@@ -49,6 +49,8 @@ class Option:
     """The words that are allowed; any text where there are none."""
     positive: bool = False
     """True where a number must be more than 0."""
+    of_names: bool = False
+    """True where a value may be several names with commas between them."""
     of_model: bool = False
     """True where a model profile may give it."""
     of_judge: bool = False
@@ -181,12 +183,27 @@ class Settings:
         "suite to run: core, bfcl, complexfuncbench or one of your own",
         key="suite",
         default="core",
+        of_names=True,
         group="entries",
     )
     categories: tuple[Category, ...] = option(
-        "NAME", "run only this category or group of categories", key="category", otherwise="all"
+        "NAME",
+        "run only this category or group of categories",
+        key="category",
+        otherwise="all",
+        of_names=True,
+    )
+    entries: tuple[str, ...] = option(
+        "SUITE:ID",
+        "run only this entry; also without the option: pytest core:parallel_3",
+        key="entry",
+        otherwise="all",
+        of_names=True,
+        in_file=False,
     )
     smoke: bool = option("", "run only every tenth entry of each category")
+    limit: int | None = option("N", "run only the first N entries", positive=True)
+    sample: int | None = option("N", "run only N entries drawn at random, always the same", positive=True)
     shard: Shard | None = option(
         "K/N", "run part K of N of the entries; 'fcbench merge' joins the scorecards"
     )
@@ -315,7 +332,11 @@ class Settings:
     )
     refresh: bool = option("", "send every request again, even if its answer is stored", of_judge=True)
     scorecard: str | None = option("FILE", "file for the JSON report, or none", default="scorecard.json")
-    failures: int = option("N", "maximum number of failed entries that the terminal lists", default="60")
+    runs: Path | None = option(
+        "FOLDER", "folder that keeps the scorecard of every run, or none", default=".fcbench/runs"
+    )
+    labels: Mapping[str, str] = option("KEY=VALUE", "label that marks the run", key="label")
+    failures: int = option("N", "maximum number of failed entries that the terminal lists", default="20")
     config: Path | None = option(
         "FILE", "configuration file", otherwise=f"{FILE} in the root directory", in_file=False
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
-from pytest_fcbench.config.layers import BY_KEY, Layers, raise_usage_errors
+from pytest_fcbench.config.layers import BY_KEY, Given, Layers, raise_usage_errors
 from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
@@ -96,10 +96,28 @@ def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
     """Read the names of the suites; suites given by path replace those that are named."""
     if layers.pointed:
         return tuple(layers.pointed)
+    if given := layers.find_all("entry"):
+        known = (*SUITES, *layers.own_suites)
+        return tuple(dict.fromkeys(_read_suite_of(each, known) for each in given))
     if not layers.find_first(option.key):
         # The names of all suites would take a search of the installed distributions.
         return (str(option.default),)
     return tuple(layers.find_choices(option.key, (*SUITES, *layers.own_suites)))
+
+
+def _read_suite_of(given: Given, known: Sequence[str]) -> str:
+    """Return the suite that the id of an entry begins with. Raises ``UsageError``."""
+    suite, colon, _ = given.text.partition(":")
+    if not colon:
+        raise given.error("must be a suite and an id such as core:parallel_3")
+    if suite not in known:
+        raise given.error(describe_unknown_name("suite", suite, known))
+    return suite
+
+
+def _read_entries(layers: Layers, option: Option) -> tuple[str, ...]:
+    """Read the ids of entries; whether there is such an entry is known when its suite is read."""
+    return tuple(given.text for given in layers.find_all(option.key))
 
 
 def read_secret(layers: Layers, option: str, shown_as: str) -> str | None:
@@ -116,6 +134,8 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     Suites given by path do not follow what the file says. Where only a team's own suites run, the default is
     every category that they can have.
     """
+    if ids := _read_entries(layers, BY_KEY["entry"]):
+        return _find_categories_of(ids)
     chosen: set[str] = set()
     given = Layers(layers.command_line, {}, {}) if layers.pointed else layers
     for name in given.find_choices(option.key, (*CATEGORIES, *SELECTIONS)):
@@ -123,6 +143,24 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     if not chosen and not set(_read_suites(layers, BY_KEY["suite"])).intersection(OURS):
         return tuple(c for c in CATEGORIES.values() if not c.rule.varies_others)
     return tuple(c for name, c in CATEGORIES.items() if (name in chosen if chosen else c.scored))
+
+
+def _find_categories_of(ids: Sequence[str]) -> tuple[Category, ...]:
+    """Return the categories that can hold entries of these ids: all, unless each id begins with one."""
+    names = [text.partition(":")[2] for text in ids]
+    found = [c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)]
+    told = all(any(name.startswith(f"{c.name}_") for c in found) for name in names)
+    return tuple(found) if told else tuple(c for c in CATEGORIES.values() if not c.rule.varies_others)
+
+
+def _read_labels(layers: Layers, option: Option) -> Mapping[str, str]:
+    labels: dict[str, str] = {}
+    for given in layers.find_all(option.key):
+        key, equals, value = given.text.partition("=")
+        if not (equals and key.strip() and value.strip()):
+            raise given.error("must be KEY=VALUE, for example branch=main")
+        labels[key.strip()] = value.strip()
+    return labels
 
 
 def _read_gate(layers: Layers, option: Option) -> tuple[Rule, ...]:
@@ -240,11 +278,13 @@ _BY_TYPE: Mapping[str, Reader] = {
     "tuple[Rule, ...]": _read_gate,
     "tuple[Category, ...]": _read_categories,
     "Mapping[str, object]": _read_parameters,
+    "Mapping[str, str]": _read_labels,
 }
 """The reader of each type of value, by the type as ``Settings`` writes it."""
 
 _BY_KEY: Mapping[str, Reader] = {
     "suite": _read_suites,
+    "entry": _read_entries,
     # Its words are not in the declaration: other distributions add decoders, which pytest must not look for.
     "syntax": lambda layers, option: _find_choice(layers, option, list_run_syntaxes()),
     "search": _read_search,

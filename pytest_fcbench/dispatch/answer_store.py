@@ -146,7 +146,11 @@ class AnswerStore:
             self._write_rows([row for row, _ in taken])
         except sqlite3.Error:
             # A full disk may still hold some of them, and each counts: it is paid for.
-            errors = [self._try_to_write(row) for row, _ in taken]
+            for place, (row, _) in enumerate(taken):
+                try:
+                    self._write_rows([row])
+                except sqlite3.Error as failure:
+                    errors[place] = failure
         by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
         for (_, stored), error in zip(taken, errors, strict=True):
             by_loop.setdefault(stored.get_loop(), []).append((stored, error))
@@ -154,13 +158,6 @@ class AnswerStore:
             # A loop that has ended waits for nothing; the answers are on disk all the same.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(_settle_futures, outcomes)
-
-    def _try_to_write(self, row: _Row) -> sqlite3.Error | None:
-        try:
-            self._write_rows([row])
-        except sqlite3.Error as error:
-            return error
-        return None
 
     def _write_rows(self, rows: Sequence[_Row]) -> None:
         """Write rows in one transaction, which costs one flush. Raises ``sqlite3.Error``."""

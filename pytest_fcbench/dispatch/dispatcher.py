@@ -165,13 +165,15 @@ class Dispatcher:
             if not self._closed:
                 self._loop.call_soon_threadsafe(self._start_more)
 
-    def _start_more(self) -> None:
-        """Start conversations within the cap and the look-ahead. Runs on the loop."""
+    def _start_more(self, ended: asyncio.Task[None] | None = None) -> None:
+        """Start conversations within the cap and the look-ahead, again when one ended. Runs on the loop."""
         with self._lock:
+            if ended:
+                self._tasks.discard(ended)
             while not self._closed and len(self._tasks) < self._concurrency and (entry := self._take_next()):
                 task = self._loop.create_task(self._run(entry))
                 self._tasks.add(task)
-                task.add_done_callback(self._go_on)
+                task.add_done_callback(self._start_more)
             if (decided := self._ahead_until) and not self._tasks:
                 decided.set()
 
@@ -208,10 +210,6 @@ class Dispatcher:
             return None
         self._earlier[before.item_id] = Future()
         return self._find_startable(before)
-
-    def _go_on(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._start_more()
 
     async def _run(self, entry: Entry) -> None:
         limit = asyncio.timeout(self._entry_timeout_s)

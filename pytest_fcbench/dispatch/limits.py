@@ -174,9 +174,21 @@ class LimitedModel:
         return completion
 
     async def _probe(self, entry: Entry, request: AskModel) -> Completion:
-        """Make the first call. One entry may be refused as malformed; several in a row decide."""
+        """Make the first call, again while the endpoint cannot be reached and a starting one is waited for.
+
+        One entry may be refused as malformed; several in a row decide.
+        """
+        until = _now() + self.limits.wait_s
         try:
-            completion = await self._call_until_reached(entry, request)
+            while True:
+                try:
+                    completion = await self._call_with_retries(entry, request)
+                    break
+                except CallError as error:
+                    if error.cause != "connection" or not error.transient or _now() >= until:
+                        raise
+                self._waits_until = time.monotonic() + until - _now()
+                await asyncio.sleep(min(_BETWEEN_KNOCKS_S, until - _now()))
         except asyncio.CancelledError:
             self.refusal = NotScoredError("timeout", "the first call did not return before its time limit")
             self.decided.set()
@@ -187,23 +199,10 @@ class LimitedModel:
                 self.refusal = error
                 self.decided.set()
             raise
-        self.decided.set()
-        return completion
-
-    async def _call_until_reached(self, entry: Entry, request: AskModel) -> Completion:
-        """Call again while the endpoint cannot be reached, as long as a starting one is waited for."""
-        until = _now() + self.limits.wait_s
-        try:
-            while True:
-                try:
-                    return await self._call_with_retries(entry, request)
-                except CallError as error:
-                    if error.cause != "connection" or not error.transient or _now() >= until:
-                        raise
-                self._waits_until = time.monotonic() + until - _now()
-                await asyncio.sleep(min(_BETWEEN_KNOCKS_S, until - _now()))
         finally:
             self._waits_until = None
+        self.decided.set()
+        return completion
 
     async def _call_with_retries(self, entry: Entry, request: AskModel) -> Completion:
         """Call until a try works.
@@ -214,7 +213,12 @@ class LimitedModel:
         signs_of_life = self._signs_of_life
         for attempt in range(1, self.limits.retries + 2):
             try:
-                completion = await self._call_within_budget(entry, request, attempt)
+                promised = await self.ledger.promise(request)
+                paid_for = None
+                try:
+                    completion = paid_for = await self._call_in_turn(entry, request, attempt)
+                finally:
+                    await self.ledger.settle(promised, paid_for)
             except CallError as error:
                 last = attempt > self.limits.retries
                 self._down |= error.transient and last and self._signs_of_life == signs_of_life
@@ -242,15 +246,6 @@ class LimitedModel:
     def _note_sign_of_life(self) -> None:
         self._signs_of_life += 1
         self._down = False
-
-    async def _call_within_budget(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
-        promised = await self.ledger.promise(request)
-        completion = None
-        try:
-            completion = await self._call_in_turn(entry, request, attempt)
-        finally:
-            await self.ledger.settle(promised, completion)
-        return completion
 
     async def _call_in_turn(self, entry: Entry, request: AskModel, attempt: int) -> Completion:
         tokens = estimated_tokens(request, SAFE) if self.limits.tpm else 0

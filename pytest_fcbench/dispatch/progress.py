@@ -1,4 +1,4 @@
-"""The progress of a run as one line."""
+"""The progress of a run: a line, and on a terminal one for each group above it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -31,20 +31,31 @@ class Progress:
     """The reason why calls are not answered, in words; None where they are."""
     calls_of_others: Mapping[str, int] = field(default_factory=dict)
     """Calls of the judge and of other auxiliary models, by party."""
+    passed: int = 0
+    judged: int = 0
+    """Entries that have a verdict: passed or failed."""
+    groups: tuple[str, ...] = ()
+    """A line for each group of categories."""
 
     def line(self) -> str:
         """Write the counts as a line for a terminal or a log."""
         done = self.answered + self.not_scored
-        parts = [f"{self.answered} of {self.total} answered", f"{self.in_flight} in flight"]
+        # Where everybody answers at once nothing is in flight.
+        of = f"{self.answered} of {self.total}" if self.total else f"{self.answered}"
+        parts = [f"{of} answered"]
+        if self.calls or self.in_flight:
+            parts.append(f"{self.in_flight} in flight")
         # Ahead of all else, because a narrow terminal shows the beginning of the line.
         if self.trouble:
             parts.append(self.trouble)
+        if self.judged:
+            parts.append(f"{self.passed / self.judged:.0%} of {self.judged} passed")
         if self.reused:
             parts.append(f"{self.reused} reused")
         if self.not_scored:
             parts.append(f"{self.not_scored} not scored")
         # A rate says nothing of less: one call in the first millisecond would be a thousand a second.
-        if self.elapsed_s >= 1:
+        if self.elapsed_s >= 1 and self.calls:
             parts.append(f"{self.calls / self.elapsed_s:.1f} calls/s")
         parts += [f"{party}: {calls} calls" for party, calls in self.calls_of_others.items()]
         if self.usd is not None:
@@ -58,31 +69,46 @@ class Progress:
 class Screen:
     """A copy of standard output, so that lines come through while pytest captures the original.
 
-    On a terminal the line renews itself, twice a second; elsewhere each is a line of its own, every half
-    minute.
+    On a terminal the lines renew themselves, twice a second; elsewhere each is a line of its own, every half
+    minute, without those of groups.
     """
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", errors="replace")
         self._renews = self._out.isatty()
         self.every_s = 0.5 if self._renews else 30.0
+        self._above = 0
+        """The number of lines above the last one that was shown."""
 
-    def show(self, line: str) -> None:
-        """Write a line, over the one before on a terminal."""
-        if self._renews:
-            # Of this copy, because pytest may have replaced standard output; a terminal may say 0. One column
-            # less than it has, because a full line would move the cursor to the next one.
-            width = (os.get_terminal_size(self._out.fileno()).columns or 80) - 1
-            line = f"\r{line[:width]:<{width}}"
-        self._out.write(line if self._renews else f"{line}\n")
+    def show(self, line: str, groups: Sequence[str] = ()) -> None:
+        """Write a line below those of groups, over the ones before on a terminal."""
+        if not self._renews:
+            self._out.write(f"{line}\n")
+            self._out.flush()
+            return
+        # Of this copy, because pytest may have replaced standard output; a terminal may say 0.
+        size = os.get_terminal_size(self._out.fileno())
+        # One column less than it has, because a full line would move the cursor to the next one.
+        width = (size.columns or 80) - 1
+        # Lines that have left the screen could not be written over.
+        above = groups if len(groups) < (size.lines or 24) - 2 else ()
+        lines = "\n".join(f"{each[:width]:<{width}}" for each in (*above, line))
+        self._out.write(f"{self._to_the_beginning}{lines}")
         self._out.flush()
+        self._above = len(above)
 
     def clear(self) -> None:
-        """Wipe the line, so that the next output starts on an empty line."""
+        """Wipe the lines, so that the next output starts on an empty line."""
         if self._renews:
-            self.show("")
-            self._out.write("\r")
+            # ECMA-48: erase from here to the end of the screen.
+            self._out.write(f"{self._to_the_beginning}\x1b[J")
             self._out.flush()
+            self._above = 0
+
+    @property
+    def _to_the_beginning(self) -> str:
+        """The control sequence that moves the cursor to the first line shown (ECMA-48: cursor up)."""
+        return f"\r\x1b[{self._above}A" if self._above else "\r"
 
     def close(self) -> None:
         """Close this copy of standard output."""
@@ -94,8 +120,8 @@ class Display(Protocol):
 
     every_s: float
 
-    def show(self, line: str) -> None:
-        """Write a line."""
+    def show(self, line: str, groups: Sequence[str] = ()) -> None:
+        """Write a line, below those of groups where there is room."""
 
     def clear(self) -> None:
         """Remove the line."""
@@ -128,7 +154,7 @@ class Ticker:
             is_in_trouble = progress.trouble is not None
             is_due = time.monotonic() - shown_at >= self._screen.every_s - _LOOK_S / 2
             if is_due or is_in_trouble != was_in_trouble:
-                self._screen.show(progress.line())
+                self._screen.show(progress.line(), progress.groups)
                 self._has_shown = True
                 shown_at, was_in_trouble = time.monotonic(), is_in_trouble
 

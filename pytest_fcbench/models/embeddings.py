@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.models.providers.litellm import describe_failure, import_litellm
+from pytest_fcbench.models.providers.litellm import build_call, describe_failure, import_litellm
 
 _DIGITS = 6
 
@@ -37,18 +37,8 @@ class EmbeddingModel:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no vectors come."""
         texts = [escape_surrogates(str(message["content"])) for message in request.messages]
-        asked: dict[str, object] = {
-            **self.parameters,
-            "model": self.id,
-            "input": texts,
-            "timeout": self.timeout_s,
-            # Only the dispatcher repeats calls: it knows the limits of the whole run.
-            "max_retries": 0,
-        }
-        if self.api_base:
-            asked["api_base"] = self.api_base
-        if self.api_key:
-            asked["api_key"] = self.api_key
+        call = build_call(self.id, self.timeout_s, self.api_base, self.api_key)
+        asked: dict[str, object] = {**self.parameters, **call, "input": texts}
         started = time.perf_counter()
         try:
             reply: object = await import_litellm().aembedding(**asked)

@@ -25,6 +25,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Take ids of entries among the arguments (``pytest core:parallel_3``) as values of the option."""
+    # Values of options hold colons too (-p no:name, -W error::…), so arguments alone are looked at.
+    words: list[str] = getattr(early_config.known_args_namespace, "file_or_dir", [])
+    if any(":" in word and "::" not in word for word in words):
+        from pytest_fcbench.plugin.entry_arguments import move_entry_ids
+
+        move_entry_ids(early_config, args)
+
+
 # First, because pytest-json-report reads its options in the same hook.
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:

@@ -16,10 +16,12 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
+from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.plugin.remote_hosts import share_of_local
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
+from pytest_fcbench.scorecard.render.explanations import Line, render_explanation
 from pytest_fcbench.suites.registry import OURS
 
 if TYPE_CHECKING:
@@ -110,12 +112,17 @@ class Benchmark:
             self._error = self._error or error
         return self._error is None
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    # First, because pytest deselects by marks in the same hook.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Stop if the run is not possible; attach the entries, without empty categories; omit tracebacks."""
         if self._error is not None:
             if self.is_worker:
                 return
             raise pytest.UsageError(str(self._error))
+        # A module that could not be collected may hold the tests with the mark.
+        if self.config.option.markexpr and not self.is_worker and not session.testsfailed:
+            check_mark_names(self.config.option.markexpr, self.config, items)
         kept: list[pytest.Item] = []
         for item in items:
             if item.get_closest_marker("fcbench"):
@@ -219,6 +226,7 @@ class Benchmark:
         # The message in JUnit's XML and in pytest's summary.
         if message and (crash := getattr(report.longrepr, "reprcrash", None)):
             crash.message = message
+            self._add_explanation(item, report)
         if call.when == "teardown":
             # Reports carry both, and a rerun starts from nothing.
             if TRANSCRIPT in item.stash:
@@ -237,6 +245,27 @@ class Benchmark:
                 text = json.dumps(to_json(record), default=repr) if self.is_worker else record
                 report.__dict__["fcbench"] = text
         return report
+
+    def explain_failure(self, record: Record, width: int = 100) -> Iterator[Line]:
+        """Explain why an entry failed."""
+        return render_explanation(
+            record,
+            self.context.settings.profile,
+            self.session.explain_failure(record),
+            rerun=record.item_id,
+            width=width,
+        )
+
+    def _add_explanation(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        """Add the explanation of a failure to what pytest and its plugins show of the test."""
+        option = self.config.option
+        # Thousands of tests may fail, and nobody sees it where neither a traceback nor a file is asked for.
+        if RECORD not in item.stash or (option.tbstyle == "no" and not getattr(option, "xmlpath", None)):
+            return
+        record = item.stash[RECORD]
+        add_section = getattr(report.longrepr, "addsection", None)
+        if add_section and isinstance(record.verdict(self.context.settings.profile), Failed):
+            add_section("explanation", "\n".join(line.text for line in self.explain_failure(record)))
 
     def _shorten_message(self, item: pytest.Item, error: BaseException) -> str:
         """Make an error about an entry say why, and nothing else; return its text, or "" for other errors."""

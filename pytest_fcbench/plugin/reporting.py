@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import re
+import time
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,10 +14,13 @@ import pytest
 from pytest_fcbench.dispatch.progress import Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.plugin.items import Benchmark
+from pytest_fcbench.run.git_commit import read_git_commit
+from pytest_fcbench.run.history import keep_former_scorecard, keep_run, write_scorecard
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
-from pytest_fcbench.scorecard.record import to_json
+from pytest_fcbench.scorecard.record import Record, to_json
 from pytest_fcbench.scorecard.render import run_end
+from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.run_facts import Outcome
 
 _SHARD = "--fcbench-shard"
@@ -39,10 +43,13 @@ class RunReporting:
                 self._screen = Screen()
         self._ticker: Ticker | None = None
         self._outcomes: tuple[Outcome, ...] = ()
+        self._interrupted = False
         self._saved: str | None = None
         """The path of the scorecard."""
         self._unsaved = ""
         """The reason why no scorecard could be written, else empty."""
+        self._unkept = ""
+        """The reason why the run could not be kept, else empty."""
         option = self._config.option
         self._lacks_report = not hasattr(option, "json_report") and self._settings.scorecard is not None
         """True where the plugin that writes the scorecard is switched off."""
@@ -69,14 +76,16 @@ class RunReporting:
         """Show progress while entries are asked: one updated line, or a line now and then."""
         if self._screen is not None:
             self._ticker = Ticker(
-                lambda: self._session.progress() if self._session.expected else None, self._screen
+                lambda: self._session.progress() if self._shows_progress else None, self._screen
             )
         return (yield)
 
     @property
     def _shows_progress(self) -> bool:
-        return self._ticker is not None and self._session.expected > 0
+        return self._ticker is not None and self._session.has_started
 
+    # First, because pytest prints the path in the same hook.
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
         """Print no path of a file if progress is shown."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
@@ -88,7 +97,8 @@ class RunReporting:
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Print no letter for an entry if progress is shown."""
-        if not self._shows_progress or report.when == "teardown" or not hasattr(report, "fcbench"):
+        # Its words are empty, so pytest prints none of hundreds of letters.
+        if self._ticker is None or report.when == "teardown" or not hasattr(report, "fcbench"):
             return None
         return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
 
@@ -107,6 +117,7 @@ class RunReporting:
             self._config.option.json_report_file = None
         elif self._session.records and session.exitstatus in (0, 1, 2):
             interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
+            self._interrupted = interrupted
             narrowed_by = self._narrowed_by
             whole_shard = narrowed_by == _SHARD and not interrupted
             # The gate decides nothing about a run that was narrowed to a part.
@@ -117,20 +128,17 @@ class RunReporting:
                 code = choose_exit_code(self._outcomes)
                 session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
         if self._session.records:
-            self._add_junit_properties()
+            # The file of --junitxml names the model and how it was asked.
+            facts = self._session.facts
+            for plugin in self._config.pluginmanager.get_plugins():
+                if hasattr(plugin, "add_global_property"):
+                    plugin.add_global_property("fcbench.model", facts.model)
+                    plugin.add_global_property("fcbench.mode", facts.mode)
+                    plugin.add_global_property("fcbench.profile", facts.profile)
         result = yield
         if self._unsaved:
             session.exitstatus = session.exitstatus or 1
         return result
-
-    def _add_junit_properties(self) -> None:
-        """Name the model and how it was asked in the file of ``--junitxml``."""
-        facts = self._session.facts
-        for plugin in self._config.pluginmanager.get_plugins():
-            if hasattr(plugin, "add_global_property"):
-                plugin.add_global_property("fcbench.model", facts.model)
-                plugin.add_global_property("fcbench.mode", facts.mode)
-                plugin.add_global_property("fcbench.profile", facts.profile)
 
     @property
     def _is_empty_shard(self) -> bool:
@@ -140,14 +148,20 @@ class RunReporting:
     @property
     def _narrowed_by(self) -> str | None:
         """The option that narrows the run to a part, to which the gate of fcbench.yaml does not apply."""
+        return None if self._config.option.fcbench_gate is not None else self._selected_by
+
+    @property
+    def _selected_by(self) -> str | None:
+        """The option that selects a part of the entries."""
         option = self._config.option
-        if option.fcbench_gate is not None:
-            return None
         narrowing = {
             "-k": option.keyword,
             "-m": option.markexpr,
+            "an entry id": option.fcbench_entry,
             "--fcbench-category": option.fcbench_category,
             "--fcbench-smoke": option.fcbench_smoke,
+            "--fcbench-limit": option.fcbench_limit,
+            "--fcbench-sample": option.fcbench_sample,
             _SHARD: self._settings.shard,
             "--lf": getattr(option, "lf", False),
             "--deselect": option.deselect,
@@ -167,6 +181,9 @@ class RunReporting:
                 test.setdefault("metadata", {})["fcbench"] = to_json(record)
         # xdist finishes tests in any order, but the same run must give the same file.
         tests.sort(key=lambda test: str(test["nodeid"]))
+        # The section names the shard already, and the whole that is merged is no shard.
+        self._session.narrowed_by = None if self._selected_by == _SHARD else self._selected_by
+        self._session.commit = read_git_commit(self._config.rootpath)
         json_report["fcbench"] = self._session.section(self._outcomes)
         if not self._owns_report:
             return
@@ -176,11 +193,25 @@ class RunReporting:
         file, option.json_report_file = option.json_report_file, None
         try:
             if file:
-                write_file(Path(file), json.dumps(json_report, default=str, indent=option.json_report_indent))
+                text = write_scorecard(json_report, option.json_report_indent)
+                self._keep_runs(Path(file), text)
+                write_file(Path(file), text)
         except FcbenchError as error:
             self._unsaved = str(error)
         else:
             self._saved = file
+
+    def _keep_runs(self, file: Path, text: str) -> None:
+        """Keep this run, and the scorecard that it is about to replace."""
+        folder = self._settings.runs
+        if folder is None:
+            return
+        try:
+            keep_former_scorecard(folder, file)
+            keep_run(folder, text, self._session.facts.model, time.time())
+        except FcbenchError as error:
+            # The scorecard itself may be written elsewhere.
+            self._unkept = str(error)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
@@ -195,7 +226,9 @@ class RunReporting:
             # Our table names all failed entries, so pytest's list is printed for other tests only.
             if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
                 self._config.option.tbstyle = "no"
-                terminalreporter.reportchars = terminalreporter.reportchars.replace("f", "").replace("E", "")
+                # "fE" is pytest's default; whoever asks for failures (-rf) gets them.
+                if self._config.option.reportchars == "fE":
+                    terminalreporter.reportchars = re.sub("[fE]", "", terminalreporter.reportchars)
             self._write_scorecard(terminalreporter)
             if self._saved:
                 _set_report_message(self._config, f"report saved to: {self._saved}", 0)
@@ -219,16 +252,22 @@ class RunReporting:
             facts,
             evidence,
             self._outcomes,
-            width=terminalreporter._tw.fullwidth,
+            width=self._width,
             most=settings.failures,
             annotate=settings.annotate,
             remark=remark,
+            explain=None if self._interrupted else self._explain_failure,
         ):
-            terminalreporter.write_line(line)
+            terminalreporter.write_line(line.text, red=line.wrong, green=line.good)
         if self._unsaved:
             terminalreporter.write_line(
                 f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
                 "--fcbench-scorecard, and run again: stored answers are reused",
+                red=True,
+            )
+        if self._unkept:
+            terminalreporter.write_line(
+                f"the run was not kept: {self._unkept}; name another folder with --fcbench-runs, or none",
                 red=True,
             )
         if self._lacks_report:
@@ -238,9 +277,19 @@ class RunReporting:
                 red=True,
             )
         if settings.step_summary:
-            trouble = run_end.append_summary(settings.step_summary, facts, evidence, self._outcomes)
+            trouble = run_end.append_summary(
+                settings.step_summary, facts, evidence, self._outcomes, self._explain_failure
+            )
             if trouble:
                 warnings.warn(trouble, pytest.PytestWarning, stacklevel=2)
+
+    def _explain_failure(self, record: Record) -> Iterator[Line]:
+        return self._benchmark.explain_failure(record, width=self._width)
+
+    @property
+    def _width(self) -> int:
+        """The columns of the terminal."""
+        return int(self._config.get_terminal_writer().fullwidth)
 
     def pytest_unconfigure(self) -> None:
         """Release the terminal."""

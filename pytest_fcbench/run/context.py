@@ -206,3 +206,4 @@ class RunContext:
                     f"--fcbench-mode=prompt, and run categories for function calling separately"
                 )
             self.selection.entries(category.name)
+        self.selection.check_ids()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -20,8 +21,11 @@ from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, RecordingModel, WebModel
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.recording import Recording
+
+_ABOUT_TOOL_CALLS = re.compile(r"tool[ _-](choice|call)", re.IGNORECASE)
 
 
 def find_hint(error: NotScoredError, settings: Settings) -> str:
@@ -29,6 +33,9 @@ def find_hint(error: NotScoredError, settings: Settings) -> str:
     flags, is_judge = settings.flags, settings.flags.model == BY_KEY["judge"].flag
     # A judge is always asked in words.
     tools = "" if is_judge else ", and whether it accepts tools (--fcbench-mode=prompt sends none)"
+    # vLLM without a tool parser refuses the tools instead of leaving them out.
+    if error.cause == "bad_request" and not is_judge and _ABOUT_TOOL_CALLS.search(error.reason):
+        return f"let the server read tool calls ({TOOL_SWITCHES}), or use --fcbench-mode=prompt"
     hints = {
         "authentication": f"name the variable that holds a valid API key with {flags.api_key_env}",
         "bad_request": f"check the model's name{tools}",

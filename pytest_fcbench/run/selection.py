@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 
 from pytest_fcbench.config.loading import Settings
@@ -16,7 +18,7 @@ _SMOKE = 10
 """A smoke run takes every tenth entry: of ten paraphrases in a row the first."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Selection:
     """The entries of a run, loaded on first use."""
 
@@ -36,8 +38,30 @@ class Selection:
         if CATEGORIES[name] not in self.settings.categories:
             return ()
         found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
+        if ids := self.settings.entries:
+            found = [entry for entry in found if any(matches_id(entry, each) for each in ids)]
+        if (drawn := self._drawn_keys) is not None:
+            found = [entry for entry in found if entry.key in drawn]
         shard = self.settings.shard
         return found if shard is None else [entry for entry in found if shard.holds(entry)]
+
+    @cached_property
+    def _drawn_keys(self) -> Set[str] | None:
+        """The keys of the entries that ``limit`` or ``sample`` leaves; None without them."""
+        limit, sample = self.settings.limit, self.settings.sample
+        if not (limit or sample):
+            return None
+        loaded = (
+            entry.key
+            for category in self.settings.categories
+            for suite in self.suites.values()
+            for entry in self._load(suite, category)
+        )
+        keys = list(dict.fromkeys(loaded))
+        # By hash, so that the same entries are drawn tomorrow and in every version of Python: runs stay
+        # comparable, and a larger sample contains a smaller one.
+        by_chance = sorted(keys, key=lambda key: sha256(key.encode()).digest())
+        return set(keys[:limit] if limit else by_chance[:sample])
 
     def by_file(self, suite: str) -> Mapping[Path, Sequence[Entry]]:
         """Return the entries of a suite grouped by file; nothing if the suite does not know its files."""
@@ -54,6 +78,13 @@ class Selection:
     def find(self, item_id: str) -> Entry | None:
         """Return the entry of that item id if it was loaded."""
         return self._by_id.get(item_id)
+
+    def check_ids(self) -> None:
+        """Raise ``UsageError`` for an id of the settings that no entry has."""
+        for wanted in self.settings.entries:
+            if not any(matches_id(entry, wanted) for entry in self._by_id.values()):
+                known = {name for entry in self._by_id.values() for name in (entry.key, entry.item_id)}
+                raise UsageError(describe_unknown_name("entry", wanted, sorted(known)))
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in all shards: entries times trials."""
@@ -78,3 +109,10 @@ class Selection:
             self._loaded[key] = tuple(chosen)
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
+
+
+def matches_id(entry: Entry, wanted: str) -> bool:
+    """Tell whether an id names an entry, all its trials, or with ``*`` all that begin so."""
+    if wanted.endswith("*"):
+        return entry.item_id.startswith(wanted[:-1])
+    return wanted in (entry.key, entry.item_id)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import cached_property, partial
@@ -17,6 +18,7 @@ from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Group
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.garbage_collection import CalmCollector, pause_collector
 from pytest_fcbench.domain.transcript import Conversation, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored
@@ -28,13 +30,14 @@ from pytest_fcbench.matchers import registry as matchers
 from pytest_fcbench.matchers.registry import Resources
 from pytest_fcbench.run import early_notes
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.group_progress import GroupTally
 from pytest_fcbench.run.model_stack import ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.aggregate.endings import describe_endings
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
-from pytest_fcbench.scorecard.record import EarlierConversation, Record
+from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
@@ -58,8 +61,15 @@ class Session:
         self.context = context
         self.records: dict[str, Record] = {}
         """By item id; a rerun replaces the earlier Record."""
+        self.narrowed_by: str | None = None
+        """The option that selected a part of the entries."""
+        self.commit: str | None = None
+        """The git commit of the project."""
         self.expected = 0
         """The number of conversations to expect; 0 where everybody answers at once."""
+        self._sizes: Mapping[str, int] = {}
+        """The number of entries to ask in each group."""
+        self._tally = GroupTally(context.settings.profile)
         self._link = link
         self._converse = converse
         self._memories: Memories = {}
@@ -123,6 +133,7 @@ class Session:
     def start(self, entries: Sequence[Entry]) -> None:
         """Start the conversations about these entries. Raises ``UsageError`` if the first call fails."""
         self._started_at = time.monotonic()
+        self._sizes = Counter(entry.category.group.value for entry in entries)
         self.dispatcher.expect(entries)
         if not self.context.waits:
             return
@@ -154,17 +165,30 @@ class Session:
         """Yield lines about what of these entries will not be scored, or not as officially."""
         return (f"note: {note}" for note in early_notes.list_early_notes(self.context, entries))
 
+    @property
+    def has_started(self) -> bool:
+        """True once entries are asked, or one has been judged."""
+        return bool(self._sizes or self.records)
+
     def progress(self) -> Progress:
         """Return the progress of the run."""
-        answered, not_scored = self.dispatcher.finished()
+        # A copy, because another thread adds to them.
+        found = list(self.records.values())
+        self._tally.count_new(found)
+        # Where everybody answers at once, an entry is answered when it is judged.
+        waits = self.context.waits
+        answered, not_scored = self.dispatcher.finished() if waits else (len(found), 0)
         models = self.open_models()
-        # A few tell it as well as all, and this is asked twice a second while another thread adds to them.
-        first = list(self.records.values())[:_FIRST]
+        # A few tell it as well as all, and this is asked twice a second.
+        first = found[:_FIRST]
         return Progress(
-            total=self.expected,
+            total=sum(self._sizes.values()),
             answered=answered,
             not_scored=not_scored,
-            in_flight=self.dispatcher.in_flight,
+            in_flight=self.dispatcher.in_flight if waits else 0,
+            passed=self._tally.passed,
+            judged=self._tally.judged,
+            groups=tuple(self._tally.describe_groups(self._sizes)),
             reused=models.reused,
             calls=models.limited.calls if models.limited else 0,
             elapsed_s=time.monotonic() - self._started_at,
@@ -250,6 +274,19 @@ class Session:
 
     # Results
 
+    def explain_failure(self, record: Record) -> Explanation | None:
+        """Explain a failed Record of this run; None where its entry is not known."""
+        # Imported late: it brings the matchers of calls, and most runs explain nothing.
+        from pytest_fcbench.run.explaining import explain_record
+
+        selection, profile = self.context.selection, self.context.settings.profile
+        entry = selection.find(record.item_id)
+        if entry is None:
+            # In the process that controls workers nothing has been loaded yet.
+            selection.entries(record.category)
+            entry = selection.find(record.item_id)
+        return None if entry is None else explain_record(entry, record, profile)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for a reader of the scores: those of the models, on live web APIs and on vectors."""
@@ -268,6 +305,9 @@ class Session:
         """The facts that are printed with every score."""
         context, manner, found = self.context, self.context.manner, self.records.values()
         settings, models = context.settings, self.open_models()
+        # Earlier conversations that this process held. Models that answer at once are asked in each worker of
+        # xdist, and their answers cost nothing.
+        held = self.dispatcher.find_earlier() if context.waits else {}
         return RunFacts(
             fcbench=version("pytest-fcbench"),
             model=manner.model,
@@ -283,17 +323,12 @@ class Session:
             rated_by=context.driven.judge if any(r.rating for r in found) else None,
             search=_name_search(context, found),
             shard=str(settings.shard) if settings.shard else None,
-            earlier=self._describe_earlier(),
-        )
-
-    def _describe_earlier(self) -> tuple[EarlierConversation, ...]:
-        """Describe the earlier conversations that this process held, in the order of their names."""
-        # Models that answer at once are asked in each worker of xdist, and their answers cost nothing.
-        if not self.context.waits:
-            return ()
-        held = self.dispatcher.find_earlier()
-        return tuple(
-            records.build_earlier_conversation(name, held[name], self.context.usd) for name in sorted(held)
+            earlier=tuple(
+                records.build_earlier_conversation(name, held[name], context.usd) for name in sorted(held)
+            ),
+            labels=settings.labels,
+            commit=self.commit,
+            narrowed_by=self.narrowed_by,
         )
 
     @property

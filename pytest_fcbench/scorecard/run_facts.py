@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Annotated, TypeAlias
 
@@ -42,7 +42,7 @@ def _require_all_keys(told: object) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """Model, manner and suites, without which a score says nothing. Older files lack the last five fields."""
+    """Model, manner and suites, without which a score says nothing. Older files lack what has a default."""
 
     fcbench: str
     """Version of pytest-fcbench."""
@@ -72,6 +72,12 @@ class RunFacts:
     """The part of the entries that was run, such as ``3/10``; null for all."""
     earlier: tuple[EarlierConversation, ...] = ()
     """Conversations that fill the memories which entries ask about; each was held once for all of them."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels that the user gave the run."""
+    commit: str | None = None
+    """The git commit of the project; null outside of a repository."""
+    narrowed_by: str | None = None
+    """The option that selected a part of the entries, such as ``-k``; null for a whole run."""
 
 
 @cache

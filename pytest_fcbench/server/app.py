@@ -131,11 +131,17 @@ class ChatServer:
             ("/v1/embeddings", self._prepare_embedding),
         ):
             app.router.add_post(path, partial(self._answer_request, prepare))
-        app.router.add_get("/v1/models", self._list_models)
-        app.router.add_get("/stats", self._show_stats)
-        # vLLM and SGLang have the first, llama.cpp has both.
-        for path in ("/health", "/v1/health"):
-            app.router.add_get(path, self._show_health)
+        model = {"id": self._name, "object": "model", "created": 0, "owned_by": "fcbench"}
+        is_up: Mapping[str, object] = {"status": "ok"}
+        for path, shown in (
+            ("/v1/models", {"object": "list", "data": [model]}),
+            # The attributes themselves, which change with each request.
+            ("/stats", vars(self._stats)),
+            # vLLM and SGLang have the first, llama.cpp has both.
+            ("/health", is_up),
+            ("/v1/health", is_up),
+        ):
+            app.router.add_get(path, partial(_send_json, shown))
         web.run_app(
             app,
             sock=listening,
@@ -146,16 +152,6 @@ class ChatServer:
             shutdown_timeout=0.1,
             backlog=1024,
         )
-
-    async def _show_health(self, request: web.Request) -> web.Response:
-        return web.json_response({"status": "ok"})
-
-    async def _list_models(self, request: web.Request) -> web.Response:
-        model = {"id": self._name, "object": "model", "created": 0, "owned_by": "fcbench"}
-        return web.json_response({"object": "list", "data": [model]})
-
-    async def _show_stats(self, request: web.Request) -> web.Response:
-        return web.json_response(vars(self._stats))
 
     async def _answer_request(self, prepare: Prepare, request: web.Request) -> web.StreamResponse:
         # Drawn before anything is awaited, so that faults come in the order of arrival.
@@ -270,6 +266,10 @@ class ChatServer:
             # Without the option above the system would close the connection in order, as after an answer.
             transport.abort()
         return response
+
+
+async def _send_json(value: Mapping[str, object], request: web.Request) -> web.Response:
+    return web.json_response(value)
 
 
 async def _send(request: web.Request, answer: _Answer) -> web.StreamResponse:

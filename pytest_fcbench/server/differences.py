@@ -52,28 +52,26 @@ class Questions:
         if counts:
             most = max(counts.values())
             keys = [key for key in self._entries if counts[key] == most]
-        else:
-            keys = [key for text in self._find_similar_texts(texts[-1:]) for key in self._keys[text]]
-        return [self._entries[key] for key in keys[:_MOST_ENTRIES]]
-
-    def _find_similar_texts(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return the texts that are like a given one, of those that share the most words with it."""
-        if not self._words:
-            self._words = {known: _find_words(known) for known in self._keys}
+            return [self._entries[key] for key in keys[:_MOST_ENTRIES]]
+        if not texts:
+            return []
+        # Only the texts that share the most words with it are compared in full, which takes long.
+        words = _find_words(texts[-1])
+        self._words = self._words or {known: _find_words(known) for known in self._keys}
+        shares = {
+            known: len(words & others) / len(words | others)
+            for known, others in self._words.items()
+            if words & others
+        }
+        matcher = SequenceMatcher(None, b=texts[-1][:_LONGEST_TEXT], autojunk=False)
         found: dict[str, float] = {}
-        for text in texts:
-            words = _find_words(text)
-            shares = {
-                known: len(words & others) / len(words | others)
-                for known, others in self._words.items()
-                if words & others
-            }
-            matcher = SequenceMatcher(None, b=text[:_LONGEST_TEXT], autojunk=False)
-            for known in sorted(shares, key=lambda known: -shares[known])[:_MOST_TEXTS]:
-                matcher.set_seq1(known[:_LONGEST_TEXT])
-                found[known] = matcher.ratio()
+        for known in sorted(shares, key=lambda known: -shares[known])[:_MOST_TEXTS]:
+            matcher.set_seq1(known[:_LONGEST_TEXT])
+            found[known] = matcher.ratio()
         likely = [known for known, ratio in found.items() if ratio >= _LEAST_LIKENESS]
-        return sorted(likely, key=lambda known: -found[known])
+        likely.sort(key=lambda known: -found[known])
+        keys = [key for text in likely for key in self._keys[text]]
+        return [self._entries[key] for key in keys[:_MOST_ENTRIES]]
 
 
 def _find_words(text: str) -> frozenset[str]:
@@ -193,6 +191,7 @@ def _list_tool_names(tools: object) -> list[str] | None:
 
 
 def _describe_tools(sent: object, expected: object) -> str:
+    """Describe the first difference: in the names, then in a description, a parameter or another member."""
     names, others = _list_tool_names(sent), _list_tool_names(expected)
     if names is None:
         return 'the tools must be a list of {"type": "function", "function": {"name": ...}}'
@@ -203,29 +202,24 @@ def _describe_tools(sent: object, expected: object) -> str:
     if names != others:
         return f"the tools are in another order, the entry offers {_join_names(others)}"
     at = _find_position(sent, expected)
-    if sent[at]["function"] == expected[at]["function"]:
-        return _describe_member(f"tool {names[at]!r}", sent[at], expected[at])
-    return _describe_function(names[at], sent[at]["function"], expected[at]["function"])
-
-
-def _describe_function(name: str, sent: Mapping[str, object], expected: Mapping[str, object]) -> str:
-    """Describe the first difference of a tool: in its description, a parameter, or another member."""
-    tool = f"tool {name!r}"
-    one, other = sent.get("parameters"), expected.get("parameters")
+    tool, mine, theirs = f"tool {names[at]!r}", sent[at]["function"], expected[at]["function"]
+    if mine == theirs:
+        return _describe_member(tool, sent[at], expected[at])
+    one, other = mine.get("parameters"), theirs.get("parameters")
     if (
-        sent.get("description") != expected.get("description")
+        mine.get("description") != theirs.get("description")
         or one == other
         or not isinstance(one, Mapping)
         or not isinstance(other, Mapping)
     ):
-        return _describe_member(tool, sent, expected)
-    mine, theirs = one.get("properties"), other.get("properties")
-    if mine == theirs or not isinstance(mine, Mapping) or not isinstance(theirs, Mapping):
+        return _describe_member(tool, mine, theirs)
+    given, wanted = one.get("properties"), other.get("properties")
+    if given == wanted or not isinstance(given, Mapping) or not isinstance(wanted, Mapping):
         return _describe_member(f"the parameters of {tool}", one, other)
-    if told := _describe_names("parameter", mine, theirs):
+    if told := _describe_names("parameter", given, wanted):
         return f"{tool} {told}"
-    parameter = next((each for each in theirs if mine[each] != theirs[each]), "")
-    return _contrast(f"the parameter {parameter!r} of {tool}", mine[parameter], theirs[parameter])
+    parameter = next((each for each in wanted if given[each] != wanted[each]), "")
+    return _contrast(f"the parameter {parameter!r} of {tool}", given[parameter], wanted[parameter])
 
 
 def _describe_names(kind: str, sent: Iterable[str], expected: Iterable[str]) -> str:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
@@ -103,6 +102,7 @@ class Lookup:
             for entry in suite.load(category)
             for each in (*entry.earlier, entry)
         }
+        self._questions = Questions(entry for entry, _ in self._entries.values())
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
         self._indexed = self._index_entries()
 
@@ -146,10 +146,6 @@ class Lookup:
             "unknown_request",
             f"no entry of these suites has these messages and tools: {self._suites}{told}",
         )
-
-    @cached_property
-    def _questions(self) -> Questions:
-        return Questions(entry for entry, _ in self._entries.values())
 
     def _list_expected(self, entry: Entry) -> Iterator[Expected]:
         """Yield every request about an entry in each manner."""

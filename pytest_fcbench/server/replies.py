@@ -97,7 +97,18 @@ def stream_reply(reply: Reply, reply_id: str, created: int, *, include_usage: bo
 
     An empty list of tool calls has no form in a stream.
     """
-    for choices in _list_choices(reply):
+    opened = _make_choice({"role": "assistant", "content": None if reply.text is None else ""})
+    texts = [_make_choice({"content": piece}) for piece in split_text(reply.text or "")]
+    calls = []
+    for index, call in enumerate(reply.calls or ()):
+        function = {"name": call.name, "arguments": ""}
+        opening = {"index": index, "id": call.id, "type": "function", "function": function}
+        calls.append(_make_choice({"tool_calls": [opening]}))
+        for piece in split_text(call.arguments):
+            calls.append(_make_choice({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
+    ended = _make_choice({}, reply.finish_reason)
+    # The last chunk, which is for the usage, has no choice.
+    for choices in (opened, *texts, *calls, ended, []):
         chunk: dict[str, object] = {
             "id": reply_id,
             "object": "chat.completion.chunk",
@@ -111,22 +122,6 @@ def stream_reply(reply: Reply, reply_id: str, created: int, *, include_usage: bo
         if choices or include_usage:
             yield serialize_event(chunk)
     yield END_OF_STREAM
-
-
-def _list_choices(reply: Reply) -> Iterator[list[object]]:
-    """Yield the choices of each chunk; the last one, which is for the usage, has none."""
-    first = {"role": "assistant", "content": None if reply.text is None else ""}
-    yield _make_choice(first)
-    for piece in split_text(reply.text or ""):
-        yield _make_choice({"content": piece})
-    for index, call in enumerate(reply.calls or ()):
-        function = {"name": call.name, "arguments": ""}
-        opening = {"index": index, "id": call.id, "type": "function", "function": function}
-        yield _make_choice({"tool_calls": [opening]})
-        for piece in split_text(call.arguments):
-            yield _make_choice({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-    yield _make_choice({}, reply.finish_reason)
-    yield []
 
 
 def _make_choice(delta: Mapping[str, object], finish_reason: str | None = None) -> list[object]:

@@ -47,7 +47,20 @@ def read_response_request(text: str | bytes) -> ResponseRequest:
         messages.append({"role": "user", "content": value["input"]})
     else:
         messages += _convert_items(value["input"])
-    asked = {"messages": messages, "tools": _convert_tools(tools), "stream": value.get("stream")}
+    if not isinstance(tools, list):
+        raise _make_refusal("'tools' must be a list")
+    # The tools in the form of a chat request, without ``strict``, which no entry has.
+    converted = []
+    for index, tool in enumerate(tools):
+        if not isinstance(tool, Mapping) or tool.get("type") != "function" or "name" not in tool:
+            raise _make_refusal(
+                f'tools[{index}] must be {{"type": "function", "name": ..., "parameters": ...}}; this server '
+                f"takes no other tools",
+                "unsupported",
+            )
+        function = {name: tool[name] for name in tool if name not in ("type", "strict")}
+        converted.append({"type": "function", "function": function})
+    asked = {"messages": messages, "tools": converted, "stream": value.get("stream")}
     return ResponseRequest(interpret_body(asked), instructions, tools)
 
 
@@ -105,23 +118,6 @@ def _join_parts(content: object, place: str) -> str:
             )
         texts.append(part["text"])
     return "".join(texts)
-
-
-def _convert_tools(tools: object) -> object:
-    """Convert tools to the form of a chat request, without ``strict``, which no entry has."""
-    if not isinstance(tools, list):
-        raise _make_refusal("'tools' must be a list")
-    converted = []
-    for index, tool in enumerate(tools):
-        if not isinstance(tool, Mapping) or tool.get("type") != "function" or "name" not in tool:
-            raise _make_refusal(
-                f'tools[{index}] must be {{"type": "function", "name": ..., "parameters": ...}}; this server '
-                f"takes no other tools",
-                "unsupported",
-            )
-        function = {name: tool[name] for name in tool if name not in ("type", "strict")}
-        converted.append({"type": "function", "function": function})
-    return converted
 
 
 def build_response(reply: Reply, request: ResponseRequest, number: int, created: int) -> dict[str, object]:
@@ -196,7 +192,13 @@ def _list_events(response: Mapping[str, object]) -> Iterator[Mapping[str, object
         yield {"type": "response.output_item.added", **where, "item": opened}
         where |= {"item_id": item["id"]}
         if item["type"] == "message":
-            yield from _list_text_events(item["content"][0], where | {"content_index": 0})
+            (part,) = item["content"]
+            inside = where | {"content_index": 0}
+            yield {"type": "response.content_part.added", **inside, "part": _make_text_part("")}
+            for piece in split_text(part["text"]):
+                yield {"type": "response.output_text.delta", **inside, "delta": piece, "logprobs": []}
+            yield {"type": "response.output_text.done", **inside, "text": part["text"], "logprobs": []}
+            yield {"type": "response.content_part.done", **inside, "part": part}
         else:
             kind = "response.function_call_arguments"
             for piece in split_text(item["arguments"]):
@@ -204,14 +206,3 @@ def _list_events(response: Mapping[str, object]) -> Iterator[Mapping[str, object
             yield {"type": f"{kind}.done", **where, "name": item["name"], "arguments": item["arguments"]}
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
     yield {"type": "response.completed", "response": response}
-
-
-def _list_text_events(
-    part: Mapping[str, object], where: Mapping[str, object]
-) -> Iterator[Mapping[str, object]]:
-    text = str(part["text"])
-    yield {"type": "response.content_part.added", **where, "part": _make_text_part("")}
-    for piece in split_text(text):
-        yield {"type": "response.output_text.delta", **where, "delta": piece, "logprobs": []}
-    yield {"type": "response.output_text.done", **where, "text": text, "logprobs": []}
-    yield {"type": "response.content_part.done", **where, "part": part}

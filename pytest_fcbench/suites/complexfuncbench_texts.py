@@ -135,7 +135,7 @@ def read_code(clone: Path) -> PathWording:
     for node in ast.walk(_parse(clone, _RUNNER)):
         match node:
             case ast.Assign(targets=[ast.Attribute(attr="unexpect_call_resp")], value=value):
-                wrong_call = write_reply(_evaluate(clone, _RUNNER, value))
+                wrong_call = write_reply(_evaluate_literal(clone, _RUNNER, value))
     if wrong_call is None:
         raise _refuse(clone, _RUNNER, "it assigns no unexpect_call_resp")
     wording = PathWording(
@@ -233,14 +233,14 @@ def _read_prompt(clone: Path, name: str) -> JudgePrompt:
     system, user = assigned.get(system_name), assigned.get(user_name)
     if system is None or not isinstance(user, ast.Call):
         raise _refuse(clone, file, f"it has no {system_name if system is None else user_name}")
-    found = {str(keyword.arg): _evaluate(clone, file, keyword.value) for keyword in user.keywords}
-    match _evaluate(clone, file, system), found.get("template"), found.get("args_order"):
+    found = {str(keyword.arg): _evaluate_literal(clone, file, keyword.value) for keyword in user.keywords}
+    match _evaluate_literal(clone, file, system), found.get("template"), found.get("args_order"):
         case str(text), str(template), list(names) if set(names) <= _ARGUMENTS[name]:
             return JudgePrompt(text, template, tuple(names))
     raise _refuse(clone, file, f"its {user_name} is of another form")
 
 
-def _evaluate(clone: Path, name: str, node: ast.expr) -> object:
+def _evaluate_literal(clone: Path, name: str, node: ast.expr) -> object:
     try:
         value: object = ast.literal_eval(node)
     except (ValueError, TypeError):

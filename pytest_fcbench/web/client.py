@@ -143,7 +143,7 @@ class Client:
     def get(self, url: str, params: Params | None = None, headers: Mapping[str, str] | None = None) -> Reply:
         """Get a URL and return the reply, whatever its status. Raises ``Refused`` and ``Unreachable``."""
         deadline = time.monotonic() + self._bounds.timeout_s
-        target, sent_headers = _add_params(parse_url(url), params or ()), _check_headers(headers or {})
+        target, sent_headers = _check_request(url, params or (), headers or {}), headers or {}
         for left in range(self._bounds.retries, -1, -1):
             wait_s = _WAIT_S * 2 ** (self._bounds.retries - left)
             try:
@@ -268,8 +268,17 @@ _KEPT_BACK = re.compile(
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 
 
-def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Return headers that may be sent. Raises ``Refused``."""
+def _check_request(url: str, params: Params, headers: Mapping[str, str]) -> Target:
+    """Return the target of a request, with the parameters in its query. Raises ``Refused``."""
+    target = parse_url(url)
+    pairs = list(params.items() if isinstance(params, Mapping) else params)
+    if not all(map(is_sendable, (text for pair in pairs for text in pair))):
+        raise Refused("a parameter holds no control character and no half of a character")
+    if pairs:
+        rest = f"{target.rest}{'&' if '?' in target.rest else '?'}{urlencode(pairs)}"
+        if len(rest) > LONGEST_URL:
+            raise Refused(f"a URL has at most {LONGEST_URL:,} characters")
+        target = replace(target, rest=rest)
     for name, text in headers.items():
         if not _TOKEN.fullmatch(name):
             raise Refused(f"no name of a header: {name[:80]!r}")
@@ -279,20 +288,7 @@ def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
             raise Refused(f"the header {name} holds what no header can hold")
     if sum(map(len, (*headers, *headers.values()))) > LONGEST_URL:
         raise Refused(f"headers have at most {LONGEST_URL:,} characters")
-    return headers
-
-
-def _add_params(target: Target, params: Params) -> Target:
-    """Return the target with parameters in its query. Raises ``Refused``."""
-    pairs = list(params.items() if isinstance(params, Mapping) else params)
-    if not all(map(is_sendable, (text for pair in pairs for text in pair))):
-        raise Refused("a parameter holds no control character and no half of a character")
-    if not pairs:
-        return target
-    rest = f"{target.rest}{'&' if '?' in target.rest else '?'}{urlencode(pairs)}"
-    if len(rest) > LONGEST_URL:
-        raise Refused(f"a URL has at most {LONGEST_URL:,} characters")
-    return replace(target, rest=rest)
+    return target
 
 
 # Connections

@@ -33,6 +33,13 @@ _BLOCKS = frozenset(
 """Elements whose text is a line of its own."""
 _BETWEEN = {"br": "\n", "hr": "\n", "td": " ", "th": " "}
 _UNSEEN = ["script", "style", "noscript", "template"]
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+# Encodings that are tried. Python knows others, some of which take a long time.
+ENCODING = re.compile(
+    r"utf-?8|utf-?16(le|be)?|us-ascii|ascii|(iso-?8859|latin)-?\d+|(windows-|cp)125\d|koi8-[ru]"
+    r"|shift_jis|euc-(jp|kr)|gb2312|gbk|gb18030|big5",
+    re.IGNORECASE,
+)
 
 
 class Unreadable(Exception):  # noqa: N818 - reads as the state it names
@@ -47,7 +54,18 @@ def render_content(reply: Reply, mode: str) -> str:
         raise Unreadable("it is a PDF document; only text, HTML, JSON and XML can be read")
     if not _TYPES.fullmatch(reply.type) or b"\0" in reply.body[:1000]:
         raise Unreadable(f"it is of the type {reply.type[:80]!r}; only text, HTML, JSON and XML can be read")
-    text = _decode(reply)
+    # Decoded by the encoding that it names, else UTF-8, else Windows-1252.
+    named = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
+    named = named or _CHARSET.search(reply.body[:1024])
+    stated = named[1].decode("ascii", "replace") if named else ""
+    for encoding in (stated if ENCODING.fullmatch(stated) else "utf-8-sig", "utf-8-sig"):
+        try:
+            text = reply.body.decode(encoding)
+            break
+        except (UnicodeDecodeError, LookupError):
+            continue
+    else:
+        text = reply.body.decode("cp1252", "replace")
     if mode != "raw" and reply.type in _HTML:
         text = _convert_html(text[:_MOST_PARSED], reply.url, mode)
     return (
@@ -90,25 +108,3 @@ def _convert_html(html: str, url: str, mode: str) -> str:
             last = block
     lines = (" ".join(line.split()) for line in "".join(texts).splitlines())
     return "\n".join(line for line in lines if line)
-
-
-_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-# Encodings that are tried. Python knows others, some of which take a long time.
-ENCODING = re.compile(
-    r"utf-?8|utf-?16(le|be)?|us-ascii|ascii|(iso-?8859|latin)-?\d+|(windows-|cp)125\d|koi8-[ru]"
-    r"|shift_jis|euc-(jp|kr)|gb2312|gbk|gb18030|big5",
-    re.IGNORECASE,
-)
-
-
-def _decode(reply: Reply) -> str:
-    """Decode the body by the encoding that it names, else UTF-8, else Windows-1252."""
-    named = _CHARSET.search(reply.headers.get("Content-Type", "").encode("latin-1", "replace"))
-    named = named or _CHARSET.search(reply.body[:1024])
-    stated = named[1].decode("ascii", "replace") if named else ""
-    for encoding in (stated if ENCODING.fullmatch(stated) else "utf-8-sig", "utf-8-sig"):
-        try:
-            return reply.body.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return reply.body.decode("cp1252", "replace")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 
 import requests
 from bs4 import BeautifulSoup
@@ -23,10 +22,12 @@ from pytest_fcbench.web.client import Reply
 from pytest_fcbench.web.page_content import ENCODING, Unreadable, render_content
 
 _LONGEST_CONVERSION_S = 20.0
+_CONVERTED = ("markdown", "truncate")
+"""The modes that convert a page; any other one shows it as it came."""
 
 
 def render_officially(reply: Reply, mode: str) -> str:
-    """Render the body of a reply in a mode, in any other one raw. Raises ``Unreadable``."""
+    """Render the body of a reply in a mode, raw in one that converts nothing. Raises ``Unreadable``."""
     response = requests.Response()
     response.status_code, response.reason, response.url = reply.status, reply.reason, reply.url
     response.headers = CaseInsensitiveDict(reply.headers)
@@ -40,14 +41,12 @@ def render_officially(reply: Reply, mode: str) -> str:
     response.encoding = encoding if encoding is None or ENCODING.fullmatch(encoding) else "utf-8"
     if mode == "markdown" and list_missing_packages("markdown"):
         return render_content(reply, mode)
-    return _convert_apart(response.text, mode) if mode in _CONVERSIONS else response.text
-
-
-def _convert_apart(html: str, mode: str) -> str:
+    if mode not in _CONVERTED:
+        return response.text
     try:
         done = subprocess.run(  # noqa: S603 - the mode is one of ours
             [sys.executable, "-P", "-m", __name__, mode],
-            input=html.encode("utf-8", "replace"),
+            input=response.text.encode("utf-8", "replace"),
             capture_output=True,
             timeout=_LONGEST_CONVERSION_S,
             check=True,
@@ -61,26 +60,19 @@ def _convert_apart(html: str, mode: str) -> str:
     return done.stdout.decode()
 
 
-def _convert_to_markdown(html: str) -> str:
-    import html2text
+def _convert(html: str, mode: str) -> str:
+    """Convert a page to Markdown, or to its text."""
+    if mode == "markdown":
+        import html2text
 
-    markdown: str = html2text.HTML2Text().handle(html)
-    return markdown
-
-
-def _convert_to_text(html: str) -> str:
+        markdown: str = html2text.HTML2Text().handle(html)
+        return markdown
     page = BeautifulSoup(html, "html.parser")
     for unseen in page(["script", "style"]):
         unseen.extract()
     return page.get_text(separator="\n", strip=True)
 
 
-_CONVERSIONS: Mapping[str, Callable[[str], str]] = {
-    "markdown": _convert_to_markdown,
-    "truncate": _convert_to_text,
-}
-
-
 if __name__ == "__main__":
     page_text = sys.stdin.buffer.read().decode()
-    sys.stdout.buffer.write(_CONVERSIONS[sys.argv[1]](page_text).encode("utf-8", "replace"))
+    sys.stdout.buffer.write(_convert(page_text, sys.argv[1]).encode("utf-8", "replace"))

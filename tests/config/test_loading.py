@@ -83,6 +83,8 @@ def test_without_options_and_file_the_defaults_hold(
         search="core",
         search_record=None,
         smoke=False,
+        limit=None,
+        sample=None,
         shard=None,
         api_base=None,
         api_key_env=None,
@@ -112,7 +114,10 @@ def test_without_options_and_file_the_defaults_hold(
         annotate=False,
         step_summary=None,
         scorecard="scorecard.json",
-        failures=60,
+        failures=20,
+        runs=Path(".fcbench/runs"),
+        labels={},
+        entries=(),
         config=None,
         cache=tmp_path / "packs",
     )
@@ -147,6 +152,7 @@ embedding: minilm
 search: serpapi
 search_record: web.jsonl
 smoke: true
+sample: 9
 shard: 3/10
 trials: 3
 timeout: 30
@@ -164,6 +170,8 @@ offline: true
 refresh: false
 scorecard: out.json
 failures: 5
+runs: kept
+label: [branch=main, try=2]
 """
 
 
@@ -206,6 +214,8 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         search="serpapi",
         search_record=Path("web.jsonl"),
         smoke=True,
+        limit=None,
+        sample=9,
         shard=Shard(3, 10),
         api_base="http://localhost:8000/v1",
         api_key_env="A_VARIABLE",
@@ -236,6 +246,9 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         step_summary=None,
         scorecard="out.json",
         failures=5,
+        runs=Path("kept"),
+        labels={"branch": "main", "try": "2"},
+        entries=(),
         config=None,
         cache=settings.cache,
     )
@@ -252,9 +265,11 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
 
 
 def test_the_file_of_this_test_names_every_option() -> None:
-    # ``wait`` does not go with ``no_preflight``.
+    # ``wait`` does not go with ``no_preflight``, nor ``limit`` with ``sample``.
     assert {line.partition(":")[0] for line in FILE.splitlines()} == {o.key for o in OPTIONS} - {
         "config",
+        "entry",
+        "limit",
         "plan",
         "wait",
     } | {"prices"}

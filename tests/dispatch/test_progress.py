@@ -6,6 +6,7 @@ import os
 import pty
 import termios
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,7 +98,7 @@ class Shown:
         self.lines: list[str] = []
         self.twice = threading.Event()
 
-    def show(self, line: str) -> None:
+    def show(self, line: str, groups: Sequence[str] = ()) -> None:
         self.lines.append(line)
         if len(self.lines) > 1:
             self.twice.set()
@@ -151,3 +152,46 @@ def test_the_line_tells_the_calls_of_the_judge() -> None:
     progress = replace(HALF, calls_of_others={"judge": 12})
     assert ", judge: 12 calls, " in progress.line()
     assert "judge" not in HALF.line()
+
+
+def _read_terminal(rows: int, show: Callable[[Screen], None], capfd: pytest.CaptureFixture[str]) -> str:
+    """Return what a screen writes to a terminal of 30 columns."""
+    ours, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (rows, 30))
+    kept = os.dup(1)
+    with capfd.disabled():
+        os.dup2(terminal, 1)
+        try:
+            screen = Screen()
+        finally:
+            os.dup2(kept, 1)
+    show(screen)
+    screen.close()
+    return os.read(ours, 5000).decode()
+
+
+def test_a_terminal_shows_a_line_for_each_group_and_renews_them(capfd: pytest.CaptureFixture[str]) -> None:
+    def show(screen: Screen) -> None:
+        screen.show("1 of 2", ["live", "complex"])
+        screen.show("2 of 2", ["live", "complex"])
+        screen.clear()
+
+    lines = [f"{text:<29}" for text in ("live", "complex")]
+    first, second = ("\r\n".join([*lines, f"{text:<29}"]) for text in ("1 of 2", "2 of 2"))
+    assert _read_terminal(10, show, capfd) == f"\r{first}\r\x1b[2A{second}\r\x1b[2A\x1b[J"
+
+
+def test_a_low_terminal_shows_the_line_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    shown = _read_terminal(4, lambda screen: screen.show("1 of 2", ["live", "complex"]), capfd)
+    assert shown == f"\r{'1 of 2':<29}"
+
+
+def test_the_line_tells_the_share_that_passed() -> None:
+    progress = replace(HALF, passed=3, judged=4)
+    assert ", 75% of 4 passed" in progress.line()
+    assert "passed" not in HALF.line()
+
+
+def test_where_nothing_is_sent_no_rate_is_told() -> None:
+    assert replace(HALF, calls=0, in_flight=0, total=0).line().startswith(f"{HALF.answered} answered, ")
+    assert "calls/s" not in replace(HALF, calls=0).line()

@@ -100,7 +100,8 @@ def run(command: str, folder: Path, cache: Path) -> str:
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=kept | more,
+        # Wide enough for all columns of the tables.
+        env=kept | more | {"COLUMNS": "100"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -194,4 +194,6 @@ def test_the_workflows_of_init_run_what_the_docs_show() -> None:
     for kind in ("github", "gitlab"):
         made = WORKFLOWS[kind]
         assert made is not None
-        assert "pytest benchmarks" in list(_find_commands(yaml.safe_load(made[1])))
+        commands = list(_find_commands(yaml.safe_load(made[1])))
+        assert "pytest benchmarks --junitxml=junit.xml" in commands
+        assert "fcbench report scorecard.json" in made[1]

@@ -32,7 +32,7 @@ def test_the_benchmarks_of_the_wheel_run_core(base: Environment, tmp_path: Path)
     found = _count_outcomes(done.stdout)
     assert found["passed"] > 0, done.stdout + done.stderr
     assert found["passed"] + found["failed"] == size(*SCORED)
-    assert {path.name for path in tmp_path.iterdir()} == {".pytest_cache", "scorecard.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {".fcbench", ".pytest_cache", "scorecard.json"}
     alone = _read_outcomes(tmp_path)
 
     done = base.run_pytest(*PYARGS, "--lf", cwd=tmp_path)

@@ -95,8 +95,8 @@ def test_a_folder_is_run_without_a_test_module(suite: Project, how: tuple[str, .
     result.stdout.re_match_lines(
         [
             r"suite mine [0-9a-f]{12}, content sha256 .*",
-            r"mine +6 +6 +0 +0 +100\.00%.*",
-            r"overall +6 +6 +0 +0 +100\.00%.*",
+            r"mine +6 +0 +100\.00%.*",
+            r"overall +6 +0 +100\.00%.*",
             r"overall gives every entry the same weight.*",
         ]
     )

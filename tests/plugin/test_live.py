@@ -226,7 +226,7 @@ def test_a_killed_run_goes_on_where_it_was(project: Project) -> None:
 def test_the_store_can_be_switched_off(project: Project) -> None:
     with serve_answers(first_function) as endpoint:
         project.run(*live(endpoint, "--fcbench-store=none"))
-    assert not (project.path / ".fcbench").exists()
+    assert not (project.path / ".fcbench" / "answers.sqlite").exists()
 
 
 def test_a_foreign_file_stops_the_run(project: Project) -> None:

@@ -144,3 +144,130 @@ def test_a_run_without_entries_does_not_mind_a_missing_pack(
     result = project.run("test_mine.py", *workers)
     result.assert_outcomes(passed=1)
     assert not (project.path / ".fcbench").exists()
+
+
+@pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
+def test_an_id_alone_runs_its_entry(project: Project, options: tuple[str, ...]) -> None:
+    """As lists of failures print it, in a folder of any depth; pytest itself would take it for a path."""
+    result = project.run("core:parallel_3", *options)
+    result.assert_outcomes(passed=1)
+    assert list(project.records()) == ["core:parallel_3"]
+    result.stdout.fnmatch_lines(["core:parallel_3 (parallel): passed"])
+
+
+def test_ids_repeat_and_end_with_a_star(project: Project) -> None:
+    project.run("core:parallel_3", "core:multiple_1*", "--fcbench-entry=core:irrelevance_0,core:sql_1")
+    found = project.records()
+    multiples = {f"core:multiple_{n}" for n in (1, *range(10, 20))}
+    assert found.keys() == {"core:parallel_3", "core:irrelevance_0", "core:sql_1", *multiples}
+
+
+def test_an_id_selects_one_trial_or_all(project: Project) -> None:
+    project.run("core:parallel_3", "--fcbench-trials=3").assert_outcomes(passed=3)
+    project.run("core:parallel_3-t2", "--fcbench-trials=3").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("core:paralel_3", "*unknown entry 'core:paralel_3'. Did you mean 'core:parallel_3'*"),
+        ("core:parallel_1000", "*unknown entry 'core:parallel_1000'. Did you mean 'core:parallel_10'*"),
+        ("--fcbench-entry=cora:parallel_3", "*unknown suite 'cora'. Did you mean 'core'*"),
+        ("--fcbench-entry=parallel_3", "*must be a suite and an id such as core:parallel_3*"),
+    ],
+)
+def test_an_id_that_is_none_is_told_with_the_nearest(project: Project, wrong: str, told: str) -> None:
+    result = project.run(wrong)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([told])
+
+
+def test_values_of_options_are_no_ids(project: Project) -> None:
+    result = project.run("-k", "core:parallel_3", "-W", "error:core")
+    result.assert_outcomes(passed=1, deselected=size(*SCORED) - 1)
+
+
+def test_a_mark_that_is_none_is_told_with_the_nearest(project: Project) -> None:
+    result = project.run("-m", "paralel and not live")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*-m 'paralel and not live': unknown mark 'paralel'. Did you mean 'parallel'*"]
+    )
+
+
+def test_a_mark_of_a_users_own_test_is_one(project: Project) -> None:
+    project.write("test_own.py", "import pytest\n\n@pytest.mark.mine\ndef test_it():\n    pass\n")
+    project.run("-m", "mine", "-W", "ignore").assert_outcomes(passed=1, deselected=size(*SCORED))
+
+
+def test_a_mark_switches_on_categories_that_only_run_where_named(project: Project) -> None:
+    project.run("-m", "exec_simple").assert_outcomes(passed=size("exec_simple"), deselected=size(*SCORED))
+    project.run("-m", "parallel or sql").assert_outcomes(
+        passed=size("parallel", "sql"), deselected=size(*SCORED) - size("parallel")
+    )
+    project.run("-m", "parallel and not sql").assert_outcomes(
+        passed=size("parallel"), deselected=size(*SCORED) - size("parallel")
+    )
+
+
+def test_a_few_entries_are_explained_in_the_place_of_tables(project: Project) -> None:
+    result = project.run("core:parallel_3", "--fcbench-model=lexical")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "core:parallel_3 (parallel): failed in the official profile",
+            "  question   Shut the blinds*",
+            "*answered*expected*",
+            "  call 1*home_set_blind*home_set_blind",
+            ">            room *'kitchen'*'bedroom'",
+            "> call 2 *(no call)*home_set_blind",
+            "  run again  pytest core:parallel_3",
+            "  show       fcbench show core:parallel_3",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*95% interval*")
+
+
+def test_failures_are_listed_as_pytest_does_where_it_is_asked_to(project: Project) -> None:
+    asked = project.run("core:parallel_3", "--fcbench-model=lexical", "-rf")
+    asked.stdout.fnmatch_lines(
+        ["FAILED benchmarks/test_ast.py::test_parallel[[]core:parallel_3[]] - parallel_func*"]
+    )
+    project.run("core:parallel_3", "--fcbench-model=lexical").stdout.no_fnmatch_line("FAILED *")
+
+
+@pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
+def test_junit_holds_the_explanation(project: Project, options: tuple[str, ...]) -> None:
+    project.run("core:parallel_3", "--fcbench-model=lexical", "--junitxml=junit.xml", *options)
+    text = (project.path / "junit.xml").read_text()
+    assert "question   Shut the blinds completely" in text
+    assert "fcbench show core:parallel_3" in text
+
+
+def test_a_limit_takes_the_first_entries(project: Project) -> None:
+    project.run("--fcbench-category=parallel,multiple", "--fcbench-limit=5").assert_outcomes(passed=5)
+    assert list(project.records()) == [f"core:multiple_{number}" for number in range(5)]
+
+
+def test_a_sample_is_the_same_each_time_and_is_spread(project: Project) -> None:
+    project.run("--fcbench-sample=40", "-n2")
+    first = project.records()
+    project.run("--fcbench-sample=40")
+    assert project.records().keys() == first.keys()
+    assert len(first) == 40
+    assert len({record["category"] for record in first.values()}) > 8
+    project.run("--fcbench-sample=10")
+    assert project.records().keys() < first.keys()
+
+
+def test_a_limit_and_a_sample_exclude_each_other(project: Project) -> None:
+    result = project.run("--fcbench-limit=5", "--fcbench-sample=5")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*--fcbench-limit=5 and --fcbench-sample=5 exclude each other; give one of them*"]
+    )
+
+
+def test_a_mark_behind_not_may_be_of_tests_elsewhere(project: Project) -> None:
+    result = project.run("-m", "not slow and parallel")
+    result.assert_outcomes(passed=size("parallel"), deselected=size(*SCORED) - size("parallel"))

@@ -69,6 +69,14 @@ def test_a_cause_has_its_hint() -> None:
     assert find_hint(NotScoredError("other", "x"), settings) == "try again later"
 
 
+def test_a_server_without_a_tool_parser_is_told_its_switch() -> None:
+    settings = build_settings({}, None)
+    refusal = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+    assert "--fcbench-mode=prompt" in find_hint(NotScoredError("bad_request", refusal), settings)
+    assert "vLLM: --enable-auto" in find_hint(NotScoredError("bad_request", refusal), settings)
+    assert "check the model's name" in find_hint(NotScoredError("bad_request", "unknown field"), settings)
+
+
 def test_a_hint_for_a_judge_names_the_options_of_the_judge() -> None:
     judge = build_judge_settings({"judge": "openai/wise"}, None)
     assert judge

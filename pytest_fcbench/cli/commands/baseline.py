@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pytest_fcbench.cli.command import OUTPUT
+from pytest_fcbench.cli.scorecard_arguments import declare_scorecard
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import SET_ASIDE, NotScored
 from pytest_fcbench.run.output_files import write_file
@@ -20,9 +22,14 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     save = actions.add_parser(
         "save", help="save the verdicts of a scorecard, one line per entry, without answers"
     )
-    save.add_argument("scorecard", metavar="SCORECARD", type=Path)
+    declare_scorecard(save)
     save.add_argument(
-        "--to", metavar="FILE", type=Path, default=Path(_FILE), help=f"file to write (default: {_FILE})"
+        *OUTPUT,
+        dest="to",
+        metavar="FILE",
+        type=Path,
+        default=Path(_FILE),
+        help=f"file to write (default: {_FILE})",
     )
 
 

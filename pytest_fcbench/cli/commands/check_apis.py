@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.config.loading import find_cache_folder
@@ -84,22 +84,19 @@ def check_apis(
         ]
         print(redact_secrets(json.dumps({"answered": good, "requests": requests}, indent=2)))
     else:
-        print_lines(map(redact_secrets, _render_answers(found)))
+        by_host: dict[str, list[Answer]] = {}
+        for answer in found:
+            by_host.setdefault(answer.probe.wanted.host, []).append(answer)
+        rows, failures = [], []
+        for host, own in by_host.items():
+            counts = Counter(answer.state for answer in own)
+            rows.append((host, str(len(own)), *(str(counts[state]) for state in State)))
+            bad = Counter(
+                (answer.state, answer.reason) for answer in own if answer.state is not State.ANSWERED
+            )
+            for (state, reason), number in bad.items():
+                failures.append(f"{host}: {number} {state}: {' '.join(reason.split())}")
+        table = Table("", ("host", "calls", *State), tuple(rows))
+        print_lines(map(redact_secrets, (*tables.render_text(table), *failures)))
         print(f"{good} of {len(found)} requests got a reply of the expected shape")
     return 0 if good == len(found) else 1
-
-
-def _render_answers(found: Sequence[Answer]) -> Iterator[str]:
-    """Render a table of the outcomes by host, and the reasons of failures."""
-    by_host: dict[str, list[Answer]] = {}
-    for answer in found:
-        by_host.setdefault(answer.probe.wanted.host, []).append(answer)
-    rows = []
-    for host, own in by_host.items():
-        counts = Counter(answer.state for answer in own)
-        rows.append((host, str(len(own)), *(str(counts[state]) for state in State)))
-    yield from tables.render_text(Table("", ("host", "calls", *State), tuple(rows)))
-    for host, own in by_host.items():
-        bad = Counter((answer.state, answer.reason) for answer in own if answer.state is not State.ANSWERED)
-        for (state, reason), number in bad.items():
-            yield f"{host}: {number} {state}: {' '.join(reason.split())}"

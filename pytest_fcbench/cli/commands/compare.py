@@ -6,10 +6,11 @@ The exit code says only whether the comparison was possible; in CI a gate decide
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from pytest_fcbench.cli import output
 from pytest_fcbench.cli.run_options import require_at_least
+from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
+from pytest_fcbench.run.history import LATEST, PREVIOUS
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
@@ -21,8 +22,10 @@ _FLIPS = 20
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("before", type=Path, metavar="BEFORE", help="a scorecard or a baseline")
-    add("after", type=Path, metavar="AFTER", help="the scorecard or baseline to compare with it")
+    before = f"{SCORECARD}, or a baseline; default: {PREVIOUS}"
+    add("before", nargs="?", default=PREVIOUS, type=find_scorecard, metavar="BEFORE", help=before)
+    after = f"the scorecard, run or baseline to compare with it; default: {LATEST}"
+    add("after", nargs="?", default=LATEST, type=find_scorecard, metavar="AFTER", help=after)
     output.declare_table_options(parser)
     metrics = "compare only this: overall, a group, a category or a mark (repeatable; default: all)"
     add("--metric", action="append", metavar="NAME,…", help=metrics)

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, write_and_report
 from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, require_at_least
 from pytest_fcbench.config.loading import Settings, build_settings, find_config_file
@@ -62,7 +63,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="number of texts of each set, drawn with a fixed seed (default: all)",
     )
     add(
-        "--to",
+        *OUTPUT,
+        dest="to",
         action="append",
         default=[],
         type=Path,

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.judge_options import JUDGE_OPTIONS, ask_judge, load_judge_settings, render_agreement
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.replay import load_entries_of, open_replay
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings, require_at_least
+from pytest_fcbench.cli.scorecard_arguments import SCORECARD_OR_LATEST, find_latest_scorecard, find_scorecard
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import Transcript
@@ -35,17 +37,23 @@ _NOT_DIAGNOSED = "not diagnosed"
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("scorecard", nargs="?", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
+    add("scorecard", nargs="?", type=find_scorecard, metavar="SCORECARD", help=SCORECARD_OR_LATEST)
     add("--limit", type=int, metavar="N", help="diagnose only the first N failures")
-    add("--to", type=Path, metavar="FILE", help="write the diagnoses to this file as JSON")
+    add(
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        metavar="FILE",
+        help="write the diagnoses to this file as JSON",
+    )
     two = "compare the root causes in two files of diagnoses"
     add("--audit", nargs=2, type=Path, metavar="FILE", help=two)
     declare_run_options(parser, ("profile", "category", "failures", "config", "judge", *JUDGE_OPTIONS))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    if (chosen.scorecard is None) == (chosen.audit is None):
-        raise UsageError("nothing to diagnose: give a scorecard, or two files of diagnoses with --audit")
+    if chosen.scorecard and chosen.audit:
+        raise UsageError("--audit compares two files of diagnoses; leave the scorecard out, or --audit")
     require_at_least(1, chosen, "limit")
     lines = _compare_diagnoses(*chosen.audit) if chosen.audit else _diagnose(chosen)
     # A judge can take minutes, so each line is shown at once.
@@ -58,7 +66,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
     """Yield the findings about the failed conversations of a scorecard, and write them to ``--to``."""
-    card = scorecard_files.load_scorecard(chosen.scorecard)
+    card = scorecard_files.load_scorecard(chosen.scorecard or find_latest_scorecard())
     judge = load_judge_settings(chosen)
     # Only options are read here, so the suite that is always there will do.
     settings = load_settings(chosen, core.NAME)
@@ -76,7 +84,7 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
         if r.category in CATEGORIES and not _is_conversation(r) and isinstance(r.verdict(profile), Failed)
     )
     for kind, number in others.items():
-        yield f"{number} {kind} failures are not diagnosed: their verdicts already say what is wrong"
+        yield f"{kind} failures, not diagnosed because the verdict already says what is wrong: {number}"
     failed = failed[: chosen.limit]
     if not failed:
         return

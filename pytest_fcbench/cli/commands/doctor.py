@@ -107,8 +107,9 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
         yield Finding("options", State.BAD, drop_option_prefix(str(error)))
         return
     yield Finding("options", State.GOOD, f"{file or 'no fcbench.yaml, so the defaults apply'}")
+    context = RunContext(settings)
     try:
-        for name, suite in RunContext(settings).suites.items():
+        for name, suite in context.suites.items():
             sizes = [len(suite.load(category)) for category in suite.categories]
             yield Finding("suite", State.GOOD, f"{name} {suite.version}, {sum(sizes):,} entries")
     except FcbenchError as error:
@@ -120,7 +121,19 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
         yield _check_disk(
             "answers", settings.store.parent, "name another file with --store, or use --store=none"
         )
-    yield from _check_model(settings, calls=not chosen.no_calls)
+    try:
+        immediate, price = context.model.immediate, context.price
+    except FcbenchError as error:
+        yield Finding("model", State.BAD, drop_option_prefix(str(error)))
+    else:
+        if immediate:
+            text = f"{settings.label} needs neither a network nor a key and costs nothing"
+            yield Finding("model", State.GOOD, text)
+        else:
+            yield from _check_endpoint("model", settings, calls=not chosen.no_calls)
+            if price is None:
+                way_out = "give a price under 'prices' in fcbench.yaml"
+                yield Finding("price", State.DOUBTFUL, f"no price is known for {settings.label}", way_out)
     if settings.judge:
         yield from _check_endpoint(
             "judge", replace(settings.judge, mode=Mode.PROMPT), calls=not chosen.no_calls
@@ -189,24 +202,6 @@ def _check_disk(what: str, folder: Path, way_out: str) -> Finding:
 
 
 # Models
-
-
-def _check_model(settings: Settings, *, calls: bool) -> Iterator[Finding]:
-    context = RunContext(settings)
-    try:
-        immediate, price = context.model.immediate, context.price
-    except FcbenchError as error:
-        yield Finding("model", State.BAD, drop_option_prefix(str(error)))
-        return
-    if immediate:
-        yield Finding(
-            "model", State.GOOD, f"{settings.label} needs neither a network nor a key and costs nothing"
-        )
-        return
-    yield from _check_endpoint("model", settings, calls=calls)
-    if price is None:
-        way_out = "give a price under 'prices' in fcbench.yaml"
-        yield Finding("price", State.DOUBTFUL, f"no price is known for {settings.label}", way_out)
 
 
 def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[Finding]:

@@ -12,7 +12,9 @@ from math import isfinite
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
@@ -49,9 +51,15 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     formats = parser.add_subparsers(required=True, metavar="FORMAT")
     official = formats.add_parser("official", help="write BFCL's result files, score files and tables")
     add = official.add_argument
-    add("scorecards", nargs="+", type=Path, metavar="SCORECARD", help=f"scorecard of the suite {_SUITE}")
+    add(
+        "scorecards",
+        nargs="+",
+        type=find_scorecard,
+        metavar="SCORECARD",
+        help=f"scorecard of the suite {_SUITE}: {SCORECARD}",
+    )
     target = "folder for result/ID/, score/ID/ and the tables"
-    add("--to", required=True, type=Path, metavar="FOLDER", help=target)
+    add(*OUTPUT, dest="to", required=True, type=Path, metavar="FOLDER", help=target)
     add("--force", action="store_true", help="replace existing files")
     about = official.add_argument_group(
         "details of the models", "each option once per scorecard, in the same order"
@@ -119,7 +127,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     print_lines(map(str, exports.values()))
     print(f"{scores}: {', '.join(columns_of)}")
     if any(model.usage.usd is None for model in models):
-        print(f"{NA}: Total Cost; the scorecard has no price, give one with --price")
+        print(f"{NA}: Total Cost, because the scorecard has no price; give one with --price")
     if any(model.usage.latency_mean_s is None for model in models):
         print(f"{NA}: latencies, because the answers have none")
     if any(NA in (model.link, model.organization, model.license) for model in models):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.codecs.function_docs import openapi, python_code
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -27,7 +28,13 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="module:function, module:Class, module, or a JSON or YAML file",
     )
-    add("--to", type=Path, metavar="FILE", help="write to this file instead of the terminal")
+    add(
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        metavar="FILE",
+        help="write to this file instead of the terminal",
+    )
     add("--force", action="store_true", help="replace FILE if it exists")
 
 

@@ -23,6 +23,9 @@ WORKFLOWS = {
 """The workflow file of each kind of CI."""
 
 
+_IGNORED = ".gitignore"
+
+
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
@@ -49,7 +52,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     package = Path(pytest_fcbench.__file__).parent
     inside = package / "benchmarks"
     modules = (inside if inside.is_dir() else package.parent / "benchmarks").glob("*.py")
-    files = [("fcbench.yaml", _read_template("fcbench.yaml"))]
+    files = [("fcbench.yaml", _read_template("fcbench.yaml")), (_IGNORED, _read_template("gitignore"))]
     files += ((f"benchmarks/{path.name}", path.read_text(encoding="utf-8")) for path in sorted(modules))
     if workflow := WORKFLOWS[chosen.ci]:
         files.append(workflow)
@@ -57,6 +60,8 @@ def run_command(chosen: argparse.Namespace) -> int:
         path = chosen.folder / name
         if path.exists():
             print(f"kept     {path}")
+            if name == _IGNORED and ".fcbench" not in path.read_text(encoding="utf-8", errors="replace"):
+                print(f"         add /.fcbench/ to {path}, so that answers and runs are not committed")
         else:
             write_file(path, text)
             print(f"written  {path}")

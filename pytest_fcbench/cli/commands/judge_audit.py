@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.judge_options import (
     JUDGE_ENDPOINT,
     JUDGE_OPTIONS,
@@ -31,6 +32,7 @@ from pytest_fcbench.cli.run_options import (
     load_settings,
     require_at_least,
 )
+from pytest_fcbench.cli.scorecard_arguments import declare_scorecard
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
@@ -75,7 +77,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "fcbench.yaml."
     )
     add = parser.add_argument
-    add("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
+    declare_scorecard(parser)
     add(
         "--judge",
         action="append",
@@ -85,7 +87,13 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="builtin, a model profile or any litellm id; give the option twice",
     )
     add("--limit", type=int, metavar="N", help="compare only the first N pairs")
-    add("--to", type=Path, metavar="FILE", help="write all answers to this file as JSON")
+    add(
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        metavar="FILE",
+        help="write all answers to this file as JSON",
+    )
     declare_run_options(parser, ("profile", "failures", "config", *JUDGE_OPTIONS))
 
 
@@ -103,7 +111,15 @@ def _audit_judges(chosen: argparse.Namespace) -> Iterator[str]:
     judges = _load_judges(chosen)
     settings = load_settings(chosen, core.NAME)
     profile = settings.profile if chosen.profile else card.facts.profile
-    judged = list(_find_judged_calls(card.records, profile))
+    judged: list[tuple[Record, int, CallVerdict]] = []
+    for record in card.records:
+        path = record.path(profile)
+        calls: Counter[int] = Counter()
+        for verdict in path.verdicts if path else ():
+            # Every call of a step is counted, so that a call has one number whoever decided the others.
+            calls[verdict.step] += 1
+            if verdict.stage in (BUILTIN, "judge") and verdict.expected is not None:
+                judged.append((record, calls[verdict.step], verdict))
     yield (
         f"{card.path}: {card.facts.model}, {profile} profile, pairs that rules leave to a "
         f"judge: {len(judged)}"
@@ -159,20 +175,6 @@ def _load_judges(chosen: argparse.Namespace) -> Mapping[str, Settings | None]:
 
 
 # Pairs
-
-
-def _find_judged_calls(
-    records: Sequence[Record], profile: Profile
-) -> Iterator[tuple[Record, int, CallVerdict]]:
-    """Yield the calls that a judge decided, with their place among those of their step."""
-    for record in records:
-        path = record.path(profile)
-        calls: Counter[int] = Counter()
-        for verdict in path.verdicts if path else ():
-            # Every call is counted, so that a call has one number whoever decided the others.
-            calls[verdict.step] += 1
-            if verdict.stage in (BUILTIN, "judge") and verdict.expected is not None:
-                yield record, calls[verdict.step], verdict
 
 
 def _make_pairs(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pytest_fcbench.cli import output
 from pytest_fcbench.cli.run_options import declare_run_options
+from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
 from pytest_fcbench.config.loading import find_config_file, read_release_dates
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
@@ -20,7 +21,7 @@ HELP = "rank scorecards, with ties where no difference is shown"
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("scorecards", nargs="+", type=Path, metavar="SCORECARD", help="scorecard of a run, or a baseline")
+    add("scorecards", nargs="+", type=find_scorecard, metavar="SCORECARD", help=f"{SCORECARD}, or a baseline")
     output.declare_table_options(parser)
     rank = "metric to rank by (default: overall; complex or executable if only that was run)"
     add("--sort", metavar="METRIC", help=rank)

@@ -9,8 +9,10 @@ import shutil
 import sys
 from pathlib import Path
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, require_other_file
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings
+from pytest_fcbench.cli.scorecard_arguments import find_scorecard
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
@@ -25,9 +27,16 @@ HELP = "join the scorecards of shards, and apply the gate to the result"
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("scorecards", type=Path, nargs="+", metavar="SCORECARD", help="scorecard of each part")
+    add("scorecards", type=find_scorecard, nargs="+", metavar="SCORECARD", help="scorecard of each part")
     file = Path("scorecard.json")
-    add("--to", type=Path, metavar="FILE", default=file, help=f"file to write (default: {file})")
+    add(
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        metavar="FILE",
+        default=file,
+        help=f"file to write (default: {file})",
+    )
     add("--partial", action="store_true", help="continue even if shards are missing")
     add("--replace", action="store_true", help="if several scorecards have an entry, let the last one count")
     declare_run_options(parser, ("gate", "baseline", "failures", "config"))
@@ -47,16 +56,15 @@ def run_command(chosen: argparse.Namespace) -> int:
     facts = merged.facts
     evidence = gate.Evidence(merged.records, facts.profile, merged.size_of, facts.suites, baseline)
     outcomes = gate.check_rules(settings.gate, evidence, unfinished=merged.unfinished)
-    print_lines(
-        run_end.write_run_end(
-            facts,
-            evidence,
-            outcomes,
-            width=shutil.get_terminal_size().columns,
-            most=settings.failures,
-            annotate=settings.annotate,
-        )
+    lines = run_end.write_run_end(
+        facts,
+        evidence,
+        outcomes,
+        width=shutil.get_terminal_size().columns,
+        most=settings.failures,
+        annotate=settings.annotate,
     )
+    print_lines(line.text for line in lines)
     if settings.step_summary:
         trouble = run_end.append_summary(settings.step_summary, facts, evidence, outcomes)
         if trouble:

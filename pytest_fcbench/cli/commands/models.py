@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_fcbench.cli.output import print_lines
@@ -33,14 +32,28 @@ def run_command(chosen: argparse.Namespace) -> int:
     # litellm's table also has models for embeddings, images and audio.
     chat_models = {name: row for name, row in litellm_models().items() if row.get("mode") == "chat"}
     if chosen.word is None:
-        built_in = [
+        listed = ["Built in"]
+        listed += [
             f"  {provider.format_name(name):<22} {provider.about}"
             + ("" if provider.needs_network else "; no network")
             for name, provider in PROVIDERS.items()
         ]
-        print_lines(("Built in", *built_in, *_list_profiles(chosen)))
-        known = f"{len(chat_models):,} of them known as chat models"
-        print(f"\nAny id of litellm, {known}: 'fcbench models WORD' lists them")
+        file = find_config_file(Path(), chosen.config)
+        described = read_profiles(file)
+        # Without keys, because a missing one must not keep a profile from the list.
+        known = {name: build_settings({"model": name, **WITHOUT_KEYS}, file) for name in described}
+        listed += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")]
+        for name, settings in known.items():
+            parts = [settings.model]
+            if settings.api_base:
+                parts.append(f"at {settings.api_base}")
+            if key := described[name].get("api_key_env"):
+                parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
+            parts.append(_describe_price(settings.price or known_price(settings.model)))
+            listed.append(f"  {name:<16} {', '.join(parts)}")
+        print_lines(listed)
+        chat = f"{len(chat_models):,} of them known as chat models"
+        print(f"\nAny id of litellm, {chat}: 'fcbench models WORD' lists them")
         return 0
     lines = []
     for name, row in sorted(chat_models.items()):
@@ -59,24 +72,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     if len(shown) < len(lines):
         print(f"and {len(lines) - len(shown)} more; --all shows them")
     return 0
-
-
-def _list_profiles(chosen: argparse.Namespace) -> Iterator[str]:
-    """List the model profiles of fcbench.yaml: model, place, key and price of each."""
-    file = find_config_file(Path(), chosen.config)
-    described = read_profiles(file)
-    # Without keys, because a missing one must not keep a profile from the list.
-    known = {name: build_settings({"model": name, **WITHOUT_KEYS}, file) for name in described}
-    yield ""
-    yield f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")
-    for name, settings in known.items():
-        parts = [settings.model]
-        if settings.api_base:
-            parts.append(f"at {settings.api_base}")
-        if key := described[name].get("api_key_env"):
-            parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
-        parts.append(_describe_price(settings.price or known_price(settings.model)))
-        yield f"  {name:<16} {', '.join(parts)}"
 
 
 def _describe_price(price: Price | None) -> str:

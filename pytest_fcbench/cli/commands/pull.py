@@ -28,7 +28,16 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     if chosen.list:
-        return _list_packs()
+        width = max(map(len, PACKS))
+        for source in PACKS.values():
+            version = ""
+            try:
+                pack = packs.open_pack(source, find_cache_folder())
+                state, version = f"in {pack.folder}", f" {pack.version}" if pack.provenance else ""
+            except PackError as error:
+                state = str(error)
+            print(f"{source.name:<{width}} {source.title}{version}  {state}")
+        return 0
     if chosen.pack is None:
         raise UsageError(f"no pack is named; name one ({', '.join(PACKS)}), or use --list")
     if chosen.pack not in PACKS:
@@ -74,17 +83,4 @@ def _read_texts(chosen: argparse.Namespace) -> int:
     if wording and (changed := complexfuncbench_texts.list_changed_texts(wording)):
         print(f"CHANGED since commit {complexfuncbench_texts.COMMIT}: {', '.join(changed)}")
     print(f"in {pack.folder}")
-    return 0
-
-
-def _list_packs() -> int:
-    width = max(map(len, PACKS))
-    for source in PACKS.values():
-        version = ""
-        try:
-            pack = packs.open_pack(source, find_cache_folder())
-            state, version = f"in {pack.folder}", f" {pack.version}" if pack.provenance else ""
-        except PackError as error:
-            state = str(error)
-        print(f"{source.name:<{width}} {source.title}{version}  {state}")
     return 0

@@ -15,13 +15,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, write_and_report
 from pytest_fcbench.cli.replay import load_entries_of, open_replay
 from pytest_fcbench.cli.run_options import declare_run_options
+from pytest_fcbench.cli.scorecard_arguments import declare_scorecard
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
-from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.aggregate.scores import Score
@@ -38,9 +39,13 @@ HELP = "judge the answers of a scorecard again, and list what changed"
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("scorecard", type=Path, metavar="SCORECARD", help="scorecard.json of a run")
+    declare_scorecard(parser)
     parser.add_argument(
-        "--to", type=Path, metavar="FILE", help="write the scorecard with the new verdicts to this file"
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        metavar="FILE",
+        help="write the scorecard with the new verdicts to this file",
     )
     declare_run_options(parser, ("config",))
 
@@ -59,7 +64,23 @@ def run_command(chosen: argparse.Namespace) -> int:
         ]
         print_lines(_describe_changes(old, new, renewed, found))
         if chosen.to is not None:
-            write_and_report(chosen.to, json.dumps(_rewrite_report(old, new, session.context)))
+            # pytest's outcomes, durations and exit code stay, as do answers, costs and latencies.
+            report: dict[str, Any] = json.loads(old.path.read_text(encoding="utf-8"))
+            for test in report["tests"]:
+                if section := test.get("metadata", {}).get("fcbench"):
+                    again = to_json(new[from_json(section).item_id])
+                    section |= {key: again[key] for key in ("verdicts", "paths", "as_written", "rating")}
+            note = f"judged again by pytest-fcbench {version('pytest-fcbench')}"
+            facts = replace(
+                old.facts,
+                fcbench=version("pytest-fcbench"),
+                suites=session.context.suite_versions,
+                notes=tuple(dict.fromkeys((*old.facts.notes, note))),
+            )
+            # Outcomes of a gate were about the old scores, so there are none.
+            size_of = session.context.selection.size_of
+            report["fcbench"] |= write_section(facts, list(new.values()), size_of, [])
+            write_and_report(chosen.to, json.dumps(report))
     except FcbenchError as error:
         # An exit code of 1 would mean that something changed.
         raise UsageError(str(error)) from None
@@ -129,25 +150,3 @@ def _describe_changes(
 
 def _render_score(score: Score) -> str:
     return f"{score.passed} of {score.scored}  {format_number(score.accuracy, '.2%'):>7}"
-
-
-def _rewrite_report(card: Scorecard, new: Mapping[str, Record], context: RunContext) -> dict[str, Any]:
-    """Return the report of the run with the new verdicts and scores.
-
-    pytest's outcomes, durations and exit code stay, as do answers, costs and latencies.
-    """
-    # Outcomes of a gate were about the old scores, so they are dropped.
-    report: dict[str, Any] = json.loads(card.path.read_text(encoding="utf-8"))
-    for test in report["tests"]:
-        if told := test.get("metadata", {}).get("fcbench"):
-            again = to_json(new[from_json(told).item_id])
-            told |= {key: again[key] for key in ("verdicts", "paths", "as_written", "rating")}
-    note = f"judged again by pytest-fcbench {version('pytest-fcbench')}"
-    facts = replace(
-        card.facts,
-        fcbench=version("pytest-fcbench"),
-        suites=context.suite_versions,
-        notes=tuple(dict.fromkeys((*card.facts.notes, note))),
-    )
-    report["fcbench"] |= write_section(facts, list(new.values()), context.selection.size_of, [])
-    return report

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, require_other_file
 from pytest_fcbench.cli.replay import load_entries
 from pytest_fcbench.cli.run_options import (
@@ -15,6 +16,7 @@ from pytest_fcbench.cli.run_options import (
     find_openers,
     load_settings,
 )
+from pytest_fcbench.cli.scorecard_arguments import SCORECARD_OR_LATEST, find_latest_scorecard, find_scorecard
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
@@ -41,13 +43,14 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "scorecard",
-        nargs="+",
-        type=Path,
+        nargs="*",
+        type=find_scorecard,
         metavar="SCORECARD",
-        help=f"scorecard.json of a run; up to {MOST_SERIES}",
+        help=f"{SCORECARD_OR_LATEST}; up to {MOST_SERIES}",
     )
     add(
-        "--to",
+        *OUTPUT,
+        dest="to",
         type=Path,
         default=Path("report.html"),
         metavar="FILE",
@@ -63,7 +66,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     extras.require_extra("report", "fcbench report")
-    paths: Sequence[Path] = chosen.scorecard
+    paths: Sequence[Path] = chosen.scorecard or [find_latest_scorecard()]
     if len(paths) > MOST_SERIES:
         raise UsageError(
             f"{len(paths)} scorecards: a report shows at most {MOST_SERIES} side by side; give fewer"

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 from pytest_fcbench import environments
+from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.judge_options import JUDGE_OPTIONS, load_judge_settings
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.question_wording import word_walks
@@ -29,7 +30,7 @@ HELP = "draft multi-turn entries from random walks through environments"
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("entry", metavar="SUITE:ID", help="multi-turn entry whose environments to walk through")
+    add("start", metavar="SUITE:ID", help="multi-turn entry whose environments to walk through")
     add("--count", type=int, default=5, metavar="N", help="number of walks (default: 5)")
     add("--turns", type=int, default=3, metavar="N", help="number of turns per walk (default: 3)")
     add(
@@ -40,7 +41,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="seed of the random choices; the same seed makes the same walks (default: 1)",
     )
     add("--first", type=int, default=0, metavar="N", help="number of the first entry (default: 0)")
-    add("--to", type=Path, metavar="FILE", help="write the entries to this file")
+    add(*OUTPUT, dest="to", type=Path, metavar="FILE", help="write the entries to this file")
     add("--force", action="store_true", help="replace FILE if it exists")
     add(
         "--writer",
@@ -59,11 +60,11 @@ def run_command(chosen: argparse.Namespace) -> int:
         for category in suite.categories
         if not category.single_turn
         for entry in suite.load(category)
-        if entry.key == chosen.entry and entry.scene is not None
+        if entry.key == chosen.start and entry.scene is not None
     )
     entry = next(found_entries, None)
     if entry is None or entry.scene is None:
-        name = chosen.entry.partition(":")[2]
+        name = chosen.start.partition(":")[2]
         raise UsageError(
             f"{suite.name} {suite.version} has no multi-turn entry {name!r}; "
             "give one of a multi-turn category, e.g. core:multi_turn_base_0"

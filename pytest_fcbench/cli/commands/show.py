@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -17,9 +18,11 @@ from pytest_fcbench.cli.run_options import (
     PLACE_OPTIONS,
     REQUEST_OPTIONS,
     declare_run_options,
+    describe_unknown_suite,
+    find_openers,
     load_settings,
-    parse_suite_name,
 )
+from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_runs_folder, find_scorecard
 from pytest_fcbench.domain.entry import (
     Answers,
     AnyCall,
@@ -48,13 +51,17 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.judging.ratings import MOST
 from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.explaining import explain_record
+from pytest_fcbench.run.history import find_run_with
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard.record import EarlierConversation
+from pytest_fcbench.scorecard.record import EarlierConversation, Record
 from pytest_fcbench.scorecard.render.call_tables import describe_difference
+from pytest_fcbench.scorecard.render.explanations import render_comparison, render_rule
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
 HELP = "show an entry, or a stored conversation about it"
+_MOST_ENTRIES = 20
 _LONGEST = 240
 """The longest value that is shown without --full, in characters."""
 
@@ -74,26 +81,93 @@ _Line: TypeAlias = str | _Value
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("entry", metavar="ENTRY", help="entry as suite:id, as in a node id; append -t2 for the second trial")
-    add("--scorecard", metavar="FILE", help="show the conversation in this scorecard")
+    add(
+        "entries",
+        nargs="+",
+        metavar="ENTRY",
+        help="entry as suite:id, a node id, or the beginning of either; append -t2 for the second trial",
+    )
+    add(
+        "--scorecard",
+        type=find_scorecard,
+        metavar="FILE",
+        help=f"show the conversation in this {SCORECARD}; default: the newest run that has the entry",
+    )
+    add("--expected", action="store_true", help="show what is expected, and no conversation")
     add("--full", action="store_true", help="show long values in full")
     declare_run_options(parser, ("model", *PLACE_OPTIONS, *REQUEST_OPTIONS))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    if chosen.scorecard and chosen.model:
-        raise UsageError("--scorecard and --model exclude each other; give one of them")
-    model = f"replay:{chosen.scorecard}" if chosen.scorecard else chosen.model
+    given = [option for option in ("scorecard", "model", "expected") if getattr(chosen, option)]
+    if len(given) > 1:
+        raise UsageError(f"--{given[0]} and --{given[1]} exclude each other; give one of them")
+    for place, name in enumerate(name for text in chosen.entries for name in _resolve_name(chosen, text)):
+        if place:
+            print("\n" + "-" * 20)
+        _show_entry(chosen, name)
+    return 0
+
+
+def _resolve_name(chosen: argparse.Namespace, text: str) -> list[str]:
+    """Return the ids that an argument means: itself, or all that begin with it."""
+    # A node id ends with the id in brackets.
+    name = text.rpartition("[")[2].rstrip("]")
+    known = find_openers(chosen)
+    suite, colon, _ = name.partition(":")
+    if not colon:
+        names = [f"{each}:{name}" for each in load_settings(chosen).suites]
+    elif suite in known:
+        names = [name]
+    else:
+        problem = describe_unknown_suite(suite, known)
+        raise UsageError(f"{text!r}: {problem} Name an entry as suite:id.")
+    entries: dict[str, Entry] = {}
+    for each in names:
+        settings = load_settings(chosen, each.partition(":")[0], "oracle")
+        entries |= load_entries(RunContext(settings).suites.values())
+        if _find_entry(entries, each):
+            return [each]
+    found = [key for key in entries if key.startswith(tuple(names))]
+    if not found:
+        raise UsageError(describe_unknown_name("entry", names[0], entries))
+    if len(found) > _MOST_ENTRIES:
+        raise UsageError(
+            f"{text!r}: {len(found):,} entries begin so, and at most {_MOST_ENTRIES} are shown; add to the id"
+        )
+    return found
+
+
+def _find_entry(entries: Mapping[str, Entry], name: str) -> Entry | None:
+    # An id may itself end like a trial, so it is looked up before the trial is cut off.
+    if name in entries:
+        return entries[name]
+    key, _, trial = name.rpartition("-t")
+    return replace(entries[key], trial=int(trial)) if key in entries and trial.isdecimal() else None
+
+
+def _show_entry(chosen: argparse.Namespace, name: str) -> None:
+    scorecard: Path | None = chosen.scorecard
+    if not (scorecard or chosen.model or chosen.expected) and (folder := find_runs_folder()):
+        scorecard = find_run_with(name, folder)
+        if scorecard:
+            print(f"run {scorecard.stem}")
+    model = f"replay:{scorecard}" if scorecard else chosen.model
     # Offline, because only answers that are already there are shown.
-    settings = replace(load_settings(chosen, parse_suite_name(chosen), model or "oracle"), offline=True)
+    settings = replace(load_settings(chosen, name.partition(":")[0], model or "oracle"), offline=True)
     longest = None if chosen.full else _LONGEST
     with closing(Session(RunContext(settings))) as session:
-        entry = _find_entry(session.context, chosen.entry)
+        entry = _find_entry(load_entries(session.context.suites.values()), name)
+        assert entry is not None
         try:
             transcript = session.transcript(entry) if model else None
         except NotScoredError as error:
-            raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
-        earlier = load_scorecard(Path(chosen.scorecard)).facts.earlier if chosen.scorecard else ()
+            # In a run that was found by itself the entry may have no answer, which is worth saying.
+            if chosen.scorecard or chosen.model:
+                raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
+            print(f"not scored: {error.cause}: {error.reason}")
+            transcript = None
+        earlier = load_scorecard(scorecard).facts.earlier if scorecard else ()
         print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, earlier))
         if entry.category.rule.writes_sql:
             # Imported late because it brings sqlglot, which other entries do not need.
@@ -101,23 +175,13 @@ def run_command(chosen: argparse.Namespace) -> int:
 
             print_long_lines(sql_tables.render_tables(entry, transcript, full=chosen.full))
         if transcript is None:
-            return 0
+            return
         judgement = session.judge(entry, transcript)
+        record = session.record(entry, judgement, transcript)
         print_long_lines((*_render_verdicts(judgement), *render_paths(judgement, longest)))
+        print_long_lines(_render_failure(entry, record))
         if entry.category.rule.writes_sql and isinstance(judgement.corrected, Failed):
             print_long_lines(sql_tables.render_results(entry, transcript, full=chosen.full))
-    return 0
-
-
-def _find_entry(context: RunContext, name: str) -> Entry:
-    entries = load_entries(context.suites.values())
-    # An id may itself end like a trial, so it is looked up before the trial is cut off.
-    if name in entries:
-        return entries[name]
-    key, _, trial = name.rpartition("-t")
-    if key not in entries or not trial.isdecimal():
-        raise UsageError(describe_unknown_name("entry", name, entries))
-    return replace(entries[key], trial=int(trial))
 
 
 def _lay_out(lines: Iterable[_Line], longest: int | None) -> Iterator[str]:
@@ -153,23 +217,20 @@ def render_entry(
     lines.append(_Value("functions", _join_names(entry.functions)))
     if entry.after:
         lines.append(_Value("after", ", ".join(before.id for before in entry.earlier)))
-        lines += _describe_earlier(entry, earlier)
+        held = {conversation.entry: conversation for conversation in earlier}
+        for before in entry.earlier:
+            if before.item_id not in held:
+                continue
+            lines += ("", f"earlier conversation {before.id}")
+            for messages, answers in zip(before.turns, held[before.item_id].turns, strict=False):
+                lines += (_Value(f"  {message.role}", message.content) for message in messages)
+                for answer in answers:
+                    lines += _describe_step(Step(completion_from_json(answer)), None)
     else:
         for name, environment in environments.by_domain.items():
             for attribute, value in environment.get_full_state().items():
                 lines.append(_Value("state", f"{name}.{attribute}: {_to_text(value)}"))
     return _lay_out((*lines, *_describe_turns(entry, transcript, environments)), longest)
-
-
-def _describe_earlier(entry: Entry, earlier: Iterable[EarlierConversation]) -> Iterator[_Line]:
-    held = {conversation.entry: conversation for conversation in earlier}
-    for before in entry.earlier:
-        if before.item_id in held:
-            yield from ("", f"earlier conversation {before.id}")
-            for messages, answers in zip(before.turns, held[before.item_id].turns, strict=False):
-                yield from (_Value(f"  {message.role}", message.content) for message in messages)
-                for answer in answers:
-                    yield from _describe_step(Step(completion_from_json(answer)), None)
 
 
 def _describe_turns(
@@ -308,6 +369,18 @@ def _render_verdicts(judgement: Judgement) -> Iterator[str]:
             yield f"{'rating':<10}{score} of {MOST}: {reason}"
         case NotScored() as none:
             yield f"{'rating':<10}none: {none}"
+
+
+def _render_failure(entry: Entry, record: Record) -> Iterator[str]:
+    """Render the comparison of the first profile in which the entry failed."""
+    width = shutil.get_terminal_size().columns
+    for profile in Profile:
+        verdict = record.verdict(profile)
+        if isinstance(verdict, Failed) and (explanation := explain_record(entry, record, profile)):
+            yield ""
+            yield from (line.text for line in render_comparison(explanation, width))
+            yield from (line.text for line in render_rule(verdict, width))
+            return
 
 
 def _spell_verdict(verdict: Verdict) -> str:

@@ -29,7 +29,6 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, StoredModel
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
-from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Completion, Transcript
@@ -65,7 +64,9 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         metavar="AGE",
         help="delete answers older than this, e.g. 30d, 12h or 2w",
     )
-    prune.add_argument("--entry", metavar="GLOB", help="pattern of entry ids, e.g. 'bfcl:live_*'")
+    prune.add_argument(
+        "--entry", dest="pattern", metavar="GLOB", help="pattern of entry ids, e.g. 'bfcl:live_*'"
+    )
     prune.add_argument("--all", action="store_true", help="delete every answer")
     prune.set_defaults(action=_prune)
 
@@ -165,12 +166,12 @@ def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None
 
 
 def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
-    narrowed = any(given is not None for given in (chosen.model, chosen.older_than, chosen.entry))
+    narrowed = any(given is not None for given in (chosen.model, chosen.older_than, chosen.pattern))
     if narrowed == chosen.all:
         raise UsageError("choose what to delete: --model, --older-than and --entry, or --all without these")
     before = None if chosen.older_than is None else time.time() - chosen.older_than
     with _open_store(settings) as store:
-        gone = store.delete(_find_model_id(chosen, settings), chosen.entry, before)
+        gone = store.delete(_find_model_id(chosen, settings), chosen.pattern, before)
         # Shrinking a large file takes long, so the result is printed before it.
         print(f"{gone:,} answers deleted", flush=True)
         store.shrink()
@@ -254,19 +255,16 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
         print(f"{later:,} depend on earlier conversations; judge them with replay:{chosen.folder}")
     if unknown := len(results) - len(named):
         print(f"{unknown:,} ids are not entries of {_SUITE}")
-    print(f"judge them with: {_make_command(chosen, settings, context.manner)}")
-
-
-def _make_command(chosen: argparse.Namespace, settings: Settings, manner: Manner) -> str:
-    """Return the command of a run that finds the imported answers."""
-    seen = manner.prompting
+    # A run finds the answers only if it asks in the same way.
+    seen = context.manner.prompting
     plain = registry.choose_model(replace(settings, mode=seen.mode)).manner.prompting
     options = {**collect_run_options(chosen), "mode": seen.mode}
     if seen.names != plain.names:
         options["names"] = seen.names
     if seen.syntax != plain.syntax:
         options["syntax"] = seen.syntax
-    return redact_secrets(shlex.join(["pytest", *spell_run_options(options), "--fcbench-offline"]))
+    command = shlex.join(["pytest", *spell_run_options(options), "--fcbench-offline"])
+    print(f"judge them with: {redact_secrets(command)}")
 
 
 # What a run would ask

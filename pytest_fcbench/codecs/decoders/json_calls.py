@@ -28,10 +28,10 @@ from pytest_fcbench.domain.transcript import Call
 
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does. Raises ``Undecodable`` and ``WrongFormat``."""
-    return parse_official_inside(add_brackets(text))
+    return parse_official_between_tags(add_brackets(text))
 
 
-def parse_official_inside(text: str) -> tuple[Call, ...]:
+def parse_official_between_tags(text: str) -> tuple[Call, ...]:
     """Read a text between tags as BFCL does. Raises ``Undecodable`` and ``WrongFormat``."""
     first, last = text.find("["), text.rfind("]")
     if 0 <= first < last:

@@ -51,10 +51,10 @@ _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read a text as BFCL does (``default_decode_ast_prompting``). Raises ``Undecodable``."""
-    return parse_official_inside(add_brackets(text))
+    return parse_official_between_tags(add_brackets(text))
 
 
-def parse_official_inside(text: str) -> tuple[Call, ...]:
+def parse_official_between_tags(text: str) -> tuple[Call, ...]:
     """Read a text between tags as BFCL does, without adding brackets. Raises ``Undecodable``."""
     # Official: single quotes around the text go as well, double ones do not.
     body = _parse_text(text.strip().strip("'"))

@@ -34,8 +34,8 @@ from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall, describe_ending
 
 _INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
-    Returned.PYTHON: (python.parse_official_inside, python.parse_corrected),
-    Returned.JSON: (json_calls.parse_official_inside, json_calls.parse_corrected),
+    Returned.PYTHON: (python.parse_official_between_tags, python.parse_corrected),
+    Returned.JSON: (json_calls.parse_official_between_tags, json_calls.parse_corrected),
     Returned.VERBOSE_XML: (xml_calls.parse_official_verbose, xml_calls.parse_corrected_verbose),
     Returned.CONCISE_XML: (xml_calls.parse_official_concise, xml_calls.parse_corrected_concise),
 }

@@ -40,14 +40,14 @@ ReadArguments: TypeAlias = Callable[[Element, ReadValue], Iterator[tuple[str, ob
 """A reader of the arguments of a call's element."""
 
 
-def _read_verbose(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
+def _read_verbose_arguments(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
     inside = function.find("params")
     for parameter in (function if inside is None else inside).findall("param"):
         given = parameter.attrib
         yield given.get("name", "**"), read(given.get("value", ""), given.get("type", "string"))
 
 
-def _read_concise(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
+def _read_concise_arguments(function: Element, read: ReadValue) -> Iterator[tuple[str, object]]:
     for parameter in function.findall("param"):
         # Official: without a name this one fails, while a verbose parameter gets the name None.
         text = (parameter.text or "").strip()
@@ -147,7 +147,7 @@ def _read_corrected_value(text: str, kind: str) -> object:
         return text
 
 
-parse_official_verbose = partial(_parse_official, _read_verbose)
-parse_official_concise = partial(_parse_official, _read_concise)
-parse_corrected_verbose = partial(_parse_corrected, _read_verbose)
-parse_corrected_concise = partial(_parse_corrected, _read_concise)
+parse_official_verbose = partial(_parse_official, _read_verbose_arguments)
+parse_official_concise = partial(_parse_official, _read_concise_arguments)
+parse_corrected_verbose = partial(_parse_corrected, _read_verbose_arguments)
+parse_corrected_concise = partial(_parse_corrected, _read_concise_arguments)

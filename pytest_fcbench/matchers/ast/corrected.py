@@ -46,7 +46,7 @@ def match_calls(entry: Entry, expectation: ExpectedCalls, reading: Reading) -> V
     calls, expected = reading.calls, expectation.calls
     if len(calls) != len(expected):
         return fail_wrong_count("wrong_count", expected, calls)
-    verdicts = [[_match_call(entry, wanted, call) for call in calls] for wanted in expected]
+    verdicts = [[match_call(entry, wanted, call) for call in calls] for wanted in expected]
     unmatched = find_unmatched_row([[isinstance(v, Passed) for v in row] for row in verdicts])
     if unmatched is None:
         return Passed()
@@ -83,7 +83,8 @@ def find_unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
     return next((row for row in range(len(fits)) if not place(row, set())), None)
 
 
-def _match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Failed:
+def match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Failed:
+    """Compare a call with an expected one; the first check that fails gives the code."""
     doc = entry.find_function(wanted.name)
     if doc is None:
         return Failed("unclear", f"{wanted.name} is not among the entry's functions")
@@ -97,7 +98,7 @@ def _match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Fail
     for name, value in call.arguments.items():
         if name not in doc.properties or name not in wanted.accepted:
             return fail_unexpected(doc, name, value)
-        if failed := _match_value(entry.category.language, doc, name, value, wanted.accepted[name]):
+        if failed := match_value(entry.category.language, doc, name, value, wanted.accepted[name]):
             return failed
     for name, accepted in wanted.accepted.items():
         if name not in call.arguments and "" not in _list_options(accepted):
@@ -109,9 +110,10 @@ def _list_options(accepted: object) -> Sequence[object]:
     return accepted if isinstance(accepted, (list, tuple)) else [accepted]
 
 
-def _match_value(
+def match_value(
     language: Language, doc: FunctionDoc, name: str, value: object, accepted: object
 ) -> Failed | None:
+    """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
     options = _list_options(accepted)
     # "" mostly says that a parameter may be left out; here it can be a value.
     literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in options)

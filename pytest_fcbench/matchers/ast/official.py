@@ -52,7 +52,7 @@ def match_calls(
     kind = "multiple" if entry.rule.several_functions else "simple"
     if len(reading.calls) != 1:
         return fail_wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
-    return _match_call(entry, expectation.calls[0], reading.calls[0], names)
+    return match_call(entry, expectation.calls[0], reading.calls[0], names)
 
 
 def fail_wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
@@ -75,7 +75,7 @@ def _match_greedily(
     for place, wanted in enumerate(expected):
         misses = {}
         for index in free:
-            verdict = _match_call(entry, wanted, calls[index], names)
+            verdict = match_call(entry, wanted, calls[index], names)
             if isinstance(verdict, Passed):
                 free.remove(index)
                 break
@@ -103,7 +103,8 @@ def fail_unmatched(code: str, place: int, wanted: ExpectedCall, misses: Mapping[
     )
 
 
-def _match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
+def match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) -> Passed | Failed:
+    """Compare a call with an expected one; the first check that fails gives the code."""
     # The simple categories look at the only function there is, the others at the one of that name.
     doc = entry.functions[0] if entry.rule.one_function else entry.find_function(wanted.name)
     if doc is None:
@@ -119,11 +120,11 @@ def _match_call(entry: Entry, wanted: ExpectedCall, call: Call, names: Names) ->
         # A parameter of the doc that the possible answer lacks is unexpected, too.
         if name not in doc.properties or name not in wanted.accepted:
             return fail_unexpected(doc, name, value)
-        found = _match_value(entry.category.language, doc, name, value, _list_accepted(wanted, name))
+        found = match_value(entry.category.language, doc, name, value, list_accepted(wanted.accepted[name]))
         if isinstance(found, Failed):
             return found
     for name in wanted.accepted:
-        if name not in call.arguments and "" not in _list_accepted(wanted, name):
+        if name not in call.arguments and "" not in list_accepted(wanted.accepted[name]):
             return fail_missing_optional(doc, name, wanted.accepted[name])
     return Passed()
 
@@ -195,8 +196,8 @@ _LONGEST_DETAIL = 2_000
 _Accepted: TypeAlias = Sequence[object]
 
 
-def _list_accepted(wanted: ExpectedCall, name: str) -> _Accepted:
-    accepted = wanted.accepted[name]
+def list_accepted(accepted: object) -> _Accepted:
+    """Return the accepted values of a parameter; a bare text stays one, as officially."""
     return accepted if isinstance(accepted, (list, tuple, str)) else [accepted]
 
 
@@ -208,9 +209,10 @@ class _Typing:
     element: type | None
 
 
-def _match_value(
+def match_value(
     language: Language, doc: FunctionDoc, name: str, value: object, accepted: _Accepted
 ) -> Failed | None:
+    """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
     schema, types = doc.properties[name], TYPES[language]
     declared, inner = str(schema.get("type", "string")), find_element_type(language, schema)
     typing = _Typing(types.get(declared, str), types.get(inner, str) if inner else None)

@@ -7,7 +7,7 @@ Their mode and syntax are guessed from the results as a whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,12 +77,20 @@ def load(path: Path) -> ReplayModel:
     answers: dict[str, Turns] = {}
     origin: dict[str, Path] = {}
     for file in found:
-        for key, turns in _read_rows(file):
-            if key in answers:
+        for number, line in enumerate(file.read_bytes().splitlines(), 1):
+            if not line.strip():
+                continue
+            try:
+                row: object = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise UsageError(f"{file}:{number}: not JSON: {error}") from None
+            if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
+                raise UsageError(f"{file}:{number}: a result must have 'id' and 'result'")
+            if (key := f"bfcl:{row['id']}") in answers:
                 raise UsageError(
                     f"{key} has results in both {origin[key]} and {file}; give the folder of a single model"
                 )
-            answers[key], origin[key] = turns, file
+            answers[key], origin[key] = read_turns(row), file
     steps = [step for turns in answers.values() for turn in turns for step in turn]
     mode, syntax = Mode.PROMPT, DEFAULT_SYNTAX[Mode.PROMPT]
     # A single tool call settles it: a row of prompting mode has text only.
@@ -92,19 +100,6 @@ def load(path: Path) -> ReplayModel:
         reader = SYNTAXES[guess]
         mode, syntax = reader.mode if reader else Mode.FC, guess
     return ReplayModel(path, answers, Recorded(answers.keys(), mode, syntax))
-
-
-def _read_rows(file: Path) -> Iterator[tuple[str, Turns]]:
-    for number, line in enumerate(file.read_bytes().splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row: object = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{file}:{number}: not JSON: {error}") from None
-        if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
-            raise UsageError(f"{file}:{number}: a result must have 'id' and 'result'")
-        yield f"bfcl:{row['id']}", read_turns(row)
 
 
 def _load_scorecard(path: Path) -> ReplayModel:

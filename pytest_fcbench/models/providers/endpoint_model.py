@@ -63,7 +63,13 @@ class EndpointModel(ABC):
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
-        parameters = self._choose_parameters(request)
+        settled = {*self.chosen, *self.dropped}
+        # Endpoints take the limit of output tokens under either of two names.
+        if "max_completion_tokens" in self.parameters:
+            settled.add("max_tokens")
+        # The user's parameters, then the defaults of the request, then the usual ones.
+        defaults = {name: value for name, value in request.defaults.items() if name not in settled}
+        parameters = {**self.parameters, **defaults}
         sent = dict(parameters)
         answered = answer_unreadable_calls(request)
         asked = answered if self.answers_every_call else request
@@ -86,15 +92,6 @@ class EndpointModel(ABC):
             if asked is not request:
                 self.answers_every_call = True
             return completion
-
-    def _choose_parameters(self, request: AskModel) -> dict[str, object]:
-        """Return the parameters of a request: the user's, then its own defaults, then the usual ones."""
-        settled = {*self.chosen, *self.dropped}
-        # Endpoints take the limit of output tokens under either of two names.
-        if "max_completion_tokens" in self.parameters:
-            settled.add("max_tokens")
-        defaults = {name: value for name, value in request.defaults.items() if name not in settled}
-        return {**self.parameters, **defaults}
 
     @abstractmethod
     async def send_request(

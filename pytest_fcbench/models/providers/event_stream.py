@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from pytest_fcbench.domain.errors import CallError
 
@@ -19,7 +19,17 @@ def join_events(body: bytes) -> dict[str, object]:
     reason: object = None
     reply: dict[str, object] = {}
     chosen = False
-    for chunk in _read_chunks(body):
+    for line in body.decode("utf-8", "replace").split("\n"):
+        data = line.strip().removeprefix("data:").strip()
+        # Other lines are comments, which keep a connection open, and names of events.
+        if not line.startswith("data:") or data in ("", "[DONE]"):
+            continue
+        try:
+            chunk: object = json.loads(data)
+        except (ValueError, RecursionError):
+            raise CallError("garbled", f"an event is not JSON: {data[:200]!r}", transient=True) from None
+        if not isinstance(chunk, Mapping):
+            continue
         for name in ("usage", "error"):
             if chunk.get(name):
                 reply[name] = chunk[name]
@@ -33,20 +43,6 @@ def join_events(body: bytes) -> dict[str, object]:
     if chosen:
         reply["choices"] = [{"message": message, "finish_reason": reason}]
     return reply
-
-
-def _read_chunks(body: bytes) -> Iterator[Mapping[str, object]]:
-    for line in body.decode("utf-8", "replace").split("\n"):
-        data = line.strip().removeprefix("data:").strip()
-        # Other lines are comments, which keep a connection open, and names of events.
-        if not line.startswith("data:") or data in ("", "[DONE]"):
-            continue
-        try:
-            chunk: object = json.loads(data)
-        except (ValueError, RecursionError):
-            raise CallError("garbled", f"an event is not JSON: {data[:200]!r}", transient=True) from None
-        if isinstance(chunk, Mapping):
-            yield chunk
 
 
 def _add_delta(message: dict[str, object], delta: Mapping[str, object]) -> None:

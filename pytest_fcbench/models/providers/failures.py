@@ -26,8 +26,19 @@ _TRANSIENT = frozenset({408, 409, 425, 429})
 """Statuses that may pass although they blame the request."""
 
 
-def diagnose_status(status: int) -> tuple[str, bool]:
-    """Return the cause that an HTTP status stands for, and whether trying again may help."""
+_CAUSES_BY_WORDS = {"no_db_connection": "authentication", "Invalid model name passed in": "not_found"}
+"""Words with which a LiteLLM proxy refuses an unknown key and an unknown model, both with status 400."""
+
+
+def diagnose_status(status: int, message: str = "") -> tuple[str, bool]:
+    """Return the cause of a failed reply by its HTTP status, and whether trying again may help.
+
+    A few servers tell only in the message what others tell by the status.
+    """
+    if status == 400:
+        for words, cause in _CAUSES_BY_WORDS.items():
+            if words in message:
+                return cause, False
     return _CAUSES.get(status, "endpoint"), status >= 500 or status < 400 or status in _TRANSIENT
 
 

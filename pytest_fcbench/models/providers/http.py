@@ -124,13 +124,15 @@ class ConnectionPool:
             raise CallError("timeout", f"no reply within {timeout_s} s", transient=True) from None
         except aiohttp.ClientSSLError as error:
             # A certificate does not become valid by trying again.
-            raise CallError("connection", _explain_tls(error)) from None
+            raise CallError("connection", _explain_failure(error)) from None
         except aiohttp.ClientConnectorError as error:
-            raise CallError("connection", str(error), transient=True) from None
+            # aiohttp names its default TLS settings, also where the address is plain HTTP.
+            words = str(error).replace(" ssl:default", "")
+            raise CallError("connection", words, transient=True) from None
         except aiohttp.InvalidURL:
             raise CallError("connection", f"{url} is not an http or https address") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise CallError("endpoint", _explain_broken_reply(error), transient=True) from None
+            raise CallError("endpoint", _explain_failure(error), transient=True) from None
         raise CallError("redirect", f"the endpoint redirects more than {_MOST_REDIRECTS} times")
 
     async def _open_session(self) -> aiohttp.ClientSession:
@@ -235,15 +237,16 @@ async def _read_body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(read)
 
 
-def _explain_tls(error: aiohttp.ClientSSLError) -> str:
+def _explain_failure(error: aiohttp.ClientError | OSError) -> str:
+    """Describe a broken connection, with the way out where only one of both sides speaks TLS."""
+    import aiohttp
+
     told = str(error)
-    if "WRONG_VERSION_NUMBER" in told or "RECORD_LAYER_FAILURE" in told or "record layer failure" in told:
-        return f"{told}; the server seems to speak plain HTTP: begin the address with http://"
-    return f"{told}; name your certificate authority with SSL_CERT_FILE"
-
-
-def _explain_broken_reply(error: Exception) -> str:
-    told = f"{type(error).__name__}: {error}"
+    if isinstance(error, aiohttp.ClientSSLError):
+        if "WRONG_VERSION_NUMBER" in told or "RECORD_LAYER_FAILURE" in told or "record layer failure" in told:
+            return f"{told}; the server seems to speak plain HTTP: begin the address with http://"
+        return f"{told}; name your certificate authority with SSL_CERT_FILE"
+    told = f"{type(error).__name__}: {told}"
     # The first bytes of a TLS alert, which a TLS server answers to plain HTTP; as aiohttp quotes them.
     if re.search(r"\\+x15\\+x03", told):
         return f"{told}; the server seems to want TLS: begin the address with https://"
@@ -268,29 +271,23 @@ async def request_json(
     Raises ``CallError``: its reason begins with ``about``, ends with the hint for its cause, and does not
     contain the secret.
     """
-
     try:
         reply = await connections.send_request(
             method, url, headers=headers, query=query, body=body, timeout_s=timeout_s
         )
-        return _read_json(reply)
+        if reply.status != 200:
+            cause, transient = diagnose_status(reply.status)
+            reason = f"HTTP {reply.status}: {reply.body[:1000].decode('utf-8', 'replace')}"
+            # A redirect that was not followed leads to the same place each time.
+            transient = transient and reply.status >= 400
+            raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
+        try:
+            value: object = json.loads(reply.body)
+        except (ValueError, RecursionError):
+            raise CallError("garbled", "the reply is not JSON", transient=True) from None
+        return value
     except CallError as error:
         # An endpoint may repeat the key that it was sent.
         words = write_in_one_line(error.reason, secret)
         hint = f"; {hints[error.cause]}" if hints and error.cause in hints else ""
         raise error.with_reason(f"{about}: {words}{hint}") from None
-
-
-def _read_json(reply: HttpReply) -> object:
-    """Read the JSON of a reply with status 200. Raises ``CallError``."""
-    if reply.status != 200:
-        cause, transient = diagnose_status(reply.status)
-        reason = f"HTTP {reply.status}: {reply.body[:1000].decode('utf-8', 'replace')}"
-        # A redirect that was not followed leads to the same place each time.
-        transient = transient and reply.status >= 400
-        raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
-    try:
-        value: object = json.loads(reply.body)
-    except (ValueError, RecursionError):
-        raise CallError("garbled", "the reply is not JSON", transient=True) from None
-    return value

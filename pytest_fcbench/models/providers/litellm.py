@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -42,6 +42,21 @@ def import_litellm() -> ModuleType:
     return litellm
 
 
+def build_call(model: str, timeout_s: float, api_base: str | None, api_key: str | None) -> dict[str, object]:
+    """Build the arguments that all calls of litellm have."""
+    asked: dict[str, object] = {
+        "model": model,
+        "timeout": timeout_s,
+        # Only the dispatcher repeats calls: it knows the limits of the whole run.
+        "max_retries": 0,
+    }
+    if api_base:
+        asked["api_base"] = api_base
+    if api_key:
+        asked["api_key"] = api_key
+    return asked
+
+
 class LitellmModel(EndpointModel):
     """A model behind litellm."""
 
@@ -56,7 +71,19 @@ class LitellmModel(EndpointModel):
             if isinstance(original := details.get("original_response"), str):
                 originals.append(original)
 
-        asked = {**parameters, **self._build_request(entry, request), "logger_fn": keep_original}
+        asked: dict[str, object] = {
+            **parameters,
+            **build_call(self.id, self.timeout_s, self.api_base, self.api_key),
+            # litellm changes what it is given (of ``hosted_vllm`` it cuts parts out of the schemas of tools),
+            # and the next request begins with the same messages and tools.
+            "messages": [deepcopy(dict(message)) for message in request.messages],
+            "logger_fn": keep_original,
+        }
+        # As officially, empty ``tools`` are left out.
+        if request.tools:
+            asked["tools"] = [deepcopy(dict(tool)) for tool in request.tools]
+        if headers := self.build_headers(entry):
+            asked["extra_headers"] = headers
         started = time.perf_counter()
         try:
             reply = await litellm.acompletion(**asked)
@@ -81,42 +108,26 @@ class LitellmModel(EndpointModel):
             return replace(completion, latency_s=time.perf_counter() - started)
         return _read_completion(reply, originals, time.perf_counter() - started, self.answer_secrets)
 
-    def _build_request(self, entry: Entry, request: AskModel) -> dict[str, object]:
-        """Return a request without optional parameters."""
-        asked: dict[str, object] = {
-            "model": self.id,
-            # litellm changes what it is given (of ``hosted_vllm`` it cuts parts out of the schemas of tools),
-            # and the next request begins with the same messages and tools.
-            "messages": [deepcopy(dict(message)) for message in request.messages],
-            "timeout": self.timeout_s,
-            # Only the dispatcher repeats calls: it knows the limits of the whole run.
-            "max_retries": 0,
-        }
-        # As officially, empty ``tools`` are left out.
-        if request.tools:
-            asked["tools"] = [deepcopy(dict(tool)) for tool in request.tools]
-        if self.api_base:
-            asked["api_base"] = self.api_base
-        if self.api_key:
-            asked["api_key"] = self.api_key
-        if headers := self.build_headers(entry):
-            asked["extra_headers"] = headers
-        return asked
-
 
 def describe_failure(model: str, error: Exception, api_key: str | None) -> CallError:
     """Return litellm's error of a failed call as ours: its cause, and whether trying again may help."""
-    status, chain = getattr(error, "status_code", None), list(_follow_causes(error))
+    status = getattr(error, "status_code", None)
+    # The error and those that it came from, which litellm wraps several times.
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
     if _NO_PROVIDER in str(error):
         reason = f"{model}: not an id of litellm; for a server of your own add --fcbench-api-base=URL"
         return CallError("not_found", reason)
     if _NO_KEY.search(str(error)):
         cause, transient = "authentication", False
-    elif any(isinstance(link, _UNREACHABLE) for link in chain):
+    elif any(isinstance(each, _UNREACHABLE) for each in chain):
         cause, transient = "connection", True
     elif "Timeout" in type(error).__name__:
         cause, transient = "timeout", True
-    elif any(getattr(link, "code", None) == "insufficient_quota" for link in chain):
+    elif any(getattr(each, "code", None) == "insufficient_quota" for each in chain):
         # OpenAI's word for an account without money, which comes with the status of a rate limit.
         cause, transient = "quota", False
     else:
@@ -143,15 +154,6 @@ _NO_KEY = re.compile(
 _NO_PROVIDER = "LLM Provider NOT provided"
 
 _UNREACHABLE = (ConnectionRefusedError, socket.gaierror)
-
-
-def _follow_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and the errors it came from, which litellm wraps several times."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _read_completion(

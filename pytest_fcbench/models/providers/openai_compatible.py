@@ -200,7 +200,7 @@ class OpenAICompatibleModel(EndpointModel):
         message = read_error_message(reply.body)
         if is_context_overflow(reply.status, message):
             return Completion(text=self.build_reason(message), fault=Fault.OVERFLOW)
-        cause, transient = diagnose_status(reply.status)
+        cause, transient = diagnose_status(reply.status, message)
         reason = f"HTTP {reply.status}: {message}"
         if "HTTP request was sent to HTTPS port" in message:
             # Nginx; status 400.

@@ -110,27 +110,28 @@ def read_completion(value: object, latency_s: float | None = None) -> Completion
         raise ValueError(f"a message whose tool_calls are {_shorten(calls)}, not a list")
     if text is None and calls is None:
         raise ValueError(f"a message with neither content nor tool_calls: {_shorten(value)}")
+    read = []
+    for given in calls or ():
+        call = given.get("function", given) if isinstance(given, Mapping) else None
+        call = call if isinstance(call, Mapping) else {}
+        name, arguments = call.get("name"), call.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, str | dict):
+            raise ValueError(
+                f"a tool call without a name, or with arguments that are neither text nor a dict: "
+                f"{_shorten(given)}"
+            )
+        try:
+            read.append(ToolCall(name, arguments if isinstance(arguments, str) else json.dumps(arguments)))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(
+                f"arguments that cannot be written as JSON ({error}): {_shorten(given)}"
+            ) from None
     return Completion(
         text=text,
-        tool_calls=tuple(map(_read_tool_call, calls)) if calls else None,
+        tool_calls=tuple(read) or None,
         reasoning=reasoning if isinstance(reasoning, str) else None,
         latency_s=latency_s,
     )
-
-
-def _read_tool_call(value: object) -> ToolCall:
-    call = value.get("function", value) if isinstance(value, Mapping) else None
-    name = call.get("name") if isinstance(call, Mapping) else None
-    arguments = call.get("arguments") if isinstance(call, Mapping) else None
-    if not isinstance(name, str) or not isinstance(arguments, str | dict):
-        raise ValueError(
-            f"a tool call without a name, or with arguments that are neither text nor a dict: "
-            f"{_shorten(value)}"
-        )
-    try:
-        return ToolCall(name, arguments if isinstance(arguments, str) else json.dumps(arguments))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"arguments that cannot be written as JSON ({error}): {_shorten(value)}") from None
 
 
 def _shorten(value: object) -> str:

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 
 from pytest_fcbench.domain.prompt_format import shorten_format_id
-from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import call_tables, format_tables
+from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.tables import Table, render_markdown
+from pytest_fcbench.scorecard.render.terminal import Explain
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
 
+_EXPLAINED = 10
+"""The most failures that a summary explains."""
 _FLIPS = 20
 """The most flips of each direction that a summary lists."""
 
@@ -33,13 +38,13 @@ def write_annotations(outcomes: Sequence[Outcome]) -> Iterator[str]:
             yield f"::{level} title={title}::{_escape_data(outcome.sentence)}"
 
 
-def silence_commands(lines: Iterable[str]) -> Iterator[str]:
+def silence_commands(lines: Iterable[Line]) -> Iterator[Line]:
     """Wrap lines so that GitHub takes none of them for a workflow command, which a model's words could be."""
     # Not a fixed word: a model that knew it could write the line that lets commands in again.
     token = secrets.token_hex(16)
-    yield f"::stop-commands::{token}"
+    yield Line(f"::stop-commands::{token}")
     yield from lines
-    yield f"::{token}::"
+    yield Line(f"::{token}::")
 
 
 def _escape_data(text: str) -> str:
@@ -47,8 +52,10 @@ def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def write_step_summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Write the summary of a run in Markdown: scores, the gate, what changed since the baseline."""
+def write_step_summary(
+    facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome], explain: Explain | None = None
+) -> Iterator[str]:
+    """Write the summary of a run in Markdown: scores, the gate, what changed, the first failures."""
     yield from render_markdown(_tabulate_scores(facts, evidence))
     for table in (
         call_tables.tabulate_calls(evidence.records, evidence.profile),
@@ -79,6 +86,16 @@ def write_step_summary(facts: RunFacts, evidence: Evidence, outcomes: Sequence[O
                 yield from render_markdown(
                     Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))
                 )
+
+    failed = [r for r in evidence.records if isinstance(r.verdict(evidence.profile), Failed)]
+    if explain and failed:
+        yield from ("", f"### Failed ({len(failed)})")
+        for record in failed[:_EXPLAINED]:
+            title, *rest = (escape(line.text) for line in explain(record))
+            yield from ("", "<details>", f"<summary>{title}</summary>", "")
+            yield from ("<pre>", *rest, "</pre>", "</details>")
+        if len(failed) > _EXPLAINED:
+            yield from ("", f"and {len(failed) - _EXPLAINED} more in the report")
 
 
 def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.render import github, terminal
+from pytest_fcbench.scorecard.render import github, run_verdict, terminal
+from pytest_fcbench.scorecard.render.explanations import Line
+from pytest_fcbench.scorecard.render.terminal import Explain
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
 
@@ -19,26 +22,42 @@ def write_run_end(
     most: int,
     annotate: bool,
     remark: str | None = None,
-) -> Iterator[str]:
+    explain: Explain | None = None,
+) -> Iterator[Line]:
     """Write tables, at most ``most`` failures and the gate; ``annotate`` adds GitHub's annotations."""
-    told = terminal.write_summary(facts, evidence.records, evidence.size_of, width=width, most=most)
+    few = explain is not None and len(evidence.records) <= terminal.FEW_ENTRIES
+    told = chain(
+        () if few else run_verdict.write_verdict(facts, evidence, outcomes, width),
+        terminal.write_summary(
+            facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
+        ),
+    )
     # Failures quote what models wrote; the gate's lines quote the user's own rules only.
     yield from github.silence_commands(told) if annotate else told
-    yield from terminal.write_gate_lines(outcomes)
+    yield from map(Line, terminal.write_gate_lines(outcomes))
     if remark:
-        yield remark
+        yield Line(remark)
+    if explain and not few:
+        yield Line("")
+        yield from run_verdict.write_next_commands(facts, evidence.records)
     if annotate:
-        yield from github.write_annotations(outcomes)
+        yield from map(Line, github.write_annotations(outcomes))
 
 
 def append_summary(
-    path: Path, facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]
+    path: Path,
+    facts: RunFacts,
+    evidence: Evidence,
+    outcomes: Sequence[Outcome],
+    explain: Explain | None = None,
 ) -> str | None:
     """Append to GitHub's summary of the step; return the error, if any, because the run is complete."""
     try:
         # Appended, because other commands of the step may have written to the same file.
         with path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in github.write_step_summary(facts, evidence, outcomes))
+            file.writelines(
+                f"{line}\n" for line in github.write_step_summary(facts, evidence, outcomes, explain)
+            )
     except OSError as error:
         return f"{path}: cannot be written: {error.strerror}"
     return None

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
+from typing import TypeAlias
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, shorten_text
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Profile
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores
@@ -18,6 +19,7 @@ from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
 from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
+from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.tables import render_text
 from pytest_fcbench.scorecard.render.wording import (
     describe_path_settings,
@@ -28,6 +30,12 @@ from pytest_fcbench.scorecard.render.wording import (
 )
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 
+Explain: TypeAlias = Callable[[Record], Iterable[Line]]
+"""Explains a failed entry."""
+
+FEW_ENTRIES = 3
+"""Entries up to which each is shown by itself, without tables."""
+
 
 def write_summary(
     facts: RunFacts,
@@ -36,19 +44,44 @@ def write_summary(
     *,
     width: int,
     most: int,
-) -> Iterator[str]:
+    explain: Explain | None = None,
+) -> Iterator[Line]:
     """Write the summary of a run, with at most ``most`` failures, in lines of printable characters.
 
-    Names of entries can hold control characters.
+    Names of entries can hold control characters. A run of few entries has no tables: each failed entry is
+    explained instead.
     """
+    for line in _write_facts(facts):
+        yield _make_line(line)
+    if explain and len(records) <= FEW_ENTRIES:
+        yield from _write_few_entries(facts, records, explain)
+        return
     for line in _write_summary(facts, records, size_of, width, most):
-        yield line if line.isprintable() else make_printable(" ".join(line.splitlines()))
+        yield _make_line(line)
 
 
-def _write_summary(
-    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
-) -> Iterator[str]:
-    scores = {profile: aggregate_scores(records, profile, size_of) for profile in Profile}
+def _make_line(text: str) -> Line:
+    return Line(text if text.isprintable() else make_printable(" ".join(text.splitlines())))
+
+
+def _write_few_entries(facts: RunFacts, records: Sequence[Record], explain: Explain) -> Iterator[Line]:
+    for record in records:
+        yield Line("")
+        verdict = record.verdict(facts.profile)
+        match verdict:
+            case Failed():
+                yield from explain(record)
+            case NotScored():
+                yield _make_line(f"{record.item_id} ({record.category}): not scored: {verdict}")
+            case _:
+                yield _make_line(f"{record.item_id} ({record.category}): passed")
+        other = next(profile for profile in Profile if profile is not facts.profile)
+        if (told := record.verdict(other)).status != verdict.status:
+            why = "" if isinstance(told, Passed) else f", {told}"
+            yield _make_line(f"  {'':<11}{other} profile: {told.status}{why}")
+
+
+def _write_facts(facts: RunFacts) -> Iterator[str]:
     yield f"model {facts.model} ({facts.mode}, {facts.names} names), profile {facts.profile}"
     yield from (f"suite {name_suite(name, told)}" for name, told in facts.suites.items())
     if facts.shard:
@@ -58,11 +91,20 @@ def _write_summary(
     if facts.search:
         yield f"web: {facts.search}"
     yield from (f"note: {note}" for note in facts.notes)
+
+
+def _write_summary(
+    facts: RunFacts, records: Sequence[Record], size_of: Callable[[str], int], width: int, most: int
+) -> Iterator[str]:
+    scores = {profile: aggregate_scores(records, profile, size_of) for profile in Profile}
     yield ""
     # Conversations follow one profile's rules; under the other, entries may have no verdict.
     counts = facts.driven.profile if facts.driven else Profile.OFFICIAL
-    yield from _write_scores(scores, counts, facts.profile)
-    yield f"counts are of the {counts} profile, intervals of the {facts.profile} profile"
+    yield from _write_scores(scores, counts, facts.profile, width)
+    if counts is facts.profile:
+        yield f"counts and intervals are of the {counts} profile"
+    else:
+        yield f"counts are of the {counts} profile, intervals of the {facts.profile} profile"
     yield from _explain_formulas(scores[facts.profile], width)
     # The profile of the run first; of the other one only the notes that are its own.
     for each in sorted(Profile, key=lambda other: other is not facts.profile):
@@ -79,7 +121,7 @@ def _write_summary(
         if table:
             yield ""
             yield from render_text(table)
-    yield from _write_cost_latency(records, facts.earlier)
+    yield from _write_cost_latency(records, facts.earlier, width)
     yield from _write_trials(records, facts.profile, width)
     yield from _write_failures(records, facts.profile, width=width, most=most)
     yield from _write_not_scored(records, facts.profile, width=width)
@@ -88,35 +130,64 @@ def _write_summary(
 _FEW = 10
 """The most failures that are shown in full; more get a line each."""
 
-_HEAD = (
-    f"{'':<24}{'entries':>8}{'passed':>8}{'failed':>8}{'not scored':>12}{'official':>10}{'corrected':>11}"
-    f"{'95% interval':>14}"
-)
+_NAME = 24
+_SCORES = {
+    "entries": 8,
+    "passed": 8,
+    "failed": 8,
+    "not scored": 12,
+    "official": 10,
+    "corrected": 11,
+    "95% interval": 14,
+}
+"""Columns of the scores and their widths."""
+_LEAST_SCORES = ("passed", "failed", "corrected", "not scored")
+"""Columns that a narrow terminal leaves out, the first of them first; shares and what was not scored stay."""
+_LEAST_USAGE = ("$/1,000", "std", "p50", "input", "mean")
+
+
+def _fit_columns(columns: Mapping[str, int], least: Iterable[str], width: int) -> list[str]:
+    """Return the columns that fit beside a name."""
+    shown = list(columns)
+    for name in least:
+        if _NAME + sum(columns[each] for each in shown) <= width:
+            break
+        shown.remove(name)
+    return shown
 
 
 def _write_scores(
-    scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile
+    scores: Mapping[Profile, ProfileScores], counts: Profile, profile: Profile, width: int
 ) -> Iterator[str]:
     """Write accuracies of both profiles, counts of one, and intervals of one."""
     found = [scores[each] for each in (counts, *Profile, profile)]
-    yield _HEAD
+    shown = _fit_columns(_SCORES, _LEAST_SCORES, width)
+    line = "-" * (_NAME + sum(_SCORES[column] for column in shown))
+    yield f"{'':<{_NAME}}" + "".join(f"{column:>{_SCORES[column]}}" for column in shown)
     for name in found[0].categories:
-        yield _format_score(name, *(each.categories[name] for each in found))
+        yield _format_score(name, shown, *(each.categories[name] for each in found))
     if found[0].groups:
-        yield "-" * len(_HEAD)
+        yield line
     for name in found[0].groups:
-        yield _format_score(name, *(each.groups[name] for each in found))
-    yield "-" * len(_HEAD)
-    yield _format_score("overall", *(each.overall for each in found))
+        yield _format_score(name, shown, *(each.groups[name] for each in found))
+    yield line
+    yield _format_score("overall", shown, *(each.overall for each in found))
 
 
-def _format_score(name: str, counts: Score, official: Score, corrected: Score, own: Score) -> str:
+def _format_score(
+    name: str, shown: Iterable[str], counts: Score, official: Score, corrected: Score, own: Score
+) -> str:
+    cells = {
+        "entries": counts.n,
+        "passed": counts.passed,
+        "failed": counts.failed,
+        "not scored": counts.not_scored,
+        "official": _format_percent(official.accuracy),
+        "corrected": _format_percent(corrected.accuracy),
+        "95% interval": format_limits(own.interval),
+    }
     partial = "*" if counts.missing else ""
-    return (
-        f"{name + partial:<24}"
-        f"{counts.n:>8}{counts.passed:>8}{counts.failed:>8}{counts.not_scored:>12}"
-        f"{_format_percent(official.accuracy):>10}{_format_percent(corrected.accuracy):>11}{format_limits(own.interval):>14}"
-    )
+    return f"{name + partial:<{_NAME}}" + "".join(f"{cells[column]:>{_SCORES[column]}}" for column in shown)
 
 
 def _format_percent(accuracy: float | None) -> str:
@@ -150,9 +221,8 @@ def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
         reached = add_in_order(OVERALL[name] * (score.accuracy or 0.0) for name, score in whole.items())
         # The mean of what was run is what a partial run can be judged by: overall counts the rest as 0.
         mean = f", with a mean of {reached / weight:.2%}" if weight else ""
-        yield (
-            f"* official formula: what was not run counts as 0; run in full: {weight:.0%} of the weight{mean}"
-        )
+        formula = f"what was not run counts as 0; run in full: {weight:.0%} of the weight{mean}"
+        yield from _wrap_text(f"* official formula: {formula}", width, "")
         yield from _wrap_text(f"not run: {', '.join(scores.overall.missing)}", width)
     if complex_calls and complex_calls.missing:
         yield from _wrap_text(
@@ -166,26 +236,30 @@ _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6,
 """Columns of cost and latency and their widths; up to 1,000 seconds they fit 100 characters."""
 
 
-def _write_cost_latency(records: Sequence[Record], earlier: Sequence[EarlierConversation]) -> Iterator[str]:
+def _write_cost_latency(
+    records: Sequence[Record], earlier: Sequence[EarlierConversation], width: int
+) -> Iterator[str]:
     run = measure_usage(records)
     if not run.steps:
         return
     yield ""
     yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
-    yield _format_usage("", _USAGE)
+    # A space stands between columns.
+    shown = _fit_columns({name: size + 1 for name, size in _USAGE.items()}, _LEAST_USAGE, width)
+    yield _format_usage("", dict(zip(_USAGE, _USAGE, strict=True)), shown)
     rows = {name: measure_usage(part) for name, part in group_by_category(records).items()}
     for name, row in {**rows, "run": run, **measure_beside_records(records, earlier)}.items():
         usd = (format_dollars(row.usd), format_dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
         tokens = (format_number(row.steps), format_number(row.input_tokens), format_number(row.output_tokens))
-        yield _format_usage(name, (*tokens, *usd, *(format_number(latency, ".2f") for latency in latencies)))
+        cells = (*tokens, *usd, *(format_number(latency, ".2f") for latency in latencies))
+        yield _format_usage(name, dict(zip(_USAGE, cells, strict=True)), shown)
     if 0 < run.priced < run.steps:
         yield f"dollars cover {run.priced} of {run.steps} steps; the cost of the others is not known"
 
 
-def _format_usage(name: str, cells: Iterable[str]) -> str:
-    columns = zip(cells, _USAGE.values(), strict=True)
-    return f"{name:<24}" + "".join(f" {cell:>{width}}" for cell, width in columns)
+def _format_usage(name: str, cells: Mapping[str, str], shown: Iterable[str]) -> str:
+    return f"{name:<{_NAME}}" + "".join(f" {cells[column]:>{_USAGE[column]}}" for column in shown)
 
 
 def _write_trials(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:

@@ -105,23 +105,23 @@ def _read_assignments(module: ast.Module) -> Mapping[str, object]:
     for node in module.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
-                found[node.targets[0].id] = _evaluate(node.value, found)
+                found[node.targets[0].id] = _evaluate_constant(node.value, found)
             # An assignment of something else, such as a call, is not a prompt.
             except (ValueError, TypeError):
                 continue
     return found
 
 
-def _evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
+def _evaluate_constant(node: ast.expr, known: Mapping[str, object]) -> object:
     match node:
         case ast.Name(id=name) if name in known:
             return known[name]
         case ast.Dict(keys=keys, values=values):
             return {
-                _evaluate(key, known): _evaluate(value, known)
+                _evaluate_constant(key, known): _evaluate_constant(value, known)
                 for key, value in zip(keys, values, strict=True)
                 if key is not None
             }
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return str(_evaluate(left, known)) + str(_evaluate(right, known))
+            return str(_evaluate_constant(left, known)) + str(_evaluate_constant(right, known))
     return ast.literal_eval(node)

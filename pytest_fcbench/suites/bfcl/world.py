@@ -111,7 +111,7 @@ def _read_assigned(inside: ast.AST, name: str) -> object:
                 ast.Assign(targets=[ast.Name(id=found)], value=ast.expr() as value)
                 | ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value)
             ) if found == name:
-                return _evaluate(value)
+                return _evaluate_literal(value)
     raise _missing(name)
 
 
@@ -132,7 +132,7 @@ def _read_member(function: ast.FunctionDef, key: str) -> object:
 def _read_returned(function: ast.FunctionDef) -> object:
     for node in ast.walk(function):
         if isinstance(node, ast.Return) and node.value is not None:
-            return _evaluate(node.value)
+            return _evaluate_literal(node.value)
     raise _missing(f"what {function.name} returns")
 
 
@@ -152,7 +152,7 @@ def _read_branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[
             case [
                 ast.Return(value=ast.Dict(values=[value])) | ast.Assign(value=ast.Dict(values=[value]))
             ] if len(texts) == compared and all(isinstance(part, ast.Constant) for part in sides):
-                found.append((texts, _evaluate(value)))
+                found.append((texts, _evaluate_literal(value)))
             case _:
                 raise _missing(f"a branch of {function.name}")
     if not found:
@@ -160,7 +160,7 @@ def _read_branches(function: ast.FunctionDef, compared: int) -> list[tuple[list[
     return found
 
 
-def _evaluate(node: ast.expr) -> object:
+def _evaluate_literal(node: ast.expr) -> object:
     """Return a literal in the form of ``world_from_json``."""
     try:
         return _to_json(ast.literal_eval(node))

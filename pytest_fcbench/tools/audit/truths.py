@@ -203,8 +203,11 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
     if not conforms_to_schema(option, {"type": declared}, language):
         yield f"{format_value(option)} is not of type {declared}"
         return
-    if _is_outside_enum(option, schema):
-        yield f"{format_value(option)} is not in the enum {format_value(schema['enum'])}"
+    enum = schema.get("enum")
+    if isinstance(enum, list) and enum and not isinstance(option, (list, Mapping)) and option not in enum:
+        texts = [standardize(member) for member in enum if isinstance(member, str)]
+        if not isinstance(option, str) or standardize(option) not in texts:
+            yield f"{format_value(option)} is not in the enum {format_value(enum)}"
     items, properties = schema.get("items"), schema.get("properties")
     if isinstance(option, list) and isinstance(items, Mapping):
         for element in option:
@@ -217,14 +220,6 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
                 if fits and not any(fits) and any(_find_misfits(values, member, language)):
                     declared_type = format_value(member.get("type"))
                     yield f"{key}: {format_value(values)} does not match its type {declared_type}"
-
-
-def _is_outside_enum(option: object, schema: Schema) -> bool:
-    enum = schema.get("enum")
-    if not isinstance(enum, list) or not enum or isinstance(option, (list, Mapping)) or option in enum:
-        return False
-    texts = [standardize(member) for member in enum if isinstance(member, str)]
-    return not (isinstance(option, str) and standardize(option) in texts)
 
 
 @entry_check("refused", "the matcher rejects the truth itself", "correct the truth, or set the entry aside")

@@ -132,28 +132,22 @@ def augment_entries(
             free[entry.category.name] = max(free.get(entry.category.name, 0), int(number) + 1)
     for kind in kinds:
         # Each kind has a generator of its own, so that its entries do not depend on the other kinds.
-        drawn = _draw_distinct(KINDS[kind], material, count, Random(f"{seed}:{kind}"))  # noqa: S311
-        yield kind, combination.number_entries(drawn, suite, free)
-
-
-def _draw_distinct(
-    make: Callable[[Material, Random], Entry | None], material: Material, count: int, draw: Random
-) -> list[Entry]:
-    found: dict[object, Entry] = {}
-    siblings: Counter[tuple[str, ...]] = Counter()
-    # From few parents not many different entries can come, however many are wanted.
-    for _ in range(_TRIES * min(count, 10 * len(material.parents))):
-        if len(found) == count:
-            break
-        entry = make(material, draw)
-        if entry is None or siblings[entry.parents] == _FROM_THE_SAME:
-            continue
-        # Entries that ask for the same calls in another order count as equal.
-        asked: object = entry.turns
-        if isinstance(truth := entry.expectation, ExpectedCalls):
-            asked = frozenset((call.name, repr(sorted(call.accepted.items()))) for call in truth.calls)
-        key = asked, frozenset(doc.name for doc in entry.functions)
-        if key not in found:
-            found[key] = entry
-            siblings[entry.parents] += 1
-    return list(found.values())
+        draw = Random(f"{seed}:{kind}")  # noqa: S311 - chance that can be repeated
+        found: dict[object, Entry] = {}
+        siblings: Counter[tuple[str, ...]] = Counter()
+        # From few parents not many different entries can come, however many are wanted.
+        for _ in range(_TRIES * min(count, 10 * len(material.parents))):
+            if len(found) == count:
+                break
+            made = KINDS[kind](material, draw)
+            if made is None or siblings[made.parents] == _FROM_THE_SAME:
+                continue
+            # Entries that ask for the same calls in another order count as equal.
+            asked: object = made.turns
+            if isinstance(truth := made.expectation, ExpectedCalls):
+                asked = frozenset((call.name, repr(sorted(call.accepted.items()))) for call in truth.calls)
+            key = asked, frozenset(doc.name for doc in made.functions)
+            if key not in found:
+                found[key] = made
+                siblings[made.parents] += 1
+        yield kind, combination.number_entries(list(found.values()), suite, free)

@@ -75,6 +75,16 @@ def draft_entries(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: 
         if not calls:
             continue
         offered = {doc.name: doc for _, doc in calls}
+        expected = []
+        for call, doc in calls:
+            # Of parameters that are not given, the default or leaving them out is accepted.
+            accepted: dict[str, object] = {}
+            for name, schema in doc.properties.items():
+                if name in call.arguments:
+                    accepted[name] = [list_alternatives(call.arguments[name])]
+                elif "default" in schema:
+                    accepted[name] = [schema["default"], ""]
+            expected.append(ExpectedCall(call.name, accepted))
         several = "parallel" if len(offered) == 1 else "parallel_multiple"
         category = "simple_python" if len(calls) == 1 else several
         yield Entry(
@@ -83,7 +93,7 @@ def draft_entries(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: 
             category=CATEGORIES[category],
             turns=((Message("user", example.question),),),
             functions=tuple(offered.values()),
-            expectation=ExpectedCalls(tuple(_expect_call(call, doc) for call, doc in calls)),
+            expectation=ExpectedCalls(tuple(expected)),
         )
 
 
@@ -126,14 +136,3 @@ def _read_calls(place: str, text: str, docs: Sequence[FunctionDoc]) -> Iterator[
 
 def _drop_module(name: str) -> str:
     return name.rpartition(".")[2]
-
-
-def _expect_call(call: Call, doc: FunctionDoc) -> ExpectedCall:
-    """Accept the given values; of other parameters the default, or leaving them out."""
-    accepted: dict[str, object] = {}
-    for name, schema in doc.properties.items():
-        if name in call.arguments:
-            accepted[name] = [list_alternatives(call.arguments[name])]
-        elif "default" in schema:
-            accepted[name] = [schema["default"], ""]
-    return ExpectedCall(call.name, accepted)

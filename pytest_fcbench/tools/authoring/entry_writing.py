@@ -81,7 +81,9 @@ def _convert_doc(doc: FunctionDoc) -> dict[str, object]:
 
 def _convert_entry(entry: Entry, docs: Mapping[str, FunctionDoc]) -> dict[str, object]:
     if len(entry.turns) != 1 or entry.scene or entry.tables:
-        raise ValueError(f"{entry.key} has more than one turn")
+        raise ValueError(
+            f"{entry.key}: only entries of one turn, without environment and tables, can be written"
+        )
     (messages,) = entry.turns
     record: dict[str, object] = {"id": entry.id}
     if [message.role for message in messages] == ["user"]:

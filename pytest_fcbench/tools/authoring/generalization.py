@@ -81,16 +81,28 @@ def _find_swaps(entry: Entry) -> Iterator[_Swap]:
     ]
     values = [value for _, forms, _ in given for value in forms]
     needed = [value for _, forms, is_optional in given if not is_optional for value in forms]
-    if not _does_state_every_number(question, values, needed):
+    # All numbers of the question must be accepted values, and all needed numbers be among them. It may name
+    # at most one day, and not its weekday.
+    texts = [value for value in values if isinstance(value, str) and value]
+    days = [date.fromisoformat(text) for text in texts if _ISO_DATE.fullmatch(text)]
+    rest = question
+    for text in [form.format(day) for day in days for form in _DATE_FORMATS]:
+        rest = rest.replace(text, " ")
+    # The longest first, because a shorter one can be a part of it.
+    for text in sorted(texts, key=len, reverse=True):
+        rest = re.sub(_match_alone(text), " ", rest)
+    found = {_read_number(text) for text in _NUMBER.findall(rest)}
+    if re.search(r"\d", _NUMBER.sub(" ", rest)) or len(days) > 1 or (days and _WEEKDAY.search(question)):
         return
-    has_date = any(isinstance(value, str) and _ISO_DATE.fullmatch(value) for value in values)
+    if not _select_numbers(needed) <= found <= _select_numbers(values):
+        return
     for schema, forms, is_optional in given:
         # With a value twice in the ground truth, its place in the question would be ambiguous.
         if not forms or is_optional or values.count(forms[0]) != 1:
             continue
         if schema.get("enum") or "default" in schema:
             continue
-        swap = _find_swap(forms, question, has_date=has_date)
+        swap = _find_swap(forms, question, has_date=bool(days))
         if swap and len(re.findall(_match_alone(swap.text), question)) == 1:
             yield swap
 
@@ -162,25 +174,6 @@ def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
         cluster=entry.cluster or entry.id,
         parents=(entry.key,) if entry.id else entry.parents,
     )
-
-
-def _does_state_every_number(question: str, values: Sequence[object], needed: Sequence[object]) -> bool:
-    """Tell whether all numbers of the question are accepted values, and all needed numbers are among them.
-
-    The question may name at most one day, and not its weekday.
-    """
-    texts = [value for value in values if isinstance(value, str) and value]
-    days = [date.fromisoformat(text) for text in texts if _ISO_DATE.fullmatch(text)]
-    rest = question
-    for text in [form.format(day) for day in days for form in _DATE_FORMATS]:
-        rest = rest.replace(text, " ")
-    # The longest first, because a shorter one can be a part of it.
-    for text in sorted(texts, key=len, reverse=True):
-        rest = re.sub(_match_alone(text), " ", rest)
-    found = {_read_number(text) for text in _NUMBER.findall(rest)}
-    if re.search(r"\d", _NUMBER.sub(" ", rest)) or len(days) > 1 or (days and _WEEKDAY.search(question)):
-        return False
-    return _select_numbers(needed) <= found <= _select_numbers(values)
 
 
 def _select_numbers(values: Sequence[object]) -> set[float]:

@@ -47,7 +47,6 @@ from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.outcomes import Execute
 from pytest_fcbench.matchers import answer, execution, relevance, state
 from pytest_fcbench.matchers.ast import official
-from pytest_fcbench.matchers.state import Played
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Spread, measure_spread
 
 
@@ -320,7 +319,23 @@ def _describe_turn(
             break
     match verdict.code.removeprefix("multi_turn:"):
         case "instance_state_mismatch":
-            return {"details": _compare_states(turn), "execution_result": executed}
+            # Only the first environment that differs is described.
+            pairs = ((found, turn.right.by_domain[name]) for name, found in turn.model.by_domain.items())
+            model, right = next((found, right) for found, right in pairs if found.state() != right.state())
+            found, expected = _list_attributes(model), _list_attributes(right)
+            differences = {
+                name: {"model": found[name], "ground_truth": expected[name]}
+                for name in expected
+                if model.state()[name] != right.state()[name]
+            }
+            return {
+                "details": {
+                    "differences": differences,
+                    "model_instance_state": found,
+                    "ground_truth_instance_state": expected,
+                },
+                "execution_result": executed,
+            }
         case "execution_response_mismatch":
             # Results count as often as they occur, as in the official checker.
             left, missing = list(so_far), []
@@ -337,22 +352,6 @@ def _describe_turn(
                 }
             }
     return {"details": {"execution_result": executed}}
-
-
-def _compare_states(turn: Played) -> dict[str, object]:
-    """Describe the first environment that differs from the right one."""
-    pairs = ((found, turn.right.by_domain[name]) for name, found in turn.model.by_domain.items())
-    model, right = next((found, right) for found, right in pairs if found.state() != right.state())
-    found, expected = _list_attributes(model), _list_attributes(right)
-    return {
-        "differences": {
-            name: {"model": found[name], "ground_truth": expected[name]}
-            for name in expected
-            if model.state()[name] != right.state()[name]
-        },
-        "model_instance_state": found,
-        "ground_truth_instance_state": expected,
-    }
 
 
 def _list_attributes(environment: Environment) -> dict[str, object]:

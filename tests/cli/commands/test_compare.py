@@ -116,7 +116,7 @@ def test_the_profile_is_that_of_the_runs_or_the_one_asked_for(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["before.json"], "the following arguments are required: AFTER"),
+        (["before.json"], "latest: .fcbench/runs has 0 runs; run pytest first"),
         (["before.json", "none.json"], "none.json: cannot be read: No such file"),
         (["before.json", "other.json"], "other.json: not a scorecard"),
         (["before.json", "strange.json"], "have no scored entry in common"),

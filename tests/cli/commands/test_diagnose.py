@@ -110,14 +110,14 @@ def test_what_is_no_conversation_in_turns_is_counted(
     write_card([*records_of_failures, *hold_conversations("scripted:script.json", "hotels", (0, 1))])
     lines = run_diagnose(CARD).splitlines()
     assert lines[0].endswith("5 of 6 multi-turn conversations failed")
-    assert lines[1].startswith("1 single-turn failures are not diagnosed")
-    assert lines[2].startswith("2 complex failures are not diagnosed")
+    assert re.fullmatch(r"single-turn failures, not diagnosed .*: 1", lines[1])
+    assert re.fullmatch(r"complex failures, not diagnosed .*: 2", lines[2])
 
 
 def test_each_failure_has_a_class_and_a_place(run_diagnose: RunDiagnose) -> None:
     lines = run_diagnose(CARD).splitlines()
     assert lines[0] == f"{CARD}: under-test, official profile: 5 of 6 multi-turn conversations failed"
-    assert lines[1].startswith("1 single-turn failures are not diagnosed")
+    assert re.fullmatch(r"single-turn failures, not diagnosed .*: 1", lines[1])
     assert lines[2].startswith("  core:multi_turn_base_0")
     assert " no_call " in lines[2]
     assert " turn 1: expected " in lines[2]
@@ -573,10 +573,10 @@ def test_two_files_must_be_about_the_same(run_refused: Refusal) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "nothing to diagnose: give a scorecard, or two files of diagnoses with --audit"),
+        ([], "latest: .fcbench/runs has 0 runs; run pytest first, or give the path of a scorecard"),
         (
             [CARD, "--audit", CARD, CARD],
-            "nothing to diagnose: give a scorecard, or two files of diagnoses with --audit",
+            "--audit compares two files of diagnoses; leave the scorecard out, or --audit",
         ),
         ([CARD, "--limit=0"], "--limit=0: must be 1 or more"),
         ([CARD, "--category=multi_tur"], "--category=multi_tur: unknown category 'multi_tur'. Did you mean"),
@@ -589,7 +589,7 @@ def test_two_files_must_be_about_the_same(run_refused: Refusal) -> None:
             [CARD, "--judge=openai/x", "--judge-api-key-env=NOT_SET_ANYWHERE"],
             "judge_api_key_env: the environment variable 'NOT_SET_ANYWHERE' is not set",
         ),
-        (["none.json"], "none.json: cannot be read: No such file or directory"),
+        (["none.json"], "argument SCORECARD: none.json: cannot be read: No such file or directory"),
         (["script.json"], "script.json: not a scorecard"),
         (["--audit", CARD, CARD], f"{CARD}: not a file of diagnoses"),
     ],

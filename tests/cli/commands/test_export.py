@@ -95,7 +95,7 @@ def test_results_scores_and_tables(folder: Path, run_export: RunCommand) -> None
     assert run_export("a.json") == (
         "openai_my-ft: 2 answers, 1 right\n"
         f"out/score: {', '.join(TABLES)}\n"
-        "N/A: Total Cost; the scorecard has no price, give one with --price\n"
+        "N/A: Total Cost, because the scorecard has no price; give one with --price\n"
         "N/A: Model Link, Organization, License; give them with --link, --organization, --license\n"
     )
     counts = {"input_token_count": 100, "output_token_count": 10, "latency": 0.5}

@@ -56,7 +56,11 @@ def test_another_folder_is_made(
     monkeypatch.chdir(tmp_path)
     assert _run_init("new/project", "--ci", "none") == 0
     assert capsys.readouterr().out.endswith("run it with: cd new/project && pytest benchmarks\n")
-    assert sorted(path.name for path in Path("new/project").iterdir()) == ["benchmarks", "fcbench.yaml"]
+    assert sorted(path.name for path in Path("new/project").iterdir()) == [
+        ".gitignore",
+        "benchmarks",
+        "fcbench.yaml",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["github", "gitlab"])
@@ -66,7 +70,47 @@ def test_workflows_are_yaml_that_runs_the_benchmarks(kind: str) -> None:
     job = yaml.safe_load(workflow[1])
     steps = job["jobs"]["benchmarks"]["steps"] if kind == "github" else None
     commands = [step["run"] for step in steps if "run" in step] if steps else job["benchmarks"]["script"]
-    assert commands == ["pip install pytest-fcbench", "pytest benchmarks"]
+    assert commands[:2] == [
+        "pip install 'pytest-fcbench[report]'",
+        "pytest benchmarks --junitxml=junit.xml",
+    ]
+    assert ".fcbench" in workflow[1], "answers are kept from one run to the next"
+
+
+def test_what_a_run_writes_is_not_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _run_init() == 0
+    assert "/.fcbench/" in Path(".gitignore").read_text().splitlines()
+    capsys.readouterr()
+    Path(".gitignore").write_text("*.pyc\n")
+    assert _run_init() == 0
+    assert "add /.fcbench/ to .gitignore" in capsys.readouterr().out
+    assert Path(".gitignore").read_text() == "*.pyc\n"
+
+
+def test_the_workflow_of_github_runs_step_by_step(pytester: pytest.Pytester) -> None:
+    """All but installing; green with a model that is right, red by the gate with one that is worse."""
+    assert _run_init() == 0
+    settings = Path("fcbench.yaml")
+    settings.write_text(settings.read_text().replace("model: lexical", "model: oracle"))
+    workflow = WORKFLOWS["github"]
+    assert workflow is not None
+    steps = yaml.safe_load(workflow[1])["jobs"]["benchmarks"]["steps"]
+    pytest_run, report = [step["run"].split() for step in steps if "run" in step][1:]
+    options = (
+        "-p",
+        "no:cacheprovider",
+        "--fcbench-category=live_relevance",
+        "--fcbench-gate=live_relevance>=0.9",
+    )
+    assert pytest_run[0] == "pytest"
+    assert pytester.runpytest_subprocess(*pytest_run[1:], *options).ret == 0
+    assert main(report[1:]) == 0
+    assert all(Path(name).is_file() for name in ("scorecard.json", "junit.xml", "report.html"))
+    worse = pytester.runpytest_subprocess(*pytest_run[1:], *options, "--fcbench-model=lexical")
+    assert worse.ret == 1
 
 
 def test_wrong_words_are_told(

@@ -388,7 +388,7 @@ TWO = ("--judge=builtin", "--judge=openai/x")
         ([CARD, "--judge=builtin", "--judge=none"], "--judge=none: give builtin, a model profile or"),
         ([CARD, "--judge=builtin", "--judge=oracel"], "--judge=oracel: unknown model 'oracel'. Did you mean"),
         ([CARD, *TWO, "--judge-api-key-env=NOT_SET"], "judge_api_key_env: the environment variable"),
-        (["none.json", *TWO], "none.json: cannot be read: No such file or directory"),
+        (["none.json", *TWO], "argument SCORECARD: none.json: cannot be read: No such file or directory"),
     ],
 )
 def test_wrong_words_are_refused(run_refused: Refusal, words: Sequence[str], says: str) -> None:

@@ -107,7 +107,7 @@ def test_the_page_has_a_chart_where_there_are_dates(
             ["good.json", "--config=wrong.yaml"],
             "models.a.released: must be a date such as 2024-07-18",
         ),
-        (["good.json", "bad.json", "--to=bad.json"], "--to=bad.json: this scorecard is also an input"),
+        (["good.json", "bad.json", "--to=bad.json"], "--output=bad.json: this scorecard is also an input"),
     ],
 )
 @pytest.mark.usefixtures("runs")

@@ -97,7 +97,7 @@ def test_no_gate_holds_for_a_part_of_the_shards() -> None:
 
 def test_no_part_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
     said = _run_refused_merge(capsys, "s1.json", "s2.json", "s3.json", "--to", "./s2.json")
-    assert "--to=s2.json: this scorecard is also an input; name another file" in said
+    assert "--output=s2.json: this scorecard is also an input; name another file" in said
 
 
 @pytest.mark.parametrize(

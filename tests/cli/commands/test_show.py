@@ -347,12 +347,13 @@ def test_long_and_hostile_calls_can_be_shown() -> None:
         ),
         (["core:multi_turn_base_0-tx"], "unknown entry 'core:multi_turn_base_0-tx'"),
         (["cor:multi_turn_base_0"], "unknown suite 'cor'. Did you mean 'core'?"),
-        (["multi_turn_base_0"], "Name an entry as suite:id"),
+        (["multi_turn_base_x"], "unknown entry 'core:multi_turn_base_x'. Did you mean"),
+        (["core:multi_turn"], "'core:multi_turn': 136 entries begin so, and at most 20 are shown"),
         (
-            ["core:multiple_0", "--model=oracle", "--scorecard=x.json"],
-            "--scorecard and --model exclude each other; give one of them",
+            ["core:multiple_0", "--model=oracle", "--expected"],
+            "--model and --expected exclude each other; give one of them",
         ),
-        (["core:multiple_0", "--scorecard=none.json"], "none.json does not exist"),
+        (["core:multiple_0", "--scorecard=none.json"], "none.json: cannot be read: No such file"),
         (["core:multiple_0", "--model=oracle", "--mode=x"], "unknown mode 'x'"),
     ],
 )

@@ -9,7 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs.decoders import json_calls
-from pytest_fcbench.codecs.decoders.json_calls import parse_corrected, parse_official, parse_official_inside
+from pytest_fcbench.codecs.decoders.json_calls import (
+    parse_corrected,
+    parse_official,
+    parse_official_between_tags,
+)
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.domain.transcript import Call
@@ -67,7 +71,7 @@ def test_officially_an_object_without_a_key_spoils_all(text: str, reason: str) -
 )
 def test_officially_what_json_cannot_hold_spoils_all(text: str) -> None:
     with pytest.raises(Undecodable, match=r"^not JSON: (Exceeds the limit|maximum recursion depth exceeded)"):
-        parse_official_inside(text)
+        parse_official_between_tags(text)
 
 
 def test_officially_parameters_are_an_object() -> None:
@@ -85,8 +89,8 @@ def test_officially_parameters_are_an_object() -> None:
 )
 def test_between_tags_there_may_be_no_list_at_all(text: str, reason: str) -> None:
     with pytest.raises(Undecodable, match=f"^{re.escape(reason)}"):
-        parse_official_inside(text)
-    assert parse_official_inside('"text"') == parse_official_inside('{"function": "f"}') == ()
+        parse_official_between_tags(text)
+    assert parse_official_between_tags('"text"') == parse_official_between_tags('{"function": "f"}') == ()
 
 
 _pieces = st.lists(

@@ -7,7 +7,24 @@ from email.utils import formatdate
 
 import pytest
 
-from pytest_fcbench.models.providers.failures import parse_retry_after
+from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "cause", "transient"),
+    [
+        (400, "No connected db. (400) (no_db_connection)", "authentication", False),
+        (400, "/chat/completions: Invalid model name passed in model=smal", "not_found", False),
+        (400, "unknown field", "bad_request", False),
+        (500, "no_db_connection", "endpoint", True),
+        (401, "", "authentication", False),
+        (429, "", "rate_limit", True),
+    ],
+)
+def test_the_cause_is_that_of_the_status_or_of_the_words(
+    status: int, message: str, cause: str, transient: bool
+) -> None:
+    assert diagnose_status(status, message) == (cause, transient)
 
 
 @pytest.mark.parametrize(("value", "seconds"), [("7", 7.0), (" 0.5 ", 0.5), ("-3", 0.0), ("٣", 3.0)])

@@ -13,6 +13,7 @@ from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import github
+from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.run_facts import BROKEN, UNDECIDED, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS, make_call_verdict, make_path_record, make_path_score, make_record
@@ -48,11 +49,12 @@ def test_no_sentence_begins_another_command(sentence: str) -> None:
 
 
 def test_words_of_a_model_are_no_commands() -> None:
-    first, *between, last = github.silence_commands(["::error::pwned", "x"])
-    assert between == ["::error::pwned", "x"]
-    token = first.removeprefix("::stop-commands::")
+    lines = [Line("::error::pwned"), Line("x")]
+    first, *between, last = github.silence_commands(lines)
+    assert between == lines
+    token = first.text.removeprefix("::stop-commands::")
     assert len(token) == 32
-    assert last == f"::{token}::"
+    assert last.text == f"::{token}::"
     assert next(github.silence_commands([])) != first
 
 

@@ -46,11 +46,10 @@ SIZES = {"live_simple": 2, "live_multiple": 3}
 
 
 def _render_lines(
-    records: Sequence[Record], *, facts: RunFacts = FACTS, width: int = 88, most: int = 60
+    records: Sequence[Record], *, facts: RunFacts = FACTS, width: int = 100, most: int = 60
 ) -> list[str]:
-    return list(
-        terminal.write_summary(facts, records, lambda name: SIZES.get(name, 0), width=width, most=most)
-    )
+    summary = terminal.write_summary(facts, records, lambda name: SIZES.get(name, 0), width=width, most=most)
+    return [line.text for line in summary]
 
 
 def _select_from(lines: list[str], start: str) -> list[str]:
@@ -96,18 +95,18 @@ non_live*                      3       1       2           0     2.78%      8.33
 live*                          2       1       0           1    25.00%     25.00%     5.2-25.0%
 -----------------------------------------------------------------------------------------------
 overall*                       6       3       2           1     2.78%      3.33%      0.8-3.2%
-counts are of the official profile, intervals of the official profile
-overall 2.78%* = 10% non_live 2.78%* + 10% live 25.00%* + 10% irrelevance_all (not run)
-  + 30% multi_turn (not run) + 40% agentic (not run)
+counts and intervals are of the official profile
+overall 2.78%* = 10% non_live 2.78%* + 10% live 25.00%* + 10% irrelevance_all (not run) + 30%
+  multi_turn (not run) + 40% agentic (not run)
 * official formula: what was not run counts as 0; run in full: 0% of the weight
-  not run: irrelevance_all, multi_turn, agentic, multiple, parallel, parallel_multiple,
-  simple_java, simple_javascript, live_multiple, live_parallel, live_parallel_multiple
+  not run: irrelevance_all, multi_turn, agentic, multiple, parallel, parallel_multiple, simple_java,
+  simple_javascript, live_multiple, live_parallel, live_parallel_multiple
 
 failed (2, official profile)
   wrong_count 1, value_error:string 1
   core:simple_python_1  2 calls, 1 expected
-  core:simple_python_2  city is 'Oslo', and only 'Bergen' or 'the city of Bergen' are
-                        accepted for this entry
+  core:simple_python_2  city is 'Oslo', and only 'Bergen' or 'the city of Bergen' are accepted for
+                        this entry
 
 not scored (1 of 6, 16.7%)
   timeout: 1
@@ -193,7 +192,7 @@ def test_few_failures_are_told_in_full_many_in_a_line_each() -> None:
     assert sum(line.endswith("end") for line in few) == 10
     many = _select_from(_render_lines(_make_failures(11, reason)), "failed")
     assert len(many) == 2 + 11
-    assert all(line.endswith("…") and len(line) == 88 for line in many[2:])
+    assert all(line.endswith("…") and len(line) == 100 for line in many[2:])
 
 
 def test_codes_are_counted_the_most_frequent_first() -> None:
@@ -221,10 +220,11 @@ def test_a_whole_run_has_no_star() -> None:
     lines = _render_lines([make_record(category=name) for name in names])
     row = "irrelevance_all                2       2       0           0   100.00%    100.00%   43.9-100.0%"
     assert row in lines
-    assert (
-        "* official formula: what was not run counts as 0; run in full: 10% of the weight, "
-        "with a mean of 100.00%" in lines
+    formula = (
+        "* official formula: what was not run counts as 0; run in full: 10% of the weight, with a mean of"
     )
+    place = lines.index(formula)
+    assert lines[place + 1] == "  100.00%"
 
 
 # Cost and latency, trials
@@ -382,7 +382,7 @@ cross                          2       0       1           1         -      0.00
 complex*                       4       1       2           1         -     33.33%     6.3-71.2%
 -----------------------------------------------------------------------------------------------
 overall                        4       1       2           1         -          -             -
-counts are of the corrected profile, intervals of the corrected profile
+counts and intervals are of the corrected profile
 * complex: counts as 0, not run: flights, car_rental, attraction
 overall follows BFCL's formula, which excludes complex categories
 
@@ -395,8 +395,8 @@ all           3   33.33%       2 of 3     66.67%  20.8-93.9%      2.00 (1)     1
 failed entries: value_error 1, stop_early 1; wrong calls: value_error 1
 completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path,
 mean of successful entries
-official profile: 2 of 4 complex entries have no verdict, because by its rules the model
-  would have been shown something else; so it has no score of them
+official profile: 2 of 4 complex entries have no verdict, because by its rules the model would have
+  been shown something else; so it has no score of them
 
 failed (2, corrected profile)
   value_error 1, stop_early 1
@@ -521,6 +521,22 @@ def test_no_name_reaches_a_terminal_as_it_is() -> None:
         for number, verdict in enumerate(verdicts)
     ]
     facts = replace(FACTS, model="\x1b[2J\n", notes=("\x9b0m",))
-    lines = list(terminal.write_summary(facts, records, lambda _: 0, width=80, most=5))
+    summary = terminal.write_summary(facts, records, lambda _: 0, width=80, most=5)
+    lines = [line.text for line in summary]
     assert all(line.isprintable() for line in lines)
     "\n".join(lines).encode()
+
+
+def test_a_narrow_terminal_leaves_columns_out_but_not_what_was_not_scored() -> None:
+    heads = {width: _render_lines(RUN, width=width) for width in (60, 80, 88, 100)}
+    columns = {
+        width: next(line for line in lines if "entries" in line and "official" in line).split()
+        for width, lines in heads.items()
+    }
+    assert columns[60] == ["entries", "official", "95%", "interval"]
+    assert columns[80] == ["entries", "not", "scored", "official", "corrected", "95%", "interval"]
+    assert "failed" in columns[88]
+    assert "passed" in columns[100]
+    assert "passed" not in columns[88]
+    for width, lines in heads.items():
+        assert max(map(len, lines)) <= width

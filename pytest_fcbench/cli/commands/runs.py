@@ -1,0 +1,51 @@
+"""``fcbench runs``: list the runs that were kept."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.run_options import require_at_least
+from pytest_fcbench.cli.scorecard_arguments import find_runs_folder
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.run.history import Run, list_runs
+from pytest_fcbench.scorecard.render.tables import Table, render_text
+
+HELP = "list the runs that were kept, the newest first"
+_SHOWN = 20
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
+        "--limit", type=int, default=_SHOWN, metavar="N", help=f"list at most N runs (default: {_SHOWN})"
+    )
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+
+
+def run_command(chosen: argparse.Namespace) -> int:
+    require_at_least(1, chosen, "limit")
+    folder = find_runs_folder()
+    if folder is None:
+        raise UsageError("runs: none: no runs are kept; name a folder with 'runs' in fcbench.yaml")
+    runs = list_runs(folder)
+    if chosen.json:
+        print(json.dumps([{**asdict(run), "path": str(run.path)} for run in runs[: chosen.limit]], indent=1))
+        return 0
+    if not runs:
+        print(f"{folder} has no runs; run pytest first")
+        return 0
+    columns = ("run", "ended (UTC)", "passed", "failed", "not scored", "entries", "labels", "commit")
+    print_lines(render_text(Table("", columns, tuple(map(_make_row, runs[: chosen.limit])))))
+    if len(runs) > chosen.limit:
+        print(f"and {len(runs) - chosen.limit} more: --limit={len(runs)}")
+    return 0
+
+
+def _make_row(run: Run) -> tuple[str, ...]:
+    counts = (f"{number:,}" for number in (run.passed, run.failed, run.not_scored))
+    labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
+    part = "all" if run.narrowed_by is None else f"part ({run.narrowed_by})"
+    return (run.name, run.ended, *counts, part, labels, (run.commit or "")[:8])

@@ -1,0 +1,234 @@
+"""Explain a failed entry: what was asked, and the answer beside what was expected.
+
+The parts of a call are marked by the same checks that gave the verdict, so what is marked is what was wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from pytest_fcbench.codecs.decoders.outcome import Calls
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
+from pytest_fcbench.codecs.execution_text import list_calls_to_make
+from pytest_fcbench.domain.entry import (
+    Answers,
+    AnyCall,
+    Entry,
+    ExpectedCall,
+    ExpectedCalls,
+    ExpectedResponse,
+    ExpectedResults,
+    NoCall,
+    Trajectory,
+)
+from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation, StateDifference
+from pytest_fcbench.domain.prompting import Names, Prompting
+from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
+from pytest_fcbench.matchers.ast import corrected, official
+from pytest_fcbench.matchers.ast.official import show_value
+
+_MOST_CALLS = 50
+_LONGEST = 600
+"""The most characters of a text that are shown."""
+
+
+def explain_failure(
+    entry: Entry,
+    answers: Sequence[Sequence[Completion]],
+    prompting: Prompting,
+    verdict: Failed,
+    profile: Profile,
+    path: PathScore | None = None,
+) -> Explanation:
+    """Explain a verdict on answers, which are nested by turn; ``path`` is the progress on a golden path."""
+    told = verdict.details.get("turn")
+    number = told if isinstance(told, int) and 0 < told <= len(entry.turns) else len(entry.turns)
+    several = len(entry.turns) > 1
+    last = answers[number - 1] if number <= len(answers) else ()
+    return Explanation(
+        question=tuple((message.role, message.content) for message in entry.turns[number - 1]),
+        turn=f"turn {number} of {len(entry.turns)}" if several else "",
+        calls=_pair_path(path) if path else _pair_answer(entry, last, prompting, profile),
+        found=tuple(_describe_answer(completion, prompting.syntax) for completion in last),
+        expected=tuple(_list_expected(entry, number)),
+        differences=tuple(_list_state_differences(verdict)),
+    )
+
+
+def _describe_answer(completion: Completion, syntax: str) -> str:
+    """Describe an answer by its calls as they are carried out, or by its text."""
+    if calls := list_calls_to_make(completion, syntax):
+        return shorten_text("; ".join(calls), _LONGEST)
+    raw = [
+        f"{part.name} {part.arguments}" if isinstance(part, ToolCall) else part
+        for part in completion.tool_calls or ()
+    ]
+    text = (completion.text or "").strip() or "; ".join(raw)
+    return shorten_text(text, _LONGEST) or f"({completion.fault or 'an empty answer'})"
+
+
+def _list_expected(entry: Entry, turn: int) -> Iterable[str]:
+    match entry.expectation:
+        case Trajectory(turns=truth):
+            return truth[turn - 1] or ("no call yet",)
+        case ExpectedResults(calls=calls):
+            return [f"a call that returns what {call} returns" for call in calls]
+        case ExpectedResponse(call=call):
+            return (f"a call that is answered as {call} is",)
+        case ExpectedCalls(calls=calls):
+            return [_describe_expected_call(call) for call in calls]
+        case Answers(texts=texts):
+            return (f"an answer that says {' or '.join(texts)}",)
+        case NoCall():
+            return ("no call",)
+        case AnyCall():
+            return ("a call of a function that is offered",)
+        case _:
+            return ()
+
+
+def _describe_expected_call(call: ExpectedCall) -> str:
+    arguments = (f"{name}={_describe_accepted(value)}" for name, value in call.accepted.items())
+    return f"{call.name}({', '.join(arguments)})"
+
+
+def _describe_accepted(accepted: object) -> str:
+    options = official.list_accepted(accepted)
+    if isinstance(options, str):
+        return show_value(options)
+    # In BFCL's ground truth an empty text among the values says that the parameter may be left out.
+    shown = [show_value(option) for option in options if option != ""]
+    if len(shown) < len(options):
+        shown.append("left out" if shown else "'' or left out")
+    return " or ".join(shown)
+
+
+def _list_state_differences(verdict: Failed) -> Iterable[StateDifference]:
+    listed = verdict.details.get("differences")
+    for each in listed if isinstance(listed, Sequence) else ():
+        if isinstance(each, Mapping) and "at" in each:
+            found, expected = (each.get(key) for key in ("found", "expected"))
+            yield StateDifference(
+                str(each["at"]),
+                None if found is None else str(found),
+                None if expected is None else str(expected),
+            )
+
+
+# Calls beside expected calls
+
+
+def _pair_answer(
+    entry: Entry, answers: Sequence[Completion], prompting: Prompting, profile: Profile
+) -> tuple[CallPair, ...]:
+    """Pair the calls of the last answer with the expected ones; none where it has no readable calls."""
+    if not answers or not isinstance(entry.expectation, ExpectedCalls):
+        return ()
+    # Corrected, statements of SQL are judged by their results: an argument alone is not wrong.
+    if entry.rule.writes_sql and profile is Profile.CORRECTED:
+        return ()
+    language, syntax = entry.category.language, prompting.syntax
+    if profile is Profile.OFFICIAL:
+        reading: object = read_official(answers[-1], syntax, language)
+    else:
+        offer = Offer(entry.functions, prompting.names)
+        reading = read_corrected(answers[-1], syntax, language, offer)
+    # A model that repeats itself can write thousands of calls, which nobody compares one by one.
+    if not isinstance(reading, Calls) or not 0 < len(reading.calls) <= _MOST_CALLS:
+        return ()
+    comparison = _Comparison(entry, prompting.names, profile)
+    return tuple(comparison.pair_calls(entry.expectation.calls, reading.calls))
+
+
+class _Comparison:
+    """The comparison of single calls by the rules of a profile."""
+
+    def __init__(self, entry: Entry, names: Names, profile: Profile) -> None:
+        self._entry = entry
+        self._official = profile is Profile.OFFICIAL
+        # Corrected names are those of the docs.
+        self._names = names if self._official else Names.DOTTED
+
+    def pair_calls(self, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterable[CallPair]:
+        """Pair those that fit, then those of the same function, then what is left, in order."""
+        free = list(calls)
+        partner: dict[int, Call] = {}
+        for rule in (self._fits, self._has_name, lambda wanted, call: True):
+            for place, wanted in enumerate(expected):
+                found = next((call for call in free if rule(wanted, call)), None)
+                if place not in partner and found is not None:
+                    partner[place] = found
+                    # By identity, because two equal calls are two.
+                    free = [call for call in free if call is not found]
+        pairs = [self._compare_call(wanted, partner.get(place)) for place, wanted in enumerate(expected)]
+        return [*pairs, *(CallPair(call.name, None, True, _show_arguments(call)) for call in free)]
+
+    def _fits(self, wanted: ExpectedCall, call: Call) -> bool:
+        if self._official:
+            return isinstance(official.match_call(self._entry, wanted, call, self._names), Passed)
+        return isinstance(corrected.match_call(self._entry, wanted, call), Passed)
+
+    def _has_name(self, wanted: ExpectedCall, call: Call) -> bool:
+        return call.name == self._names.show_name(wanted.name)
+
+    def _compare_call(self, wanted: ExpectedCall, call: Call | None) -> CallPair:
+        shown = self._names.show_name(wanted.name)
+        given = {} if call is None else call.arguments
+        arguments = [
+            ArgumentPair(
+                name,
+                show_value(given[name]) if name in given else None,
+                _describe_accepted(wanted.accepted[name]) if name in wanted.accepted else None,
+                call is not None and call.name == shown and self._is_wrong(wanted, given, name),
+            )
+            for name in dict.fromkeys((*wanted.accepted, *given))
+        ]
+        name = None if call is None else call.name
+        return CallPair(name, shown, name != shown, tuple(arguments))
+
+    def _is_wrong(self, wanted: ExpectedCall, given: Mapping[str, object], name: str) -> bool:
+        entry = self._entry
+        doc = entry.functions[0] if entry.rule.one_function else entry.find_function(wanted.name)
+        if doc is None or name not in wanted.accepted or name not in doc.properties:
+            return name in given
+        accepted = official.list_accepted(wanted.accepted[name])
+        if name not in given:
+            return name in doc.required or "" not in accepted
+        match_value = official.match_value if self._official else corrected.match_value
+        return match_value(entry.category.language, doc, name, given[name], accepted) is not None
+
+
+def _show_arguments(call: Call) -> tuple[ArgumentPair, ...]:
+    return tuple(ArgumentPair(name, show_value(value), None, False) for name, value in call.arguments.items())
+
+
+def _pair_path(path: PathScore) -> tuple[CallPair, ...]:
+    """Pair each call along a golden path that is wrong with the expected one."""
+    return tuple(_pair_path_call(verdict) for verdict in path.verdicts if not verdict.right)
+
+
+def _pair_path_call(verdict: CallVerdict) -> CallPair:
+    made, wanted = verdict.made, verdict.expected
+    given, right = _read_arguments(made), _read_arguments(wanted)
+    differing = {difference.parameter for difference in verdict.differences}
+    return CallPair(
+        str(made.get("name")),
+        None if wanted is None else str(wanted.get("name")),
+        wanted is None or made.get("name") != wanted.get("name"),
+        tuple(
+            ArgumentPair(
+                name,
+                show_value(given[name]) if name in given else None,
+                show_value(right[name]) if name in right else None,
+                name in differing,
+            )
+            for name in dict.fromkeys((*right, *given))
+        ),
+    )
+
+
+def _read_arguments(call: Mapping[str, object] | None) -> Mapping[str, object]:
+    arguments = call.get("arguments") if call else None
+    return arguments if isinstance(arguments, Mapping) else {}

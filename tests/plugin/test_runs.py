@@ -1,0 +1,76 @@
+"""Runs are kept: a part destroys nothing, and commands find each run by its names."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcbench.run.history import list_runs
+from tests.plugin.conftest import Project, size
+
+
+@pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
+def test_a_run_of_one_entry_destroys_nothing(project: Project, options: tuple[str, ...]) -> None:
+    project.run("-m", "parallel", "--fcbench-label=step=whole", "--fcbench-label", "x=1", *options)
+    project.run("core:parallel_3", "--fcbench-model=lexical", *options)
+    one, whole = list_runs(project.path / ".fcbench" / "runs")
+    assert (one.model, one.failed, one.narrowed_by, one.labels) == ("lexical", 1, "an entry id", {})
+    assert (whole.model, whole.passed) == ("oracle", size("parallel"))
+    assert (whole.narrowed_by, whole.labels) == ("-m", {"step": "whole", "x": "1"})
+    assert list(project.records()) == ["core:parallel_3"]
+
+
+def test_the_scorecard_of_before_is_kept_too(project: Project) -> None:
+    project.run("-m", "sql", "--fcbench-runs=none")
+    assert not (project.path / ".fcbench").exists()
+    project.run("core:parallel_3")
+    assert len(list_runs(project.path / ".fcbench" / "runs")) == 2
+
+
+def test_a_label_without_a_value_is_refused(project: Project) -> None:
+    result = project.run("core:parallel_3", "--fcbench-label=main")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--fcbench-label=main: must be KEY=VALUE, for example branch=main*"])
+
+
+def test_commands_find_the_run(project: Project) -> None:
+    project.run("-m", "parallel", "--fcbench-label=step=1")
+    project.run("core:parallel_3", "--fcbench-model=lexical")
+    shown = project.fcbench("show", "parallel_3").stdout
+    assert "lexical" in shown.splitlines()[0]
+    assert "call 1               home_set_blind" in shown
+    assert "oracle" in project.fcbench("show", "core:parallel_4").stdout.splitlines()[0]
+    both = project.fcbench(
+        "show", "benchmarks/test_ast.py::test_parallel[core:parallel_3]", "core:parallel_4"
+    )
+    assert both.stdout.count("turn 1") == 2
+    listed = project.fcbench("runs").stdout
+    assert "part (an entry id)" in listed
+    assert "step=1" in listed
+    held = project.fcbench("gate", "step=1", "--gate=parallel>=90%")
+    assert (held.returncode, "held: parallel is 100.00%" in held.stdout) == (0, True)
+    broken = project.fcbench("gate", "--gate=parallel>=90%")
+    assert (broken.returncode, "broken: parallel is 0.00%" in broken.stdout) == (1, True)
+    assert project.fcbench("compare", "step=1").returncode == 0
+
+
+def test_a_folder_that_cannot_be_written_costs_the_copy_and_not_the_scorecard(project: Project) -> None:
+    project.write("taken", "a file")
+    result = project.run("core:parallel_3", "--fcbench-runs=taken/runs")
+    result.stdout.fnmatch_lines(["the run was not kept: *; name another folder with --fcbench-runs, or none"])
+    assert list(project.records()) == ["core:parallel_3"]
+
+
+def test_the_whole_that_is_merged_is_no_part(project: Project) -> None:
+    for part in ("1/2", "2/2"):
+        name = f"--fcbench-scorecard={part[0]}.json"
+        project.run("--fcbench-category=parallel", f"--fcbench-shard={part}", name)
+    assert {run.narrowed_by for run in list_runs(project.path / ".fcbench" / "runs")} == {
+        "--fcbench-category"
+    }
+    project.write("fcbench.yaml", "model: oracle\ncategory: parallel\ngate: ['parallel>=90%']\n")
+    for part in ("1/2", "2/2"):
+        project.run(f"--fcbench-shard={part}", f"--fcbench-scorecard={part[0]}.json")
+    assert list_runs(project.path / ".fcbench" / "runs")[0].narrowed_by == "shard 2/2"
+    assert project.fcbench("gate", "2.json").returncode == 2
+    assert project.fcbench("merge", "1.json", "2.json").returncode == 0
+    assert project.fcbench("gate", "scorecard.json").returncode == 0

@@ -1,0 +1,138 @@
+"""The runs of a project: each is kept, listed and found by its names."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.run.history import (
+    find_run,
+    find_run_with,
+    keep_former_scorecard,
+    keep_run,
+    list_runs,
+    write_scorecard,
+)
+from pytest_fcbench.scorecard.run_facts import RunFacts
+from tests.factories import FACTS, make_record
+from tests.factories import write_scorecard as write_file
+
+DAY_S = 1_800_000_000.0
+"""2027-01-15 08:00:00 UTC."""
+
+
+def keep(folder: Path, *, at_s: float = DAY_S, facts: RunFacts = FACTS, number: int = 0) -> Path:
+    """Keep a run with one entry that failed."""
+    path = write_file(folder / "card.json", [make_record(Failed("a", "b"), number=number)], facts)
+    text = write_scorecard(json.loads(path.read_text()), None)
+    path.unlink()
+    return keep_run(folder / "runs", text, facts.model, at_s)
+
+
+def test_a_run_is_called_after_its_end_and_its_model(tmp_path: Path) -> None:
+    path = keep(tmp_path, facts=replace(FACTS, model="hosted_vllm/Qwen/Qwen3:8B"))
+    assert path.name == "20270115-080000-hosted_vllm-Qwen-Qwen3-8B.json"
+    assert keep(tmp_path, facts=replace(FACTS, model="../..")).name == "20270115-080000-model.json"
+
+
+def test_of_two_runs_in_a_second_both_are_kept_and_the_second_is_newer(tmp_path: Path) -> None:
+    first, second = keep(tmp_path), keep(tmp_path)
+    assert second.name == f"{first.stem}-2.json"
+    assert [run.path for run in list_runs(tmp_path / "runs")] == [second, first]
+
+
+def test_the_list_has_what_a_person_looks_for(tmp_path: Path) -> None:
+    keep(tmp_path, facts=replace(FACTS, labels={"branch": "main"}, commit="0" * 40, narrowed_by="-k"))
+    (run,) = list_runs(tmp_path / "runs")
+    assert (run.model, run.suites, run.labels, run.commit) == (
+        "test",
+        ("core",),
+        {"branch": "main"},
+        "0" * 40,
+    )
+    assert (run.passed, run.failed, run.not_scored, run.narrowed_by) == (0, 1, 0, "-k")
+    assert run.ended == "2027-01-15 08:00:00"
+
+
+def test_the_section_comes_first_so_that_the_tests_are_not_read(tmp_path: Path) -> None:
+    path = keep(tmp_path)
+    text = path.read_text()
+    assert text.startswith('{"fcbench": {')
+    path.write_text(text[: text.index('"tests"')] + "not JSON at all")
+    assert [run.model for run in list_runs(tmp_path / "runs")] == ["test"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"fcbench": 1}', '{"fcbench": {"profiles": {}}}', "\udc80"]
+)
+def test_other_files_are_left_out(tmp_path: Path, text: str) -> None:
+    keep(tmp_path)
+    (tmp_path / "runs" / "other.json").write_text(text, errors="surrogateescape")
+    assert len(list_runs(tmp_path / "runs")) == 1
+
+
+def test_a_run_is_found_by_each_of_its_names(tmp_path: Path) -> None:
+    old = keep(tmp_path, facts=replace(FACTS, labels={"step": "1"}))
+    new = keep(tmp_path, at_s=DAY_S + 3600, facts=replace(FACTS, model="b", labels={"step": "2"}))
+    runs = tmp_path / "runs"
+    found = {name: find_run(name, runs) for name in ("latest", "previous", "step=1", "2", new.stem[:13])}
+    assert found == {"latest": new, "previous": old, "step=1": old, "2": new, new.stem[:13]: new}
+    # All names begin with the year, and so does this label.
+    labelled = keep(tmp_path, at_s=DAY_S - 3600, facts=replace(FACTS, labels={"year": "2027"}))
+    assert find_run("2027", runs) == labelled
+    assert find_run(str(old), runs) == old
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("latst", "unknown run 'latst'. Did you mean 'latest'"),
+        ("previous", "previous: .* has 1 run; run pytest first"),
+        ("none.json", "none.json: cannot be read"),
+    ],
+)
+def test_a_name_that_no_run_has_is_told(tmp_path: Path, name: str, told: str) -> None:
+    keep(tmp_path)
+    with pytest.raises(UsageError, match=told):
+        find_run(name, tmp_path / "runs")
+
+
+def test_without_runs_the_way_out_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has 0 runs; run pytest first, or give the path of a scorecard"):
+        find_run("latest", tmp_path)
+
+
+def test_the_newest_run_with_an_entry_is_found(tmp_path: Path) -> None:
+    one = keep(tmp_path, number=1)
+    keep(tmp_path, at_s=DAY_S + 60, number=11)
+    assert find_run_with("core:simple_python_1", tmp_path / "runs") == one
+    assert find_run_with("core:simple_python_2", tmp_path / "runs") is None
+    # Of an entry that has only trials in a run, none is the entry alone.
+    trial = write_file(tmp_path / "card.json", [make_record(number=3, trial=2)])
+    kept = keep_run(tmp_path / "runs", trial.read_text(), "test", DAY_S)
+    assert find_run_with("core:simple_python_3-t2", tmp_path / "runs") == kept
+    assert find_run_with("core:simple_python_3", tmp_path / "runs") is None
+
+
+def test_a_scorecard_that_is_replaced_is_kept_once(tmp_path: Path) -> None:
+    card = write_file(tmp_path / "scorecard.json", [make_record()])
+    told = json.loads(card.read_text())
+    card.write_text(json.dumps({**told, "created": DAY_S}))
+    runs = tmp_path / "runs"
+    keep_former_scorecard(runs, card)
+    assert [run.name for run in list_runs(runs)] == ["20270115-080000-test"]
+    card.write_bytes((runs / "20270115-080000-test.json").read_bytes())
+    keep_former_scorecard(runs, card)
+    assert len(list_runs(runs)) == 1
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"fcbench": {}}', '{"tests": []}'])
+def test_what_is_no_scorecard_is_not_kept(tmp_path: Path, text: str) -> None:
+    (tmp_path / "scorecard.json").write_text(text)
+    keep_former_scorecard(tmp_path / "runs", tmp_path / "scorecard.json")
+    assert not (tmp_path / "runs").exists()

@@ -1,0 +1,84 @@
+"""The first lines of a summary, and the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.render.run_verdict import write_next_commands, write_verdict
+from pytest_fcbench.scorecard.run_facts import Outcome
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import FACTS, make_record
+
+WRONG = Failed("wrong_count", "2 calls came, 1 expected")
+HALF = [make_record(), make_record(WRONG, number=1)]
+
+
+def write(
+    records: Sequence[Record], outcomes: Sequence[Outcome] = (), before: Sequence[Record] | None = None
+) -> list[str]:
+    baseline = None if before is None else Scorecard(Path("b.json"), FACTS, tuple(before), {})
+    evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites, baseline)
+    return [line.text for line in write_verdict(FACTS, evidence, outcomes, 100)]
+
+
+def test_the_share_of_what_was_scored_comes_first() -> None:
+    late = make_record(NotScored("timeout", "late"), number=2)
+    lines = write([*HALF, late])
+    assert lines[0].startswith("50.0% passed: 1 of 2 (95% ")
+    assert lines[0].endswith("official profile")
+    assert lines[-1] == "not scored: 1 of 3 (timeout 1)"
+    assert write([late])[0] == "no entry was scored in the official profile"
+
+
+def test_a_gate_that_holds_is_one_line_and_a_broken_one_says_why() -> None:
+    held, broken = Outcome("live>=0.5", "held", "live is 60%"), Outcome("sql>=0.5", "broken", "sql is 10%")
+    assert "gate held: 2 rules" in write(HALF, [held, held])
+    lines = write(HALF, [held, broken])
+    assert "gate broken: sql>=0.5: sql is 10%" in lines
+    assert not any(line.startswith("gate held") for line in lines)
+
+
+def test_only_a_broken_gate_and_what_was_not_scored_are_marked() -> None:
+    broken = Outcome("sql>=0.5", "broken", "sql is 10%")
+    evidence = Evidence(
+        [*HALF, make_record(NotScored("timeout", "late"), number=2)], FACTS.profile, lambda name: 0, {}
+    )
+    found = list(write_verdict(FACTS, evidence, [broken], 100))
+    assert [line.text.split(":")[0] for line in found if line.wrong] == ["gate broken", "not scored"]
+
+
+def test_the_change_to_the_baseline_is_counted() -> None:
+    before = [make_record(WRONG), make_record(number=1), make_record(number=2)]
+    after = [make_record(), make_record(WRONG, number=1), make_record(number=2)]
+    assert "against b.json: 1 better, 1 worse" in write(after, before=before)
+    assert not any(line.startswith("against") for line in write(after))
+
+
+def test_the_weakest_categories_are_named_where_there_are_several() -> None:
+    names = ("simple_python", "multiple", "parallel", "live_simple")
+    records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
+    assert "weakest: parallel 0.0%" in write(records)
+    assert not any(line.startswith("weakest") for line in write(HALF))
+
+
+def test_the_last_lines_are_commands_that_go_on() -> None:
+    lines = [line.text for line in write_next_commands(FACTS, HALF)]
+    assert lines[0] == "next: fcbench show core:simple_python_1 - question, answer and what was expected"
+    assert [line.split(" - ")[0].split(maxsplit=0)[0].strip() for line in lines[1:]] == [
+        "pytest --lf",
+        "fcbench report",
+    ]
+    assert [line.text for line in write_next_commands(FACTS, HALF[:1])] == [
+        "next: fcbench report - a page with every entry"
+    ]
+
+
+def test_names_of_a_model_or_an_id_cannot_control_the_terminal() -> None:
+    odd = replace(make_record(WRONG), entry="core:\x1b[2J")
+    assert all(line.isprintable() for line in write([odd]))
+    assert all(line.text.isprintable() for line in write_next_commands(FACTS, [odd]))
