@@ -68,6 +68,9 @@ def keep_former_scorecard(folder: Path, scorecard: Path) -> None:
 
     It may be of a version that kept no runs, or of a folder that was deleted. What is no scorecard stays out.
     """
+    if not scorecard.is_file():
+        # Reading a device such as /dev/full never ends.
+        return
     try:
         data = scorecard.read_bytes()
         same_size = (path for path in folder.glob("*.json") if path.stat().st_size == len(data))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -136,3 +138,15 @@ def test_what_is_no_scorecard_is_not_kept(tmp_path: Path, text: str) -> None:
     (tmp_path / "scorecard.json").write_text(text)
     keep_former_scorecard(tmp_path / "runs", tmp_path / "scorecard.json")
     assert not (tmp_path / "runs").exists()
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    card = write_file(tmp_path / "written.json", [make_record()])
+    pipe = tmp_path / "scorecard.json"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(card.read_bytes(),))
+    writer.start()
+    keep_former_scorecard(tmp_path / "runs", pipe)
+    assert not (tmp_path / "runs").exists()
+    assert pipe.read_bytes() == card.read_bytes()
+    writer.join()
