@@ -5,6 +5,7 @@ The parts of a call are marked by the same checks that gave the verdict, so what
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_fcbench.codecs.decoders.outcome import Calls
@@ -152,26 +153,38 @@ class _Comparison:
         self._names = names if self._official else Names.DOTTED
 
     def pair_calls(self, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterable[CallPair]:
-        """Pair those that fit, then those of the same function, then what is left, in order."""
-        free = list(calls)
-        partner: dict[int, Call] = {}
-        for rule in (self._fits, self._has_name, lambda wanted, call: True):
-            for place, wanted in enumerate(expected):
-                found = next((call for call in free if rule(wanted, call)), None)
-                if place not in partner and found is not None:
-                    partner[place] = found
-                    # By identity, because two equal calls are two.
-                    free = [call for call in free if call is not found]
-        pairs = [self._compare_call(wanted, partner.get(place)) for place, wanted in enumerate(expected)]
-        return [*pairs, *(CallPair(call.name, None, True, _show_arguments(call)) for call in free)]
+        """Pair those that fit, then the most alike of the same function, then what is left, in order."""
+        ranked = sorted(
+            (self._count_differences(wanted, call), place, at)
+            for place, wanted in enumerate(expected)
+            for at, call in enumerate(calls)
+        )
+        partner: dict[int, int] = {}
+        for _, place, at in ranked:
+            if place not in partner and at not in partner.values():
+                partner[place] = at
+        for place, wanted in enumerate(expected):
+            yield self._compare_call(wanted, calls[partner[place]] if place in partner else None)
+        for at, call in enumerate(calls):
+            if at not in partner.values():
+                arguments = (
+                    ArgumentPair(name, show_value(value), None, False)
+                    for name, value in call.arguments.items()
+                )
+                yield CallPair(call.name, None, True, tuple(arguments))
 
-    def _fits(self, wanted: ExpectedCall, call: Call) -> bool:
+    def _count_differences(self, wanted: ExpectedCall, call: Call) -> float:
+        """Count the wrong arguments of a call: -1 where it fits, infinity where it calls another function."""
         if self._official:
-            return isinstance(official.match_call(self._entry, wanted, call, self._names), Passed)
-        return isinstance(corrected.match_call(self._entry, wanted, call), Passed)
-
-    def _has_name(self, wanted: ExpectedCall, call: Call) -> bool:
-        return call.name == self._names.show_name(wanted.name)
+            verdict = official.match_call(self._entry, wanted, call, self._names)
+        else:
+            verdict = corrected.match_call(self._entry, wanted, call)
+        if isinstance(verdict, Passed):
+            return -1
+        if call.name != self._names.show_name(wanted.name):
+            return math.inf
+        names = dict.fromkeys((*wanted.accepted, *call.arguments))
+        return sum(self._is_wrong(wanted, call.arguments, name) for name in names)
 
     def _compare_call(self, wanted: ExpectedCall, call: Call | None) -> CallPair:
         shown = self._names.show_name(wanted.name)
@@ -198,10 +211,6 @@ class _Comparison:
             return name in doc.required or "" not in accepted
         match_value = official.match_value if self._official else corrected.match_value
         return match_value(entry.category.language, doc, name, given[name], accepted) is not None
-
-
-def _show_arguments(call: Call) -> tuple[ArgumentPair, ...]:
-    return tuple(ArgumentPair(name, show_value(value), None, False) for name, value in call.arguments.items())
 
 
 def _pair_path(path: PathScore) -> tuple[CallPair, ...]:

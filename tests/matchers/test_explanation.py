@@ -98,6 +98,16 @@ def test_calls_in_parallel_are_paired_by_what_fits() -> None:
     assert list_wrong(pairs) == [(2, "call"), (0, "city")]
 
 
+def test_a_call_is_paired_with_the_expected_one_that_is_most_alike() -> None:
+    entry = make_entry(
+        "parallel",
+        expect=[{FORECAST: {"city": [city], "days": [3]}} for city in ("Bergen", "Oslo")],
+    )
+    first, second = explain(entry, f"[{FORECAST}(city='Oslo', days=2)]").calls
+    assert (first.found, second.found) == (None, FORECAST)
+    assert list_wrong([second]) == [(0, "days")]
+
+
 def test_calls_that_are_missing_or_too_many_have_no_partner() -> None:
     entry = make_entry("parallel", expect=[{FORECAST: {"city": ["Bergen"], "days": [""]}}] * 2)
     (first, second) = explain(entry, f"[{FORECAST}(city='Bergen')]").calls

@@ -24,10 +24,12 @@ from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
+from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, completion_from_json
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.explaining import explain_record
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
@@ -105,6 +107,10 @@ def _gather_entries(cards: Sequence[Scorecard], chosen: argparse.Namespace) -> T
     """Gather the entries of these scorecards from their suites, and the results of their calls."""
     entries: dict[str, Entry] = {}
     done: dict[tuple[int, str], Done] = {}
+    explanations: dict[tuple[int, str], tuple[Profile, Explanation]] = {}
+    wanted = Profile(chosen.profile or cards[0].facts.profile)
+    # Both profiles, that of the page first.
+    profiles = sorted(Profile, key=lambda profile: profile is not wanted)
     notes: list[str] = []
     records = [record for card in cards for record in card.records]
     categories = {record.category for record in records}
@@ -131,9 +137,15 @@ def _gather_entries(cards: Sequence[Scorecard], chosen: argparse.Namespace) -> T
                 )
             for record in card.records:
                 entry = known.get(record.entry)
-                if entry and (returned := _repeat_calls(entry, record, context)):
+                if entry is None:
+                    continue
+                if returned := _repeat_calls(entry, record, context):
                     done[place, record.item_id] = returned
-    return Told(entries, done, tuple(notes))
+                for profile in profiles:
+                    if explanation := explain_record(entry, record, profile):
+                        explanations[place, record.item_id] = profile, explanation
+                        break
+    return Told(entries, done, tuple(notes), explanations)
 
 
 class _AnotherWay(Exception):  # noqa: N818 - it ends a conversation, and is no error

@@ -73,21 +73,19 @@ def render_rule(verdict: Failed, width: int) -> Iterator[Line]:
 def render_comparison(explanation: Explanation, width: int) -> Iterator[Line]:
     """Render the answer beside what was expected, with what is wrong marked."""
     if explanation.calls:
-        yield from _lay_out_rows(list(_list_pairs(explanation.calls)), width)
+        heads = ComparisonRow("", "", "answered", "expected")
+        yield from _lay_out_rows([heads, *list_pairs(explanation.calls)], width)
     else:
         for place, text in enumerate(explanation.found or ("no answer",)):
             yield from _put_behind_label("answered" if place == 0 else "", text, width, wrong=True)
         for place, text in enumerate(explanation.expected):
             yield from _put_behind_label("expected" if place == 0 else "", text, width)
     if explanation.differences:
-        rows = [
-            _Row("", each.place, each.found or "(nothing)", each.expected or "(nothing)", wrong=True)
-            for each in explanation.differences
-        ]
-        yield from _lay_out_rows([_Row("state", "", "found", "expected"), *rows], width)
+        heads = ComparisonRow("state", "", "found", "expected")
+        yield from _lay_out_rows([heads, *list_differences(explanation)], width)
 
 
-class _Row(NamedTuple):
+class ComparisonRow(NamedTuple):
     """Something found beside what was expected."""
 
     label: str
@@ -97,15 +95,21 @@ class _Row(NamedTuple):
     wrong: bool = False
 
 
-def _list_pairs(calls: Sequence[CallPair]) -> Iterator[_Row]:
-    yield _Row("", "", "answered", "expected")
+def list_differences(explanation: Explanation) -> Iterator[ComparisonRow]:
+    """List each place of the environments that is not as expected."""
+    for each in explanation.differences:
+        yield ComparisonRow("", each.place, each.found or "(nothing)", each.expected or "(nothing)", True)
+
+
+def list_pairs(calls: Sequence[CallPair]) -> Iterator[ComparisonRow]:
+    """List each call beside the expected one, its arguments below it."""
     for number, call in enumerate(calls, 1):
         label = "call" if len(calls) == 1 else f"call {number}"
-        yield _Row(label, "", call.found or "(no call)", call.expected or "(no call)", call.wrong)
+        yield ComparisonRow(label, "", call.found or "(no call)", call.expected or "(no call)", call.wrong)
         for argument in call.arguments:
             found = argument.found or ("(left out)" if call.found else "")
             expected = argument.expected or ("(leave out)" if call.expected else "")
-            yield _Row("", argument.name, found, expected, argument.wrong)
+            yield ComparisonRow("", argument.name, found, expected, argument.wrong)
 
 
 def _put_behind_label(label: str, text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:
@@ -116,7 +120,7 @@ def _put_behind_label(label: str, text: str, width: int, *, wrong: bool = False)
         yield Line(f"{lead}{label if place == 0 else '':<{_LABEL}}{line}".rstrip(), wrong)
 
 
-def _lay_out_rows(rows: Sequence[_Row], width: int) -> Iterator[Line]:
+def _lay_out_rows(rows: Sequence[ComparisonRow], width: int) -> Iterator[Line]:
     """Lay out both sides beside each other, each wrapped in its column."""
     room = width - len(_MARK) - _LABEL
     longest = max(len(row.name) for row in rows)

@@ -16,6 +16,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import (
@@ -29,12 +30,15 @@ from pytest_fcbench.domain.entry import (
     NoCall,
     Trajectory,
 )
+from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, ToolCall, completion_from_json
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.call_tables import describe_difference
+from pytest_fcbench.scorecard.render.explanations import ComparisonRow, list_differences, list_pairs
+from pytest_fcbench.scorecard.render.failure_codes import find_failure_code
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
 Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
@@ -63,6 +67,8 @@ class Told:
     """Executed calls by the place of the scorecard and the item id, for conversations that execute calls."""
     notes: tuple[str, ...] = ()
     """The missing parts, with reasons."""
+    explanations: Mapping[tuple[int, str], tuple[Profile, Explanation]] = field(default_factory=dict)
+    """Explanations of failures with the profile that they are of, under the same keys as ``done``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +101,7 @@ def build_islands(
             )
         rows.append([_number(shared.categories, found[0][1].category), *verdicts])
         answers = [
-            _describe_answer(
-                place, record, scorecards[place], told.done.get((place, record.item_id)), shared, longest
-            )
+            _describe_answer(place, record, scorecards[place], told, shared, longest)
             for place, record in found
         ]
         # The entry may be of a suite that is not here.
@@ -116,6 +120,11 @@ def build_islands(
         "categories": list(shared.categories),
         "words": [each.partition(" ")[::2] for each in shared.words],
         "tests": list(shared.tests),
+        "codes": {
+            code: list(find_failure_code(code))
+            for status, _, code in (word.partition(" ") for word in shared.words)
+            if status == "failed" and code
+        },
         "functions": shared.functions,
         "earlier": earlier,
         "rows": rows,
@@ -263,12 +272,13 @@ def _list_accepted(parameter: tuple[str, object]) -> list[object]:
 
 
 def _describe_answer(
-    place: int, record: Record, scorecard: Scorecard, done: Done | None, shared: _Shared, longest: int
+    place: int, record: Record, scorecard: Scorecard, told: Told, shared: _Shared, longest: int
 ) -> Json:
+    key = (place, record.item_id)
     official, corrected = (_describe_verdict(record.verdict(profile)) for profile in Profile)
     verdicts = [official] if official == corrected else [official, corrected]
     answer: Json = {"of": place, "verdicts": verdicts}
-    turns = _describe_turns(record.turns, record.steps, done, longest)
+    turns = _describe_turns(record.turns, record.steps, told.done.get(key), longest)
     name, _, rest = scorecard.nodeids.get(record.item_id, "").partition("[")
     # The calls along a golden path, once where both profiles judged them alike.
     rows = {p: list(map(_describe_call_verdict, path.verdicts)) for p in Profile if (path := record.path(p))}
@@ -278,12 +288,27 @@ def _describe_answer(
     optional = {
         "trial": record.trial,
         "paths": paths,
+        "why": _describe_explanation(*told.explanations[key]) if key in told.explanations else None,
         "turns": turns,
         "took": format_usage(record.usage),
         # The script puts the node id together again; one that pytest named otherwise would come out wrong.
         "test": _number(shared.tests, name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
+
+
+def _describe_explanation(profile: Profile, explanation: Explanation) -> Json:
+    """Describe the comparison of an answer with what was expected as rows of a table."""
+    rows = list(list_pairs(explanation.calls))
+    if not rows:
+        sides = zip_longest(explanation.found or ("no answer",), explanation.expected, fillvalue="")
+        rows = [ComparisonRow("", "", found, expected, wrong=True) for found, expected in sides]
+    return {
+        "profile": profile.value,
+        "turn": explanation.turn,
+        "rows": rows,
+        "state": list(list_differences(explanation)),
+    }
 
 
 def _describe_turns(

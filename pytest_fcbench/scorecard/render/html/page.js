@@ -102,7 +102,27 @@
     const made = make("div", "verdict", make("span", "profile", profile), make("span", `badge ${status}`, `${SIGNS[status]} ${WORDS[status]}`));
     if (name) made.append(" ", isolated("bdi", "code", name));
     if (reason) made.append(isolated("div", "", reason));
+    if (status === "failed" && index.codes[name]) {
+      const [meaning, advice] = index.codes[name];
+      // Advice holds commands between backquotes.
+      const parts = advice.split("`").map((part, at) => (at % 2 ? make("code", "", part) : part));
+      made.append(make("div", "role", `${meaning} Next: `, ...parts, "."));
+    }
     if (details) made.append(table(details.columns, details.rows));
+    return made;
+  }
+
+  function comparison(why) {
+    const heads = (found) => ["", "", found, "expected"];
+    const marked = (columns, rows) => {
+      const made = table(columns, rows.map((row) => row.slice(0, 4)));
+      made.classList.add("compared");
+      rows.forEach((row, at) => row[4] && made.querySelectorAll("tbody tr")[at].classList.add("wrong"));
+      return made;
+    };
+    const made = [make("h3", "", `Answered and expected (${why.profile} profile${why.turn ? `, ${why.turn}` : ""})`)];
+    if (why.rows.length) made.push(marked(heads("answered"), why.rows));
+    if (why.state.length) made.push(make("p", "role", "state of the environments"), marked(heads("found"), why.state));
     return made;
   }
 
@@ -215,6 +235,7 @@
       if (several || answer.trial) made.append(make("h3", "", isolated("bdi", "", who(answer))));
       const names = answer.verdicts.length > 1 ? PROFILES : ["both profiles"];
       made.append(...names.map((name, at) => verdict(name, answer.verdicts[at])));
+      if (answer.why) made.append(...comparison(answer.why));
       for (const [profiles, rows] of answer.paths || []) {
         const columns = ["step", "verdict", "call", "expected", "not as expected"];
         made.append(fold(`calls (${profiles}): ${rows.length}`, () => [table(columns, rows)]));

@@ -16,6 +16,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
+from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
@@ -61,7 +62,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
         make_entry("parallel", query=EVIL, entry_id=f"parallel_{HOSTILE}"),
         make_entry(query="Ein Zelt für drei Nächte in Åndalsnes, bitte.", entry_id="simple_python_8"),
     ]
-    told = Told({entry.key: entry for entry in entries}, notes=(EVIL,))
+    compared = CallPair(
+        EVIL, "f", True, (ArgumentPair(EVIL, "2", "2", False), ArgumentPair("x", EVIL, "1", True))
+    )
+    failed = make_records()[HOSTILE].item_id
+    told = Told(
+        {entry.key: entry for entry in entries},
+        notes=(EVIL,),
+        explanations={(0, failed): (Profile.OFFICIAL, Explanation((), calls=(compared,)))},
+    )
     paths = [folder / "one.html", folder / "two.html"]
     for path, shown in zip(paths, (cards[:1], cards), strict=True):
         path.write_text(render_report(shown, told, Profile.OFFICIAL), encoding="utf-8", newline="\n")
@@ -132,6 +141,13 @@ def test_nothing_is_loaded_nothing_runs_and_nothing_is_wrong(
     assert chrome.execute_script("return window.pwned === undefined")
     assert chrome.execute_script("return document.scripts.length") == 3
     assert chrome.find_elements(By.CSS_SELECTOR, "img, iframe, #list script, #list svg[onload]") == []
+
+
+def test_what_is_wrong_in_an_answer_is_marked(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0], f"#entry=core:parallel_{HOSTILE}")
+    rows = chrome.find_elements(By.CSS_SELECTOR, ".entry[open] .compared tbody tr")
+    assert [row.get_attribute("class") for row in rows] == ["wrong", "", "wrong"]
+    assert [cell.text for cell in rows[1].find_elements(By.TAG_NAME, "td")][2:] == ["2", "2"]
 
 
 def test_the_policy_would_stop_what_got_into_the_page(chrome: Chrome, pages: Sequence[Path]) -> None:

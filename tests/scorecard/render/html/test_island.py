@@ -14,10 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import Comparison, ExpectedResponse, ExpectedResults, GoldenPath, PathCall
+from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation, StateDifference
 from pytest_fcbench.domain.transcript import Completion, Fault, PathSettings, completion_to_json
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
+from pytest_fcbench.scorecard.render.failure_codes import find_failure_code
 from pytest_fcbench.scorecard.render.html.island import (
     LONGEST,
     Done,
@@ -241,6 +243,42 @@ def test_a_call_whose_answer_is_compared(tmp_path: Path) -> None:
     entry = replace(make_entry(), expectation=ExpectedResponse("requests.get(url='https://a.example/')"))
     _, (told,) = read_islands(tmp_path, [make_record()], Told({entry.key: entry}))
     assert told["turns"][0]["truth"] == ["requests.get(url='https://a.example/')"]
+
+
+WRONG_VALUE = Explanation(
+    (("user", "Go."),),
+    calls=(CallPair("f", "f", False, (ArgumentPair("x", "2", "1", True),)),),
+    differences=(StateDifference("files.a", None, "'text'"),),
+)
+
+
+def test_a_failure_is_explained_beside_its_verdict(tmp_path: Path) -> None:
+    record = make_record(Failed("wrong_count", "two calls"))
+    told = Told(explanations={(0, record.item_id): (Profile.CORRECTED, WRONG_VALUE)})
+    index, (line,) = read_islands(tmp_path, [record], told)
+    assert line["answers"][0]["why"] == {
+        "profile": "corrected",
+        "turn": "",
+        "rows": [["call", "", "f", "f", False], ["", "x", "2", "1", True]],
+        "state": [["", "files.a", "(nothing)", "'text'", True]],
+    }
+    assert index["codes"] == {"wrong_count": list(find_failure_code("wrong_count"))}
+
+
+def test_an_answer_without_calls_stands_beside_what_was_expected(tmp_path: Path) -> None:
+    record = make_record(Failed("no_call", "no call"))
+    explanation = Explanation((), turn="turn 2 of 3", found=("Sorry.",), expected=("f()", "g()"))
+    told = Told(explanations={(0, record.item_id): (Profile.OFFICIAL, explanation)})
+    _, (line,) = read_islands(tmp_path, [record], told)
+    why = line["answers"][0]["why"]
+    assert why["turn"] == "turn 2 of 3"
+    assert why["rows"] == [["", "", "Sorry.", "f()", True], ["", "", "", "g()", True]]
+
+
+def test_an_entry_that_passed_has_no_explanation(tmp_path: Path) -> None:
+    index, (line,) = read_islands(tmp_path, [make_record()], Told())
+    assert "why" not in line["answers"][0]
+    assert index["codes"] == {}
 
 
 def test_a_trajectory_with_what_was_returned(tmp_path: Path) -> None:
