@@ -105,6 +105,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
                 "former_benchmarks",
                 "items",
                 "registration",
+                "project",
                 "reporting",
             ),
             "xdist_workers",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.cli.run_options import collect_run_options
-from pytest_fcbench.config.loading import Settings, build_judge_settings, find_config_file
+from pytest_fcbench.config.loading import Settings, add_environment, build_judge_settings, find_config_file
 from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.verdict import NotScored
@@ -46,8 +46,7 @@ def load_judge_settings(chosen: argparse.Namespace, **instead: object) -> Settin
 
     Raises ``UsageError``.
     """
-    options = {**collect_run_options(chosen), **instead}
-
+    options = add_environment({**collect_run_options(chosen), **instead}, of_judge=True)
     if judge := build_judge_settings(options, find_config_file(Path(), chosen.config)):
         check_judge(judge)
     return judge

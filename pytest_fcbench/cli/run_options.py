@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_fcbench.cli.command import drop_option_prefix
 from pytest_fcbench.config.loading import (
     Settings,
+    add_environment,
     build_settings,
     find_cache_folder,
     find_config_file,
@@ -100,7 +101,8 @@ def load_settings(chosen: argparse.Namespace, suite: str | None = None, model: s
         options["suite"] = [name]
     if model is not None:
         options["model"] = model
-    return build_settings({**options, **WITHOUT_KEYS}, find_config_file(Path(), chosen.config), pointed=own)
+    options = {**add_environment(options), **WITHOUT_KEYS}
+    return build_settings(options, find_config_file(Path(), chosen.config), pointed=own)
 
 
 def require_at_least(least: int, chosen: argparse.Namespace, *names: str) -> None:

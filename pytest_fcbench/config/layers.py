@@ -28,6 +28,12 @@ def raise_usage_errors() -> Iterator[None]:
         raise UsageError(str(error)) from None
 
 
+class EnvironmentText(str):
+    """The value of an option that an environment variable gives, so that errors name the variable."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """A value of an option, and the place where it was given."""
@@ -40,7 +46,9 @@ class Given:
         """Return the error that the value breaks a rule, with the place where it was given."""
         if self.field is not None:
             return UsageError(str(self.field.error(rule)))
-        return UsageError(f"{self.option.flag}={self.text}: {rule}")
+        of_environment = isinstance(self.text, EnvironmentText)
+        name = self.option.variable if of_environment else self.option.flag
+        return UsageError(f"{name}={self.text}: {rule}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +74,9 @@ class Layers:
         given = self.command_line.get(key)
         if given is not None:
             values = given if isinstance(given, (list, tuple)) else [given]
+            kind = EnvironmentText if isinstance(given, EnvironmentText) else str
             texts = [text for value in values for text in _split_names(option, str(value))]
-            return [Given(option, text, None) for text in texts]
+            return [Given(option, kind(text), None) for text in texts]
         # Only the command line and the top level name a profile; its own "model" is the model's id.
         found = (None if key == "model" else self.profile.get(key)) or self.top.get(key)
         if found is None:

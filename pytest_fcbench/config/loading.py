@@ -2,8 +2,8 @@
 
 An option is ``--fcbench-api-base`` on the command line and ``api_base`` in fcbench.yaml; a named model
 profile there (``models: {my-ft: {model: hosted_vllm/my-ft, ...}}``) may hold the options that describe a
-model, and when it was ``released``. The command line wins over the profile, the profile over the file's top
-level, that over defaults.
+model, and when it was ``released``; the environment may give any as ``FCBENCH_API_BASE``. The command line
+wins over the environment, that over the profile, the profile over the file's top level, that over defaults.
 No other room reads options; the environment is read here and in ``redaction``.
 """
 
@@ -19,19 +19,21 @@ from typing import Any, TypeVar
 from pytest_fcbench.config import values
 from pytest_fcbench.config.layers import (
     BY_KEY,
+    EnvironmentText,
     Layers,
     find_profile,
     read_file_layers,
     read_own_suites,
     read_release_date,
 )
-from pytest_fcbench.config.options import FILE, OPTIONS, ModelFlags, Settings
+from pytest_fcbench.config.options import FILE, OPTIONS, ModelFlags, Option, Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import BUILTIN
 
 __all__ = [
     "FILE",
     "Settings",
+    "add_environment",
     "build_judge_settings",
     "build_settings",
     "find_cache_folder",
@@ -53,14 +55,38 @@ def find_cache_folder() -> Path:
     return user_cache_path("fcbench", appauthor=False)
 
 
+def add_environment(command_line: Mapping[str, object], *, of_judge: bool = False) -> Mapping[str, object]:
+    """Return options by key, those that were not given (None) as environment variables give them.
+
+    ``of_judge`` leaves out those that describe the model under test. Raises ``UsageError``.
+    """
+    added = dict(command_line)
+    for option in OPTIONS:
+        text = os.environ.get(option.variable)
+        meant = option.of_judge or option.key in _JUDGE_OPTIONS.values() or not of_judge
+        if text and meant and command_line.get(option.key) is None:
+            added[option.key] = _read_switch(option, text) if option.switch else EnvironmentText(text)
+    return added
+
+
+def _read_switch(option: Option, text: str) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True}
+    words |= {"0": False, "false": False, "no": False, "off": False}
+    if text.lower() not in words:
+        raise UsageError(f"{option.variable}={text}: must be true or false")
+    return words[text.lower()]
+
+
 def find_config_file(root: Path, given: str | None) -> Path | None:
     """Return the configuration file of a run. Raises ``UsageError`` if one was named and is not there."""
     # A named file must exist; without the usual one there is simply no configuration.
+    option = BY_KEY["config"]
+    name = option.flag
+    if given is None and (given := os.environ.get(option.variable) or None):
+        name = option.variable
     path = root / FILE if given is None else Path(given)
     if given is not None and not path.is_file():
-        raise UsageError(
-            f"--fcbench-config={given}: no such file; name a configuration file, or leave the option out"
-        )
+        raise UsageError(f"{name}={given}: no such file; name a configuration file, or leave the option out")
     return path if path.is_file() else None
 
 

@@ -74,6 +74,11 @@ class Option:
         return f"--fcbench-{self.key.replace('_', '-')}"
 
     @property
+    def variable(self) -> str:
+        """The environment variable that may give it."""
+        return f"FCBENCH_{self.key.upper()}"
+
+    @property
     def dest(self) -> str:
         """Its attribute in pytest's option namespace."""
         return f"fcbench_{self.key}"

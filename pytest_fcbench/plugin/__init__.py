@@ -1,8 +1,8 @@
 """The pytest plugin: thin hooks around a ``Session``.
 
 Installed but unused it does nothing: the hooks of the other modules are registered only with an
-``fcbench.yaml`` in the root directory or an ``--fcbench-…`` option, and only a run that collects entries is
-changed by them.
+``fcbench.yaml`` in the root directory or below it, an ``--fcbench-…`` option or a path of entries among the
+arguments, and only a run that collects entries is changed by them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
+from pytest_fcbench.plugin.project import find_project_folder, may_point_at_entries
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,10 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the benchmark if a configuration file or an option asks for it."""
     config.addinivalue_line("markers", "fcbench(category): run the test once for each entry of the category")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
-    if any(value is not None for value in given.values()) or (config.rootpath / FILE).is_file():
+    project = find_project_folder(config, config.args)
+    wanted = any(value is not None for value in given.values()) or (project / FILE).is_file()
+    if wanted or may_point_at_entries(config):
         from pytest_fcbench.plugin.registration import register_benchmark
 
-        register_benchmark(config, given)
+        register_benchmark(config, given, project, only_pointed=not wanted)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

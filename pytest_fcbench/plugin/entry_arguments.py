@@ -10,6 +10,7 @@ import pytest
 from pytest_fcbench.config.loading import find_config_file, find_own_suites
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
+from pytest_fcbench.plugin.project import find_project_folder
 from pytest_fcbench.suites.registry import OURS
 
 _ID = re.compile(r"(?P<suite>\w[\w.-]+):[^:/\\]\S*")
@@ -26,7 +27,8 @@ def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
     suites: set[str] = set(OURS)
     if any(match["suite"] not in suites for _, match in found):
         try:
-            suites |= set(find_own_suites(find_config_file(config.rootpath, None)))
+            file = getattr(config.known_args_namespace, "fcbench_config", None)
+            suites |= set(find_own_suites(find_config_file(find_project_folder(config, ()), file)))
         except FcbenchError:
             # The file is read again, and its error told, when the run is set up.
             return

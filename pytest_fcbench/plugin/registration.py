@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.config.loading import build_settings, find_config_file, find_own_suites
+from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, find_own_suites
+from pytest_fcbench.config.options import FILE, OPTIONS
 from pytest_fcbench.plugin import fixtures
 from pytest_fcbench.plugin.entry_arguments import find_marked_categories
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites
@@ -16,17 +18,33 @@ from pytest_fcbench.plugin.reporting import RunReporting
 from pytest_fcbench.plugin.xdist_workers import Workers
 
 
-def register_benchmark(config: pytest.Config, given: Mapping[str, object]) -> None:
-    """Read the settings and register the plugins of a run; ``given`` are the options by key."""
+def register_benchmark(
+    config: pytest.Config, given: Mapping[str, object], project: Path, *, only_pointed: bool = False
+) -> None:
+    """Read the settings and register the plugins of a run; ``given`` are the options by key.
+
+    ``project`` is the folder of the project. With ``only_pointed`` nothing is registered unless an argument
+    is a suite.
+    """
     marked = find_marked_categories(config.option.markexpr or "")
     with raise_usage_errors():
-        file = find_config_file(config.rootpath, config.option.fcbench_config)
+        added = add_environment(given)
+        from_environment = [each for each in OPTIONS if given[each.key] is not added[each.key]]
+        for option in from_environment:
+            # Workers receive the options, and on another host not the environment. xdist sends plain text.
+            value = added[option.key]
+            plain = str(value) if isinstance(value, str) else value
+            setattr(config.option, option.dest, [plain] if option.repeatable else plain)
+        given = added
+        file = find_config_file(project, config.option.fcbench_config)
         suites, files = find_pointed_suites(config.args, config.invocation_params.dir, find_own_suites(file))
-        settings = build_settings(given, file, config.rootpath, suites)
+        if only_pointed and not suites:
+            return
+        settings = build_settings(given, file, project, suites)
         if marked and not given["category"]:
             # Beside those that run anyway: the expression may name some of these too.
             names = [*(category.name for category in settings.categories), *marked]
-            settings = build_settings({**given, "category": names}, file, config.rootpath, suites)
+            settings = build_settings({**given, "category": names}, file, project, suites)
     benchmark = config.stash[BENCHMARK] = Benchmark(config, settings, suites)
     plugins = {
         "benchmark": benchmark,
@@ -35,8 +53,10 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object]) -> No
         "former-benchmarks": FormerBenchmarks(benchmark.session),
         "workers": Workers(benchmark),
     }
+    sources = [str(file)] if file else [f"no {FILE}"]
+    sources += [option.variable for option in from_environment]
     # Workers print nothing; the controller has the Records of all.
     if not benchmark.is_worker:
-        plugins["reporting"] = RunReporting(benchmark)
+        plugins["reporting"] = RunReporting(benchmark, sources)
     for name, plugin in plugins.items():
         config.pluginmanager.register(plugin, f"fcbench-{name}")

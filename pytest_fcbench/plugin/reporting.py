@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,8 +29,10 @@ _SHARD = "--fcbench-shard"
 class RunReporting:
     """Reports a run to people and CI jobs; not registered on workers."""
 
-    def __init__(self, benchmark: Benchmark) -> None:
+    def __init__(self, benchmark: Benchmark, sources: Sequence[str]) -> None:
         self._benchmark = benchmark
+        self._sources = sources
+        """The configuration file and the environment variables from which the options were read."""
         self._config = benchmark.config
         self._session = benchmark.session
         self._settings = benchmark.context.settings
@@ -67,6 +69,10 @@ class RunReporting:
             if option.json_report_file == ".report.json":
                 option.json_report_file = self._settings.scorecard
             option.json_report_omit = option.json_report_omit or ["collectors", "keywords", "log", "streams"]
+
+    def pytest_report_header(self) -> str:
+        """Name the model and the places from which its options were read."""
+        return f"fcbench: {self._settings.label} ({', '.join(self._sources)})"
 
     # Progress
 
@@ -215,7 +221,7 @@ class RunReporting:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
-        self, terminalreporter: pytest.TerminalReporter
+        self, terminalreporter: pytest.TerminalReporter, exitstatus: int
     ) -> Generator[None, object, object]:
         """Print our tables in the place of pytest's list of failures."""
         if self._benchmark.plan_lines:
@@ -236,8 +242,13 @@ class RunReporting:
             terminalreporter.write_line(
                 f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
             )
-        elif self._owns_report:
-            _set_report_message(self._config, "", 99)
+        else:
+            if self._owns_report:
+                _set_report_message(self._config, "", 99)
+            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not terminalreporter.stats:
+                terminalreporter.write_line(
+                    "no benchmark is here: 'fcbench init' writes the test modules; then run pytest benchmarks"
+                )
         return (yield)
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fcbench.dispatch.worker_link import LinkServer
+from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.plugin.items import ENTRY, STOPPED, Benchmark, parse_item_id
 from pytest_fcbench.plugin.remote_hosts import forgive_death, go_on_without, is_local, notice_loss
 
@@ -55,12 +56,16 @@ class Workers:
         """Start asking when the first worker has collected, or raise once what stops the run."""
         if self._started:
             return
+        config = self._benchmark.config
+        if not ids and config.option.markexpr:
+            # Workers keep the marks of their items to themselves; a declared one may fit no item.
+            check_mark_names(config.option.markexpr, config, ())
         item_ids = [parse_item_id(nodeid) for nodeid in ids]
         context = self._benchmark.context
         if STOPPED in item_ids:
             self._benchmark.prepare_or_stop()
         ours = [item_id for item_id in item_ids if item_id.partition(":")[0] in context.settings.suites]
-        if ours and self._benchmark.config.option.dist == "each":
+        if ours and config.option.dist == "each":
             raise pytest.UsageError(
                 "--dist each runs every entry once for each worker, but a scorecard has one result for each "
                 "entry; share the entries among workers with -n 2, ask several times with "

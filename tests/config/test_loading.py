@@ -856,3 +856,60 @@ def test_suites_of_a_team_lie_beside_the_file(load: Load, tmp_path: Path) -> Non
 def test_a_suite_of_a_team_needs_a_name_of_its_own(load: Load, text: str, rule: str) -> None:
     with pytest.raises(UsageError, match=re.escape(rule)):
         load(text)
+
+
+# The environment
+
+
+def test_a_variable_gives_what_the_command_line_does_not(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    monkeypatch.setenv("FCBENCH_CONCURRENCY", "3")
+    monkeypatch.setenv("FCBENCH_SUITE", "core,bfcl")
+    monkeypatch.setenv("FCBENCH_SMOKE", "yes")
+    monkeypatch.setenv("FCBENCH_REFRESH", "0")
+    monkeypatch.setenv("FCBENCH_MODEL", "my-ft")
+    path.write_text("concurrency: 5\nrefresh: true\nmodels: {my-ft: {model: oracle, max_tokens: 9}}\n")
+
+    settings = loading.build_settings(loading.add_environment({"model": None}), path)
+    assert (settings.label, settings.model, settings.max_tokens) == ("my-ft", "oracle", 9)
+    assert (settings.concurrency, settings.suites) == (3, ("core", "bfcl"))
+    assert (settings.smoke, settings.refresh) == (True, False)
+    chosen = loading.build_settings(loading.add_environment({"model": "lexical", "concurrency": 7}), path)
+    assert (chosen.label, chosen.concurrency) == ("lexical", 7)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "rule"),
+    [
+        ("FCBENCH_CONCURRENCY", "x", "FCBENCH_CONCURRENCY=x: must be a number"),
+        ("FCBENCH_OFFLINE", "maybe", "FCBENCH_OFFLINE=maybe: must be true or false"),
+        ("FCBENCH_CATEGORY", "rest,paralel", "FCBENCH_CATEGORY=paralel: unknown category 'paralel'"),
+    ],
+)
+def test_an_error_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, variable: str, text: str, rule: str
+) -> None:
+    monkeypatch.setenv(variable, text)
+    with pytest.raises(UsageError, match=rule):
+        loading.build_settings(loading.add_environment({}), None)
+
+
+def test_an_empty_variable_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FCBENCH_MODEL", "")
+    assert loading.add_environment({"model": None}) == {"model": None}
+
+
+def test_what_describes_the_model_does_not_reach_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FCBENCH_TEMPERATURE", "0.5")
+    monkeypatch.setenv("FCBENCH_JUDGE_API_BASE", "http://127.0.0.1:1/v1")
+    assert loading.add_environment({}, of_judge=True) == {"judge_api_base": "http://127.0.0.1:1/v1"}
+
+
+def test_a_configuration_file_is_named_by_a_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: Path
+) -> None:
+    path.write_text("{}")
+    monkeypatch.setenv("FCBENCH_CONFIG", str(path))
+    assert loading.find_config_file(tmp_path / "elsewhere", None) == path
+    monkeypatch.setenv("FCBENCH_CONFIG", "none.yaml")
+    with pytest.raises(UsageError, match=r"FCBENCH_CONFIG=none\.yaml: no such file"):
+        loading.find_config_file(tmp_path, None)

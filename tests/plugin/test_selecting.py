@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
@@ -187,7 +189,8 @@ def test_values_of_options_are_no_ids(project: Project) -> None:
     result.assert_outcomes(passed=1, deselected=size(*SCORED) - 1)
 
 
-def test_a_mark_that_is_none_is_told_with_the_nearest(project: Project) -> None:
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
+def test_a_mark_that_is_none_is_told_with_the_nearest(project: Project, workers: Sequence[str]) -> None:
     result = project.run("-m", "paralel and not live")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
@@ -218,9 +221,9 @@ def test_a_few_entries_are_explained_in_the_place_of_tables(project: Project) ->
             "core:parallel_3 (parallel): failed in the official profile",
             "  question   Shut the blinds*",
             "*answered*expected*",
-            "  call 1*home_set_blind*home_set_blind",
-            ">            room *'kitchen'*'bedroom'",
             "> call 2 *(no call)*home_set_blind",
+            "  call 3*home_set_blind*home_set_blind",
+            ">            position *1*50",
             "  run again  pytest core:parallel_3",
             "  show       fcbench show core:parallel_3",
         ]

@@ -15,7 +15,7 @@ from random import Random
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, write_and_report
 from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, require_at_least
-from pytest_fcbench.config.loading import Settings, build_settings, find_config_file
+from pytest_fcbench.config.loading import Settings, add_environment, build_settings, find_config_file
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.progress import Progress, show_progress
@@ -88,9 +88,8 @@ def run_command(chosen: argparse.Namespace) -> int:
             extras.require_extra("report", f"--to={path}")
     if chosen.a == chosen.b:
         raise UsageError(f"--a and --b are both {chosen.a}: name two different sets")
-    study = _make_study(
-        chosen, build_settings(collect_run_options(chosen), find_config_file(Path(), chosen.config))
-    )
+    options = add_environment(collect_run_options(chosen))
+    study = _make_study(chosen, build_settings(options, find_config_file(Path(), chosen.config)))
     print_lines((*tables.render_text(report.tabulate_study(study)), *_describe_unmeasured(study.unmeasured)))
     for path in chosen.to:
         write_and_report(path, report.render_study(study, path))

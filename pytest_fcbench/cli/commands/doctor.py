@@ -25,7 +25,7 @@ from packaging.specifiers import SpecifierSet
 
 from pytest_fcbench.cli.command import drop_option_prefix
 from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, spell_run_options
-from pytest_fcbench.config.loading import Settings, build_settings, find_config_file
+from pytest_fcbench.config.loading import Settings, add_environment, build_settings, find_config_file
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES
@@ -102,7 +102,7 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
         yield Finding("benchmarks", State.DOUBTFUL, text, "run 'fcbench init' to create it")
     try:
         file = find_config_file(Path(), chosen.config)
-        settings = build_settings(collect_run_options(chosen), file)
+        settings = build_settings(add_environment(collect_run_options(chosen)), file)
     except FcbenchError as error:
         yield Finding("options", State.BAD, drop_option_prefix(str(error)))
         return

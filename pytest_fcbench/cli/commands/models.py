@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.run_options import WITHOUT_KEYS, declare_run_options
-from pytest_fcbench.config.loading import build_settings, find_config_file, read_profiles
+from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, read_profiles
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.models.price_table import known_price, litellm_models
@@ -41,7 +41,9 @@ def run_command(chosen: argparse.Namespace) -> int:
         file = find_config_file(Path(), chosen.config)
         described = read_profiles(file)
         # Without keys, because a missing one must not keep a profile from the list.
-        known = {name: build_settings({"model": name, **WITHOUT_KEYS}, file) for name in described}
+        known = {
+            name: build_settings(add_environment({"model": name, **WITHOUT_KEYS}), file) for name in described
+        }
         listed += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")]
         for name, settings in known.items():
             parts = [settings.model]

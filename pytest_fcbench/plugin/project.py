@@ -1,0 +1,67 @@
+"""The folder of the benchmark project that a run of pytest belongs to.
+
+pytest loads this module in every run of whoever has the plugin installed, so it imports nothing of ours but
+the name of the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.config.options import FILE
+
+_ENTRIES = (".yaml", ".yml", ".jsonl")
+_BEGINNING = 4_096
+"""The bytes at the beginning of a file among which a file of entries names its category."""
+
+
+def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path:
+    """Return the nearest folder with an fcbench.yaml, else the root directory.
+
+    It is looked for from each argument, then from where pytest was started, up to the root directory: a
+    repository may hold several projects.
+    """
+    root, here = config.rootpath, config.invocation_params.dir
+    for argument in (*arguments, ""):
+        place = _find_place(here, argument)
+        for folder in (place, *place.parents):
+            if folder.is_relative_to(root) and (folder / FILE).is_file():
+                return folder
+    return root
+
+
+def may_point_at_entries(config: pytest.Config) -> bool:
+    """Tell whether an argument may be a file of entries or a folder with one, by a quick look."""
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        return False
+    here = config.invocation_params.dir
+    return any(_may_hold_entries(_find_place(here, argument)) for argument in config.args)
+
+
+def _find_place(here: Path, argument: str) -> Path:
+    # resolve() would follow links, which pytest keeps.
+    return Path(os.path.abspath(here / argument.partition("::")[0]))  # noqa: PTH100
+
+
+def _may_hold_entries(place: Path) -> bool:
+    return any(b"category" in _read_beginning(file) for file in _list_files(place))
+
+
+def _list_files(place: Path) -> Iterator[Path]:
+    try:
+        files = sorted(place.iterdir()) if place.is_dir() else [place]
+    except OSError:
+        return
+    yield from (file for file in files if file.suffix in _ENTRIES)
+
+
+def _read_beginning(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(_BEGINNING)
+    except OSError:
+        return b""

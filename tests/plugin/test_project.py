@@ -1,0 +1,91 @@
+"""The folder of a project: found from the arguments or the working directory, or none is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.plugin.conftest import Project
+
+ENTRIES = """
+category: simple_python
+entries:
+  - id: simple_python_0
+    query: Find the price of salt.
+    functions:
+      - name: price
+        description: Look up a price.
+        parameters: {type: dict, properties: {item: {type: string, description: the item}}, required: [item]}
+    expect: [{price: {item: [salt]}}]
+"""
+WORKERS = pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
+
+
+@WORKERS
+@pytest.mark.parametrize("place", ["pets", "pets/pets.yaml"])
+def test_entries_need_no_file_beside_them(project: Project, place: str, workers: Sequence[str]) -> None:
+    (project.path / "fcbench.yaml").unlink()
+    project.write("pets/pets.yaml", ENTRIES)
+    result = project.run_apart(place, *workers)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["fcbench: lexical (no fcbench.yaml)", "pets:simple_python_0 *: passed"])
+
+
+def test_other_yaml_files_make_no_benchmark(project: Project) -> None:
+    (project.path / "fcbench.yaml").unlink()
+    project.write("other/data.yaml", "category: fruit\n")
+    project.write("other/test_own.py", "def test_it():\n    pass\n")
+    result = project.run_apart("other")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*fcbench: *")
+
+
+def test_a_project_below_the_root_directory_uses_its_own_file(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    (project.path / "fcbench.yaml").unlink()
+    file = project.write("services/bot/fcbench.yaml", "model: oracle\nruns: none\n")
+    (project.path / "benchmarks").rename(project.path / "services/bot/benchmarks")
+    test = "benchmarks/test_ast.py::test_parallel[core:parallel_3]"
+
+    result = project.run_apart(f"services/bot/{test}")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"fcbench: oracle ({file})", f"rootdir: {project.path}"])
+
+    monkeypatch.chdir(project.path / "services/bot")
+    below = project.pytester.runpytest_subprocess("-p", "no:cacheprovider", "core:parallel_3")
+    below.assert_outcomes(passed=1)
+    below.stdout.fnmatch_lines([f"fcbench: oracle ({file})"])
+
+
+def test_the_file_of_the_argument_comes_before_that_of_the_folder(project: Project) -> None:
+    file = project.write("inner/fcbench.yaml", "model: lexical\n")
+    project.write("inner/pets/pets.yaml", ENTRIES)
+    result = project.run_apart("inner/pets")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"fcbench: lexical ({file})"])
+
+
+@WORKERS
+def test_the_environment_gives_options(
+    project: Project, monkeypatch: pytest.MonkeyPatch, workers: Sequence[str]
+) -> None:
+    monkeypatch.setenv("FCBENCH_CATEGORY", "parallel,rest")
+    monkeypatch.setenv("FCBENCH_LIMIT", "4")
+    monkeypatch.setenv("FCBENCH_OFFLINE", "0")
+    result = project.run_apart(*workers)
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["fcbench: oracle (*fcbench.yaml, FCBENCH_CATEGORY, FCBENCH_LIMIT*"])
+    section = project.scorecard()["fcbench"]
+    assert isinstance(section, dict)
+    assert section["narrowed_by"] == "--fcbench-category"
+
+
+def test_a_folder_without_benchmarks_says_how_to_make_them(project: Project) -> None:
+    (project.path / "benchmarks").rename(project.path / "elsewhere")
+    (project.path / "elsewhere").rename(project.path.parent / "elsewhere")
+    result = project.run_apart()
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["no benchmark is here: 'fcbench init' writes*"])
