@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 OUTPUT = ("-o", "--output", "--to")
@@ -14,9 +14,13 @@ class Command(Protocol):
     """A command of ``fcbench``."""
 
     HELP: str
+    PAGE: str
+    """The page of the docs that explains it."""
+    EXAMPLES: Sequence[str]
+    """Lines for a shell that show common uses."""
     declare_options: Callable[[argparse.ArgumentParser], None]
     run_command: Callable[[argparse.Namespace], int]
-    """Run the command and return its exit code; a ``UsageError`` ends in 2, another ``FcbenchError`` in 1."""
+    """Run the command and return its exit code; a ``UsageError`` ends in 4, another ``FcbenchError`` in 1."""
 
 
 def drop_option_prefix(text: str) -> str:

@@ -10,11 +10,16 @@ from importlib import import_module
 from importlib.metadata import version
 from io import TextIOWrapper
 from pkgutil import iter_modules
-from typing import cast
+from typing import NoReturn, TypeVar, cast
 
 from pytest_fcbench.cli import commands
 from pytest_fcbench.cli.command import Command, drop_option_prefix
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+
+USAGE_ERROR = 4
+"""The exit code for a wrong option, name or file, as pytest has it; 2 says that a gate cannot tell."""
+
+P = TypeVar("P", bound=argparse.ArgumentParser)
 
 
 def find_command_names() -> Sequence[str]:
@@ -39,14 +44,19 @@ def load_command(name: str) -> Command:
     return cast("Command", import_module(f"{commands.__name__}.{name.replace('-', '_')}"))
 
 
-def declare_commands(
-    declared: argparse._SubParsersAction[argparse.ArgumentParser], names: Sequence[str] = ()
-) -> None:
+def declare_commands(declared: argparse._SubParsersAction[P], names: Sequence[str] = ()) -> None:
     """Declare the commands of these names; all if none is given."""
     for name in names or find_command_names():
         command = load_command(name)
         description = f"{command.HELP[0].upper()}{command.HELP[1:]}."
-        parser = declared.add_parser(name, help=command.HELP, description=description)
+        examples = "\n  ".join(command.EXAMPLES)
+        parser = declared.add_parser(
+            name,
+            help=command.HELP,
+            description=description,
+            epilog=f"examples:\n  {examples}\n\nmore: docs/{command.PAGE}.md",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         parser.set_defaults(run=command.run_command)
         command.declare_options(parser)
 
@@ -59,14 +69,22 @@ def make_parser(names: Sequence[str] = ()) -> argparse.ArgumentParser:
     program = f"fcbench {version('pytest-fcbench')}"
     parser.add_argument("-V", "--version", action="version", version=program)
     parser.set_defaults(make_parser=make_parser)
-    commands_of = parser.add_subparsers(
-        required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser
-    )
+    commands_of = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     declare_commands(commands_of, names)
     return parser
 
 
-class _Program(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line and the way to the help; argparse would print the usage first."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print an error and exit."""
+        self.exit(
+            USAGE_ERROR, f"{self.prog}: error: {message}\n'{self.prog} --help' lists what is possible\n"
+        )
+
+
+class _Program(_Parser):
     """The parser of the program, whose help lists the commands by group."""
 
     def format_help(self) -> str:
@@ -79,7 +97,7 @@ class _Program(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 if it worked, 1 if it failed, 2 for a usage error."""
+    """Run one command and return its exit code: 0 if it worked, 1 if it failed, 4 for a usage error."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     # Models write in every script, and a redirected stream of Windows has a few hundred characters.
     for stream in (sys.stdout, sys.stderr):
@@ -91,10 +109,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"fcbench: error: {describe_unknown_name('command', words[0], find_command_names())}",
             file=sys.stderr,
         )
-        return 2
+        return USAGE_ERROR
     # Only the command that is named is imported: all of them together take most of a second.
     parser = make_parser([name for name in find_command_names() if words[:1] == [name]])
-    chosen = parser.parse_args(words)
+    chosen, unknown = parser.parse_known_args(words)
+    if unknown:
+        program = f"fcbench {words[0]}"
+        text = f"unrecognized arguments: {' '.join(unknown)}"
+        parser.exit(USAGE_ERROR, f"{program}: error: {text}\n'{program} --help' lists what is possible\n")
     try:
         code: int = chosen.run(chosen)
         sys.stdout.flush()
@@ -103,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except UsageError as error:
-        parser.error(drop_option_prefix(str(error)))
+        parser.exit(USAGE_ERROR, f"fcbench {words[0]}: error: {drop_option_prefix(str(error))}\n")
     except FcbenchError as error:
         print(f"fcbench: {error}", file=sys.stderr)
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def declare_table_options(parser: argparse.ArgumentParser) -> None:
         choices=list(FORMATS),
         help="format of the output (default: by the ending of FILE, else text)",
     )
+    add("--json", action="store_const", dest="format", const="json", help="the same as --format=json")
     add(
         *OUTPUT,
         dest="to",
@@ -90,6 +92,16 @@ def choose_profile(chosen: argparse.Namespace, cards: Sequence[Scorecard]) -> Pr
         return Profile(chosen.profile)
     profiles = {card.facts.profile for card in cards}
     return profiles.pop() if len(profiles) == 1 else Profile.OFFICIAL
+
+
+def declare_json(parser: argparse.ArgumentParser) -> None:
+    """Declare the switch of a command that can print JSON in the place of text."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON that any terminal can show."""
+    print(json.dumps(value, indent=1, default=str))
 
 
 def split_names(values: Sequence[str] | None) -> list[str]:

@@ -59,6 +59,12 @@ class Kept:
     """Seconds since 1970."""
 
 
+_CONDITIONS = (
+    "(:model IS NULL OR model = :model) AND (:entries IS NULL OR entry GLOB :entries)"
+    " AND (:before IS NULL OR written < :before)"
+)
+_DELETE = f"DELETE FROM answers WHERE {_CONDITIONS}"  # noqa: S608 - values are parameters
+_COUNT = f"SELECT count(*) FROM answers WHERE {_CONDITIONS}"  # noqa: S608 - values are parameters
 _Row: TypeAlias = tuple[str, str, str, str, float]
 """Key, entry, model, answer as JSON, and the time of writing."""
 
@@ -189,11 +195,14 @@ class AnswerStore:
 
         ``entries`` is a pattern of item ids (``bfcl:live_*``), ``before`` is in seconds since 1970.
         """
-        return self._database.execute(
-            "DELETE FROM answers WHERE (:model IS NULL OR model = :model)"
-            " AND (:entries IS NULL OR entry GLOB :entries) AND (:before IS NULL OR written < :before)",
-            {"model": model and escape_surrogates(model), "entries": entries, "before": before},
-        ).rowcount
+        values = {"model": model and escape_surrogates(model), "entries": entries, "before": before}
+        return self._database.execute(_DELETE, values).rowcount
+
+    def count(self, model: str | None = None, entries: str | None = None, before: float | None = None) -> int:
+        """Count the answers that ``delete`` would delete."""
+        values = {"model": model and escape_surrogates(model), "entries": entries, "before": before}
+        row = self._database.execute(_COUNT, values).fetchone()
+        return int(row[0])
 
     def shrink(self) -> None:
         """Give back the space of deleted answers."""

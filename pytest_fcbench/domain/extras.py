@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pytest_fcbench.domain.errors import UsageError
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "completion": ("shtab",),
     "markdown": ("html2text",),
     "report": ("matplotlib",),
     "search": ("ddgs",),

@@ -19,7 +19,7 @@ def run_refused(capfd: pytest.CaptureFixture[str]) -> Refusal:
     def run_command(*words: str) -> str:
         with pytest.raises(SystemExit) as ended:
             main.main(words)
-        assert ended.value.code == 2
+        assert ended.value.code == 4
         said = capfd.readouterr().err
         assert "Traceback" not in said
         return " ".join(said.split("error: ", 1)[1].split())

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.cli.main import GROUPS, find_command_names, main, make_parser
+from pytest_fcbench.cli.main import GROUPS, find_command_names, load_command, main, make_parser
+from pytest_fcbench.dispatch.answer_store import AnswerStore
+from tests.conftest import ROOT
 from tests.factories import make_record, write_scorecard
 
 
@@ -32,7 +36,7 @@ def test_the_help_lists_the_commands_by_group(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_command_that_is_none_is_told_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("reprot") == 2
+    assert run("reprot") == 4
     told = capsys.readouterr().err
     assert told.startswith("fcbench: error: unknown command 'reprot'. Did you mean 'report'")
     assert "usage:" not in told
@@ -50,7 +54,7 @@ def test_the_option_for_the_output_has_the_usual_names(option: str) -> None:
     assert chosen.to == Path("x.html")
 
 
-@pytest.mark.parametrize(("name", "code"), [("x.xlsx", 2), ("x.txt", 0), ("x.md", 0), ("x", 0)])
+@pytest.mark.parametrize(("name", "code"), [("x.xlsx", 4), ("x.txt", 0), ("x.md", 0), ("x", 0)])
 def test_the_ending_of_a_file_names_its_format(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int
 ) -> None:
@@ -68,3 +72,64 @@ def test_a_narrow_encoding_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("show", "core:multiple_40", "--expected") == 0
     sys.stdout.flush()
     assert b"\\u092d" in raw.getvalue()
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with two runs that were kept, two scorecards and a store."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.json", "two.json"):
+        text = write_scorecard(tmp_path / name, [make_record()]).read_text()
+        (tmp_path / ".fcbench/runs").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f".fcbench/runs/20260101-00000{len(name)}-{name}").write_text(text)
+    AnswerStore(tmp_path / ".fcbench/answers.sqlite").close()
+    return tmp_path
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("name", find_command_names())
+def test_a_command_shows_examples_that_it_understands_and_a_page(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = load_command(name)
+    assert (ROOT / f"docs/{command.PAGE}.md").is_file()
+    assert command.EXAMPLES
+    parser = make_parser([name])
+    for example in command.EXAMPLES:
+        program, *words = shlex.split(example.partition(" > ")[0])
+        assert (program, words[0]) == ("fcbench", name)
+        parser.parse_args(words)
+    assert run(name, "--help") == 0
+    told = capsys.readouterr().out
+    assert f"examples:\n  {command.EXAMPLES[0]}\n" in told
+    assert f"more: docs/{command.PAGE}.md" in told
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("suites",),
+        ("codes", "no_call"),
+        ("runs",),
+        ("gate", "one.json", "--gate=overall>=0%"),
+        ("doctor", "--no-calls", "--model=oracle"),
+        ("audit", "core", "--check=same_name"),
+        ("store", "size"),
+        ("store", "list"),
+        ("compare", "one.json", "two.json"),
+        ("leaderboard", "one.json", "two.json"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_json_is_a_switch(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*words, "--json") in (0, 1)
+    assert json.loads(capsys.readouterr().out) is not None
+
+
+def test_an_unknown_option_points_at_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("report", "--bad") == 4
+    assert capsys.readouterr().err == (
+        "fcbench report: error: unrecognized arguments: --bad\n"
+        "'fcbench report --help' lists what is possible\n"
+    )

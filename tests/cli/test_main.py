@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -129,13 +130,16 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(
         ),
     ],
 )
-def test_wrong_words_exit_with_2(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_words_are_a_usage_error(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main.main(arguments)
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     err = capsys.readouterr().err
-    assert err.startswith("usage: fcbench ")
+    assert re.match("fcbench( pull)?: error: ", err)
     assert says in err
+    assert "usage:" not in err
 
 
 def test_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:

@@ -95,7 +95,7 @@ def test_what_lacks_an_extra_says_so_first(base: Environment, tmp_path: Path) ->
     commands = {
         "report": ("report", "scorecard.json"),
         "leaderboard": ("leaderboard", "scorecard.json", "--to", "board.html"),
-        "audit": ("audit", "core", "--html", "audit.html"),
+        "audit": ("audit", "core", "-o", "audit.html"),
         "contamination": (
             *("contamination", "--a", "core:live", "--b", "core:non_live", "--model", "openai/x"),
             *("--api-base", "http://127.0.0.1:9/v1", "--to", "page.html"),

@@ -37,7 +37,7 @@ def test_commands_find_the_run(project: Project) -> None:
     project.run("core:parallel_3", "--fcbench-model=lexical")
     shown = project.fcbench("show", "parallel_3").stdout
     assert "lexical" in shown.splitlines()[0]
-    assert "call 1               home_set_blind" in shown
+    assert "call 3               home_set_blind" in shown
     assert "oracle" in project.fcbench("show", "core:parallel_4").stdout.splitlines()[0]
     both = project.fcbench(
         "show", "benchmarks/test_ast.py::test_parallel[core:parallel_3]", "core:parallel_4"
@@ -51,6 +51,9 @@ def test_commands_find_the_run(project: Project) -> None:
     broken = project.fcbench("gate", "--gate=parallel>=90%")
     assert (broken.returncode, "broken: parallel is 0.00%" in broken.stdout) == (1, True)
     assert project.fcbench("compare", "step=1").returncode == 0
+    written = project.fcbench("gate", "step=1", "-o", "summary.md")
+    assert (written.returncode, "written to summary.md" in written.stdout) == (0, True)
+    assert (project.path / "summary.md").read_text().startswith("100.0% passed: ")
 
 
 def test_a_folder_that_cannot_be_written_costs_the_copy_and_not_the_scorecard(project: Project) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pytest_fcbench.cli.command import drop_option_prefix
-from pytest_fcbench.cli.output import print_long_lines, split_names, write_and_report
+from pytest_fcbench.cli.command import OUTPUT, drop_option_prefix
+from pytest_fcbench.cli.output import declare_json, print_long_lines, split_names, write_and_report
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings, require_at_least
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Category, Entry
@@ -20,6 +20,7 @@ from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, d
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import open_own_web
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.suites.suite import Suite
@@ -30,10 +31,17 @@ from pytest_fcbench.tools.audit.findings import Severity
 from pytest_fcbench.tools.audit.report import Audit
 
 HELP = "find errors in the entries of a suite, and show how they are distributed"
+PAGE = "after-a-run"
+EXAMPLES = (
+    "fcbench audit my_suite",
+    "fcbench audit core --weak -o audit.html",
+)
 _SHOWN = 5
 _THRESHOLD = 0.8
 # Another code than 1, so that a CI job can tell an audit that failed from one with findings.
 _EXIT_NOT_DONE = 4
+
+_RENDER: Mapping[str, Callable[[Audit], str]] = {".json": report.render_json, ".html": report.render_page}
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -47,12 +55,15 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add("--threshold", type=float, default=_THRESHOLD, metavar="R", help=alike)
     shown = f"number of findings to show of each check and severity (default: {_SHOWN})"
     add("--show", type=int, default=_SHOWN, metavar="N", help=shown)
-    add("--json", type=Path, metavar="FILE", help="write every finding and the distributions to this file")
+    declare_json(parser)
     add(
-        "--html",
+        *OUTPUT,
+        dest="to",
+        action="append",
+        default=[],
         type=Path,
         metavar="FILE",
-        help="write every finding and the distributions to this file as a page",
+        help="write every finding and the distributions as a page (.html) or as data (.json); repeatable",
     )
     decisions = "file with decisions about findings (default: the review that comes with the package, if any)"
     add("--review", type=Path, metavar="FILE", help=decisions)
@@ -137,8 +148,7 @@ def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -
         raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
     require_at_least(0, chosen, "show")
     # Missing packages are reported before an audit of minutes, not after it.
-    if chosen.html:
-        extras.require_extra("report", "--html")
+    _check_files(chosen.to)
     if "overlap" in named and not chosen.against:
         raise UsageError("--check overlap: needs another suite to compare with; name it with --against")
     if chosen.embedding == "lexical":
@@ -166,6 +176,14 @@ def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -
     )
 
 
+def _check_files(files: Sequence[Path]) -> None:
+    for file in files:
+        if file.suffix not in _RENDER:
+            raise UsageError(f"--output={file}: {describe_unknown_name('ending', file.suffix, _RENDER)}")
+        if file.suffix == ".html":
+            extras.require_extra("report", f"--output={file}")
+
+
 def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
     """Load the entries of all readable categories; also return the error of each other category."""
     entries: list[Entry] = []
@@ -181,6 +199,19 @@ def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequen
 
 def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | None) -> None:
     """Print the findings and write the files that were asked for."""
+    if chosen.json:
+        print(report.render_json(audit))
+    else:
+        _print_findings(chosen, audit, reviewed)
+    for file in chosen.to:
+        write_file(file, f"{_RENDER[file.suffix](audit)}\n")
+        if not chosen.json:
+            print(f"written to {file}")
+    if chosen.ledger and reviewed:
+        write_and_report(chosen.ledger, review.write_ledger(reviewed, audit.findings))
+
+
+def _print_findings(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | None) -> None:
     print_long_lines(report.render_lines(audit, chosen.show))
     for table in report.tabulate_distributions(audit.spreads):
         print_long_lines(("", *tables.render_text(table)))
@@ -196,8 +227,3 @@ def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | 
                 *(f"  decision without a finding: {check} {entry}" for check, entry in gone[:_SHOWN]),
             ]
         )
-    for file, render in ((chosen.json, report.render_json), (chosen.html, report.render_page)):
-        if file:
-            write_and_report(file, f"{render(audit)}\n")
-    if chosen.ledger and reviewed:
-        write_and_report(chosen.ledger, review.write_ledger(reviewed, audit.findings))

@@ -14,6 +14,8 @@ from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unkn
 from pytest_fcbench.tools.authoring.augmentation import KINDS, augment_entries
 
 HELP = "make new entries from the entries of a suite"
+PAGE = "own-suites"
+EXAMPLES = ("fcbench augment my_suite -o more --count=10",)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,11 @@ from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
 
 HELP = "save the verdicts of a scorecard as a baseline for gates"
+PAGE = "gates"
+EXAMPLES = (
+    "fcbench baseline save",
+    "fcbench baseline save previous -o baseline.json",
+)
 _FILE = "fcbench-baseline.json"
 
 

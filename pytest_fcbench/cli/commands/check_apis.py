@@ -25,6 +25,11 @@ from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.api_probes import Answer, State, ask_apis, collect_probes
 
 HELP = "check which web APIs still answer as REST and executable entries need it"
+PAGE = "categories"
+EXAMPLES = (
+    "fcbench check-apis",
+    "fcbench check-apis --json",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

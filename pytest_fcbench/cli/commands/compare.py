@@ -16,6 +16,11 @@ from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
 HELP = "compare two scorecards: what changed, and how certain it is"
+PAGE = "after-a-run"
+EXAMPLES = (
+    "fcbench compare",
+    "fcbench compare previous latest -o changes.md",
+)
 _FLIPS = 20
 
 

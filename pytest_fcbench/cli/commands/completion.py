@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from pytest_fcbench.domain.extras import require_extra
-
 HELP = "print a script that lets a shell complete this command"
-SHELLS = ("bash", "zsh")
+PAGE = "options"
+EXAMPLES = (
+    "fcbench completion bash > ~/.local/share/bash-completion/completions/fcbench",
+    "fcbench completion zsh > ~/.zfunc/_fcbench",
+    "fcbench completion fish > ~/.config/fish/completions/fcbench.fish",
+)
+SHELLS = ("bash", "zsh", "fish", "powershell")
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.epilog = (
-        "bash: fcbench completion bash > ~/.local/share/bash-completion/completions/fcbench\n"
-        "zsh:  fcbench completion zsh > a folder of $fpath, as _fcbench"
-    )
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("shell", choices=SHELLS)
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    require_extra("completion", by="fcbench completion")
-    # shtab comes with an extra; without it only this command may fail.
+    # Imported late because no other command needs it.
     import shtab
 
     print(shtab.complete(chosen.make_parser(), chosen.shell))

@@ -32,6 +32,8 @@ from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_fo
 from pytest_fcbench.tools.contamination.report import Study
 
 HELP = "compare how well a model knows two sets of entries, a sign of training on one of them"
+PAGE = "after-a-run"
+EXAMPLES = ("fcbench contamination --model=my-ft --a=core:simple_python --b=my_suite:simple_python",)
 _SHOWN = 3
 """The most entries that are named for each cause of a missing measurement."""
 

@@ -31,6 +31,11 @@ from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass, classif
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause, build_question
 
 HELP = "explain why the multi-turn conversations of a scorecard failed"
+PAGE = "after-a-run"
+EXAMPLES = (
+    "fcbench diagnose",
+    "fcbench diagnose latest --judge=gpt-4o -o diagnoses.json",
+)
 _NOT_DIAGNOSED = "not diagnosed"
 
 

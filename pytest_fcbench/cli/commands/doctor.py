@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
@@ -24,6 +24,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from pytest_fcbench.cli.command import drop_option_prefix
+from pytest_fcbench.cli.output import declare_json, print_json
 from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, spell_run_options
 from pytest_fcbench.config.loading import Settings, add_environment, build_settings, find_config_file
 from pytest_fcbench.config.options import OPTIONS
@@ -42,6 +43,11 @@ from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
 from pytest_fcbench.suites import core
 
 HELP = "check whether benchmarks can run here, and print the next command"
+PAGE = "quick-start"
+EXAMPLES = (
+    "fcbench doctor",
+    "fcbench doctor --model=my-ft --api-base=http://localhost:8000/v1",
+)
 PROJECT = "pytest-fcbench"
 _NEEDED_BYTES = 500_000_000
 """Room for packs and stored answers of some runs."""
@@ -70,24 +76,32 @@ class Finding:
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--no-calls", action="store_true", help="send no request to the model or the judge")
+    declare_json(parser)
     kept = ("suite", "judge", "judge_api_base", "judge_api_key_env", "store", "embedding", "search", "config")
     declare_run_options(parser, [option.key for option in OPTIONS if option.of_model or option.key in kept])
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     bad = False
+    found = []
     for finding in _examine(chosen):
+        bad = bad or finding.state is State.BAD
+        found.append(finding)
+        if chosen.json:
+            continue
         print(make_printable(f"{finding.state:<6} {finding.what:<11} {finding.text}"))
         if finding.way_out:
             print(make_printable(f"{'':18} {finding.way_out}"))
-        bad = bad or finding.state is State.BAD
     if bad:
         following = "fix what is wrong, then run: fcbench doctor"
     elif not Path("benchmarks").is_dir():
         following = "fcbench init"
     else:
         following = shlex.join(["pytest", "benchmarks", *spell_run_options(collect_run_options(chosen))])
-    print(f"next: {following}")
+    if chosen.json:
+        print_json({"findings": [asdict(finding) for finding in found], "next": following})
+    else:
+        print(f"next: {following}")
     return int(bad)
 
 

@@ -11,6 +11,8 @@ from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.tools.authoring.drafting import Example, draft_entries, find_examples
 
 HELP = "write the first entries of a suite from examples in text files"
+PAGE = "own-suites"
+EXAMPLES = ("fcbench draft my_tools --examples=examples.md -o my_suite",)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

@@ -39,6 +39,8 @@ from pytest_fcbench.tools.official_export.scores import AnsweredEntry, Header, b
 from pytest_fcbench.tools.official_export.tables import EXECUTABLE, NA, TABLES, ModelRow, write_table
 
 HELP = "write scorecards in the formats of the official leaderboard"
+PAGE = "official-scores"
+EXAMPLES = ("fcbench export official latest -o official",)
 _SUITE = bfcl.SOURCE.name
 _LONGEST = 200
 """The longest name of a folder, in characters; file systems allow little more."""

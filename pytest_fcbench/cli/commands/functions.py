@@ -17,6 +17,11 @@ from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites.formats.fields import read_yaml
 
 HELP = "write function docs from code, OpenAPI or OpenAI tools"
+PAGE = "own-suites"
+EXAMPLES = (
+    "fcbench functions my_tools",
+    "fcbench functions openapi.json -o functions.yaml",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

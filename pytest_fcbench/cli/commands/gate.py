@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
+from pathlib import Path
 
-from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.command import OUTPUT
+from pytest_fcbench.cli.output import declare_json, print_json, print_lines
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings
 from pytest_fcbench.cli.scorecard_arguments import declare_scorecard
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import github, terminal
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
 HELP = "apply the gate to a run that has ended"
+PAGE = "gates"
+EXAMPLES = (
+    "fcbench gate --gate='overall>=80%'",
+    "fcbench gate latest -o summary.md",
+    "fcbench gate latest --gate='not-worse(95%)' --baseline=baseline.json",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     declare_scorecard(parser)
+    declare_json(parser)
+    parser.add_argument(
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        metavar="FILE",
+        help="also write a summary (verdict, scores, gate, changes) to this file as Markdown",
+    )
     declare_run_options(parser, ("gate", "baseline", "config"))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     settings = load_settings(chosen)
-    if not settings.gate:
+    if not settings.gate and not chosen.to:
         raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
     card = load_scorecard(chosen.scorecard)
     baseline = load_scorecard(settings.baseline) if settings.baseline else None
@@ -35,8 +53,17 @@ def run_command(chosen: argparse.Namespace) -> int:
     outcomes = gate.check_rules(
         settings.gate, evidence, unfinished=unfinished if chosen.gate is None else None
     )
+    code = gate.choose_exit_code(outcomes)
+    if chosen.to:
+        summary = github.write_step_summary(facts, evidence, outcomes)
+        write_file(chosen.to, "".join(f"{line}\n" for line in summary))
+    if chosen.json:
+        print_json({"scorecard": card.path, "exit_code": code, "rules": [asdict(each) for each in outcomes]})
+        return code
     print(f"{card.path}: {facts.model} ({facts.mode}), {len(card.records):,} tests, {facts.profile} profile")
     print_lines(terminal.write_gate_lines(outcomes))
+    if chosen.to:
+        print(f"written to {chosen.to}")
     if settings.annotate:
         print_lines(github.write_annotations(outcomes))
-    return gate.choose_exit_code(outcomes)
+    return code

@@ -15,6 +15,11 @@ def _read_template(name: str) -> str:
 
 
 HELP = "create the files of a benchmark project; existing files are kept"
+PAGE = "quick-start"
+EXAMPLES = (
+    "fcbench init",
+    "fcbench init --ci github",
+)
 WORKFLOWS = {
     "github": (".github/workflows/benchmarks.yml", _read_template("github.yml")),
     "gitlab": (".gitlab/benchmarks.yml", _read_template("gitlab.yml")),

@@ -51,6 +51,8 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
 
 HELP = "compare the verdicts of two judges on the calls of a scorecard"
+PAGE = "after-a-run"
+EXAMPLES = ("fcbench judge-audit latest --judge=builtin --judge=gpt-4o",)
 SCHEMA = "fcbench-judge-audit/1"
 _LONGEST = 160
 """The longest call that the terminal shows, in characters."""

@@ -16,6 +16,11 @@ from pytest_fcbench.scorecard.render.tables import FORMATS, render_page
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
 HELP = "rank scorecards, with ties where no difference is shown"
+PAGE = "after-a-run"
+EXAMPLES = (
+    "fcbench leaderboard one.json two.json",
+    "fcbench leaderboard one.json two.json -o board.html",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

@@ -22,6 +22,8 @@ from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.render.document import write_section
 
 HELP = "join the scorecards of shards, and apply the gate to the result"
+PAGE = "scale"
+EXAMPLES = ("fcbench merge one.json two.json -o whole.json",)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,11 @@ from pytest_fcbench.models.price_table import known_price, litellm_models
 from pytest_fcbench.models.registry import PROVIDERS
 
 HELP = "list models: built-in ones, your model profiles and ids of litellm"
+PAGE = "own-models"
+EXAMPLES = (
+    "fcbench models",
+    "fcbench models gpt-4o",
+)
 _MOST = 40
 """The most ids that are listed without --all."""
 

@@ -12,6 +12,11 @@ from pytest_fcbench.suites import complexfuncbench_texts, packs
 from pytest_fcbench.suites.registry import PACKS
 
 HELP = "download the official data of a suite, or list packs"
+PAGE = "official-scores"
+EXAMPLES = (
+    "fcbench pull bfcl",
+    "fcbench pull --list",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

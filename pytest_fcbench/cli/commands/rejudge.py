@@ -35,6 +35,11 @@ from pytest_fcbench.scorecard.render.wording import format_number
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, name_verdict
 
 HELP = "judge the answers of a scorecard again, and list what changed"
+PAGE = "after-a-run"
+EXAMPLES = (
+    "fcbench rejudge",
+    "fcbench rejudge latest -o again.json",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

@@ -38,6 +38,11 @@ from pytest_fcbench.scorecard.render.html.island import Done, Told
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 HELP = "render one or several scorecards as an HTML page"
+PAGE = "after-a-run"
+EXAMPLES = (
+    "fcbench report",
+    "fcbench report previous latest -o compared.html",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

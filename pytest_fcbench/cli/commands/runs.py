@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 
-from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.output import declare_json, print_json, print_lines
 from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.cli.scorecard_arguments import find_runs_folder
 from pytest_fcbench.domain.errors import UsageError
@@ -14,6 +13,11 @@ from pytest_fcbench.run.history import Run, list_runs
 from pytest_fcbench.scorecard.render.tables import Table, render_text
 
 HELP = "list the runs that were kept, the newest first"
+PAGE = "after-a-run"
+EXAMPLES = (
+    "fcbench runs",
+    "fcbench runs --json",
+)
 _SHOWN = 20
 
 
@@ -22,7 +26,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=int, default=_SHOWN, metavar="N", help=f"list at most N runs (default: {_SHOWN})"
     )
-    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+    declare_json(parser)
 
 
 def run_command(chosen: argparse.Namespace) -> int:
@@ -32,7 +36,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise UsageError("runs: none: no runs are kept; name a folder with 'runs' in fcbench.yaml")
     runs = list_runs(folder)
     if chosen.json:
-        print(json.dumps([{**asdict(run), "path": str(run.path)} for run in runs[: chosen.limit]], indent=1))
+        print_json([asdict(run) for run in runs[: chosen.limit]])
         return 0
     if not runs:
         print(f"{folder} has no runs; run pytest first")

@@ -25,6 +25,8 @@ from pytest_fcbench.tools.authoring.entry_writing import write_walks
 from pytest_fcbench.tools.authoring.sampling import draw_walks
 
 HELP = "draft multi-turn entries from random walks through environments"
+PAGE = "own-suites"
+EXAMPLES = ("fcbench sample core:multi_turn_base_0 --turns=2 -o drafts.yaml",)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

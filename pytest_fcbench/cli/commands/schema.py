@@ -8,6 +8,11 @@ import json
 from pytest_fcbench.suites.formats.entry_schema import generate_entry_schema
 
 HELP = "print the JSON Schema of your own entries"
+PAGE = "own-suites"
+EXAMPLES = (
+    "fcbench schema",
+    "fcbench schema --lines",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

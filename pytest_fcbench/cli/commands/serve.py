@@ -19,6 +19,11 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.suites.registry import OURS, open_suite
 
 HELP = "serve a built-in model as an OpenAI-compatible endpoint"
+PAGE = "own-models"
+EXAMPLES = (
+    "fcbench serve --model=oracle",
+    "fcbench serve --model=lexical --latency=0.5-2 --fault 429:0.05",
+)
 # Loopback only, because the server asks for no key.
 _HOST = "127.0.0.1"
 

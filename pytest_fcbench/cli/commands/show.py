@@ -61,6 +61,12 @@ from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
 HELP = "show an entry, or a stored conversation about it"
+PAGE = "after-a-run"
+EXAMPLES = (
+    "fcbench show core:parallel_3",
+    "fcbench show core:parallel_3 --scorecard=previous",
+    "fcbench show core:parallel_3 --expected",
+)
 _MOST_ENTRIES = 20
 _LONGEST = 240
 """The longest value that is shown without --full, in characters."""

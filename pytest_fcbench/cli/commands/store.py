@@ -7,15 +7,17 @@ import json
 import re
 import shlex
 import sqlite3
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from pytest_fcbench.cli.output import declare_json, print_json
 from pytest_fcbench.cli.run_options import (
     PLACE_OPTIONS,
     REQUEST_OPTIONS,
@@ -39,6 +41,11 @@ from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites import bfcl
 
 HELP = "manage stored answers: size, list, prune, export, import"
+PAGE = "store-and-costs"
+EXAMPLES = (
+    "fcbench store size",
+    "fcbench store prune --older-than=30d --dry-run",
+)
 _SUITE = bfcl.SOURCE.name
 # Causes for which an entry has no stored answer; any other cause is an error.
 _UNANSWERED = ("offline", "no_result", "no_search", "prompting_only", NOT_HELD)
@@ -49,15 +56,19 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(required=True, metavar="ACTION")
 
     size = actions.add_parser("size", help="print the size of the store")
+    declare_json(size)
     declare_run_options(size, PLACE_OPTIONS)
     size.set_defaults(action=_print_size)
 
     listing = actions.add_parser("list", help="list the number of answers by model and category")
-    declare_run_options(listing, (*PLACE_OPTIONS, "model"))
+    declare_json(listing)
+    declare_run_options(listing, PLACE_OPTIONS)
+    _declare_model(listing)
     listing.set_defaults(action=_list_answers)
 
     prune = actions.add_parser("prune", help="delete the answers that meet all given conditions")
-    declare_run_options(prune, (*PLACE_OPTIONS, "model"))
+    declare_run_options(prune, PLACE_OPTIONS)
+    _declare_model(prune)
     prune.add_argument(
         "--older-than",
         type=_parse_age,
@@ -68,6 +79,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "--entry", dest="pattern", metavar="GLOB", help="pattern of entry ids, e.g. 'bfcl:live_*'"
     )
     prune.add_argument("--all", action="store_true", help="delete every answer")
+    prune.add_argument("--dry-run", action="store_true", help="say how many answers it would delete, no more")
+    prune.add_argument("--yes", action="store_true", help="delete without a question")
     prune.set_defaults(action=_prune)
 
     exporting = actions.add_parser("export", help="write stored answers as official result files")
@@ -88,6 +101,12 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
             help=f"suite of the answers; only {_SUITE} is possible",
         )
         each.add_argument("--force", action="store_true", help="replace existing files or answers")
+
+
+def _declare_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model", metavar="MODEL", help="only answers of this model (default: of all models)"
+    )
 
 
 def _parse_age(age: str) -> int:
@@ -126,6 +145,9 @@ def _open_store(settings: Settings, *, new: bool = False) -> Iterator[AnswerStor
 def _print_size(chosen: argparse.Namespace, settings: Settings) -> None:
     with _open_store(settings) as store:
         models = Counter(kept.model for kept in store.kept())
+        if chosen.json:
+            print_json({"store": store.path, "bytes": store.size, "answers": dict(models)})
+            return
         print(f"{store.path}: {store.size:,} bytes, {models.total():,} answers")
     for model, number in sorted(models.items()):
         print(f"{number:>9,}  {make_printable(model)}")
@@ -143,6 +165,14 @@ def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
                 f"{suite}:{max(known, key=len)}" if known else re.sub(r"[_-]\d[\d-]*(t\d+)?$", "", kept.entry)
             )
             groups.setdefault(kept.model, {}).setdefault(category, []).append(kept)
+    if chosen.json:
+        print_json(
+            {
+                model: {category: [asdict(kept) for kept in group] for category, group in categories.items()}
+                for model, categories in groups.items()
+            }
+        )
+        return
     if not groups:
         print(f"{store.path}: no answers" + (f" of {settings.model}" if chosen.model is not None else ""))
     row = "  {:<27}{:>9}{:>12}{:>12}  {:<16}  {}".format
@@ -170,12 +200,30 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
     if narrowed == chosen.all:
         raise UsageError("choose what to delete: --model, --older-than and --entry, or --all without these")
     before = None if chosen.older_than is None else time.time() - chosen.older_than
+    conditions = (_find_model_id(chosen, settings), chosen.pattern, before)
     with _open_store(settings) as store:
-        gone = store.delete(_find_model_id(chosen, settings), chosen.pattern, before)
+        doomed = store.count(*conditions)
+        question = f"{store.path}: {doomed:,} answers would be deleted"
+        if chosen.dry_run:
+            print(question)
+            return
+        if not chosen.yes and doomed and not _confirm(question):
+            return
+        gone = store.delete(*conditions)
         # Shrinking a large file takes long, so the result is printed before it.
         print(f"{gone:,} answers deleted", flush=True)
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
+
+
+def _confirm(question: str) -> bool:
+    """Ask a person for a yes. Raises ``UsageError`` where nobody can answer."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question}; add --yes to delete them, or --dry-run to delete nothing")
+    if input(f"{question}; delete them? [y/N] ").strip().lower() in ("y", "yes"):
+        return True
+    print("nothing was deleted")
+    return False
 
 
 # Official result files

@@ -6,7 +6,7 @@ Workflow commands and the summary's file: GitHub's documentation of workflow com
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 
 from pytest_fcbench.domain.prompt_format import shorten_format_id
@@ -15,12 +15,14 @@ from pytest_fcbench.scorecard.aggregate import execution, ratings
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.render import call_tables, format_tables
+from pytest_fcbench.scorecard.render import call_tables, format_tables, run_verdict
 from pytest_fcbench.scorecard.render.explanations import Line
-from pytest_fcbench.scorecard.render.tables import Table, render_markdown
+from pytest_fcbench.scorecard.render.tables import Table, escape_markup, render_markdown
 from pytest_fcbench.scorecard.render.terminal import Explain
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
 
+_ONE_LINE = 100_000
+"""A width at which no line of the verdict is wrapped; Markdown wraps by itself."""
 _EXPLAINED = 10
 """The most failures that a summary explains."""
 _FLIPS = 20
@@ -55,7 +57,10 @@ def _escape_data(text: str) -> str:
 def write_step_summary(
     facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome], explain: Explain | None = None
 ) -> Iterator[str]:
-    """Write the summary of a run in Markdown: scores, the gate, what changed, the first failures."""
+    """Write the summary of a run in Markdown: verdict, scores, gate, what changed, the first failures."""
+    signs = {(True, False): "❌ ", (False, True): "✅ "}
+    for line in run_verdict.write_verdict(facts, evidence, outcomes, _ONE_LINE):
+        yield from (f"{signs.get((line.wrong, line.good), '')}{escape_markup(line.text)}", "")
     yield from render_markdown(_tabulate_scores(facts, evidence))
     for table in (
         call_tables.tabulate_calls(evidence.records, evidence.profile),
@@ -101,6 +106,7 @@ def write_step_summary(
 def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
     scores = {profile: aggregate_scores(evidence.records, profile, evidence.size_of) for profile in Profile}
     own = scores[facts.profile]
+    changes = _find_changes(facts, evidence)
     rows = []
     for name in (*own.categories, *own.groups, "overall"):
         score = own.find_score(name)
@@ -114,12 +120,35 @@ def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
                 *map(str, counts),
                 *("" if accuracy is None else f"{accuracy:.2%}" for accuracy in accuracies),
                 f"{limits.low:.1%} to {limits.high:.1%}" if limits else "",
+                *(() if changes is None else (changes(name),)),
             )
         )
     main, where = own.find_score(own.main), "overall" if own.main == "overall" else f"in {own.main}"
     return Table(
         f"{facts.model} ({facts.mode})",
-        ("", "entries", "passed", "failed", "not scored", *Profile, "95% interval"),
+        (
+            *("", "entries", "passed", "failed", "not scored", *Profile, "95% interval"),
+            *(() if changes is None else ("change",)),
+        ),
         tuple(rows),
         (f"Not run, counted as 0 {where}: {', '.join(main.missing)}.",) if main and main.missing else (),
     )
+
+
+def _find_changes(facts: RunFacts, evidence: Evidence) -> Callable[[str], str] | None:
+    """Return the change of a score since the baseline in percentage points, on the entries of both runs."""
+    if not evidence.baseline or evidence.not_comparable:
+        return None
+    runs = (evidence.baseline.records, evidence.records)
+    common = set.intersection(*({record.item_id for record in records} for records in runs))
+    then, now = (
+        aggregate_scores([r for r in records if r.item_id in common], facts.profile, evidence.size_of)
+        for records in runs
+    )
+
+    def describe_change(name: str) -> str:
+        scores = (then.find_score(name), now.find_score(name))
+        before, after = (score.accuracy if score else None for score in scores)
+        return "" if before is None or after is None else f"{100 * (after - before):+.2f}"
+
+    return describe_change

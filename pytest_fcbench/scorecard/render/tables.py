@@ -71,21 +71,21 @@ def _wrap_sentence(sentence: str) -> list[str]:
 def render_markdown(table: Table) -> Iterator[str]:
     """Write a table as GitHub reads it, with what could be markup taken literally."""
     if table.title:
-        yield f"### {_escape_markup(table.title)}"
+        yield f"### {escape_markup(table.title)}"
         yield ""
-    yield f"| {' | '.join(map(_escape_markup, table.columns))} |"
+    yield f"| {' | '.join(map(escape_markup, table.columns))} |"
     yield f"|{'|'.join(':--' if table.is_left(i) else '--:' for i in range(len(table.columns)))}|"
     for row in table.rows:
-        yield f"| {' | '.join(map(_escape_markup, row))} |"
+        yield f"| {' | '.join(map(escape_markup, row))} |"
     for note in table.notes:
         yield ""
-        yield _escape_markup(note)
+        yield escape_markup(note)
 
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
 
 
-def _escape_markup(cell: str) -> str:
+def escape_markup(cell: str) -> str:
     return _MARKUP.sub(r"\\\1", _put_on_one_line(cell))
 
 

@@ -66,7 +66,7 @@ def render_lines(audit: Audit, most: int) -> Iterator[str]:
             evidence = shorten_text(finding.evidence, _LONGEST_EVIDENCE)
             yield f"  {format_on_one_line(finding.entry):<24}  {evidence}"
         if len(group) > most:
-            yield f"  ... and {len(group) - most} more: --show {len(group)}, or use --json FILE for all"
+            yield f"  ... and {len(group) - most} more: --show {len(group)}, or use -o FILE.json for all"
         for advice in dict.fromkeys(finding.advice for finding in group[:most]):
             yield f"  to do: {advice}"
 

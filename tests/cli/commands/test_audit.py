@@ -41,7 +41,7 @@ def core_with_bad_entry(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     bad = make_entry(expect=[{"weather.forecast": {"city": []}}])
     odd = make_entry("multiple", query="clear \x1b[2J me", entry_id="mul\x1btiple")
     monkeypatch.setitem(OURS, "core", lambda cache: make_suite(bad, odd))
-    (folder / "taken").mkdir()
+    (folder / "taken.json").mkdir()
     return folder
 
 
@@ -58,7 +58,7 @@ def test_a_sound_category_has_no_certain_finding(folder: Path, capsys: pytest.Ca
 def test_certain_findings_make_exit_code_1(
     core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main.main(["audit", "core", "--json", "found.json", "--html", "found.html"]) == 1
+    assert main.main(["audit", "core", "-o", "found.json", "-o", "found.html"]) == 1
     out, _ = capsys.readouterr()
     assert "certain: malformed (1): accepted values are not listed as alternatives\n" in out
     assert "  simple_python_0           weather.forecast.city: no value is accepted" in out
@@ -103,7 +103,7 @@ def test_an_entry_like_one_of_another_suite_is_found(
     core_with_bad_entry: Path, pack_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(OURS, "bfcl", lambda cache: make_suite(make_entry("irrelevance", suite="bfcl")))
-    assert main.main(["audit", "core", "--against", "bfcl", "--check", "overlap", "--json", "o.json"]) == 0
+    assert main.main(["audit", "core", "--against", "bfcl", "--check", "overlap", "-o", "o.json"]) == 0
     (found,) = json.loads((core_with_bad_entry / "o.json").read_text())["findings"]
     assert found["evidence"].startswith("is like bfcl:irrelevance_0 (ROUGE-L 1.00)")
 
@@ -151,7 +151,7 @@ def test_a_ledger_comes_out_of_a_review(
             "--ledger: needs the findings of all checks and categories",
         ),
         (["core", "--review", "none.yaml"], "none.yaml: cannot be read"),
-        (["core", "--json", "taken"], "taken: cannot be written: Is a directory"),
+        (["core", "-o", "taken.json"], "taken.json: cannot be written: Is a directory"),
     ],
 )
 def test_wrong_words_are_exit_code_4(

@@ -63,7 +63,7 @@ def test_only_the_kinds_that_are_named_are_made(tmp_path: Path, capsys: pytest.C
 def test_wrong_words_are_told(
     words: list[str], rule: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _run_augment(*words, "--to", str(tmp_path / "x")) == 2
+    assert _run_augment(*words, "--to", str(tmp_path / "x")) == 4
     assert rule in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 
@@ -71,7 +71,7 @@ def test_wrong_words_are_told(
 def test_nothing_is_replaced_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "parallel.yaml").write_text("mine")
 
-    assert _run_augment("core", "--to", str(tmp_path), "--kind", "parallel", "--count", "2") == 2
+    assert _run_augment("core", "--to", str(tmp_path), "--kind", "parallel", "--count", "2") == 4
 
     assert "parallel.yaml already exists" in capsys.readouterr().err
     assert (tmp_path / "parallel.yaml").read_text() == "mine"

@@ -71,7 +71,7 @@ def test_what_cannot_be_is_told(
     write_scorecard(scorecard.with_name("empty.json"), [])
     with pytest.raises(SystemExit) as ended:
         main(["baseline", "save", *arguments])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     assert told in capsys.readouterr().err
 
 

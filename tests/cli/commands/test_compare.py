@@ -41,7 +41,7 @@ def _run_compare(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def _run_refused_compare(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["compare", *arguments])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     return capsys.readouterr().err
 
 

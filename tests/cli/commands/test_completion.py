@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.cli.commands.completion import SHELLS
 from pytest_fcbench.cli.main import main
-from tests.cli.conftest import Refusal
 
 
 def _complete_words(script: Path, *words: str) -> list[str]:
@@ -42,12 +40,5 @@ def test_bash_completes_commands_and_options(tmp_path: Path, capsys: pytest.Capt
 def test_each_shell_is_told_of_each_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
-    assert all(command in script for command in ("merge", "doctor", "check-apis", "--partial"))
-
-
-def test_without_the_package_the_way_out_is_told(
-    monkeypatch: pytest.MonkeyPatch, run_refused: Refusal
-) -> None:
-    monkeypatch.setitem(sys.modules, "shtab", None)
-    told = run_refused("completion", "bash")
-    assert told == "fcbench completion needs the package shtab: pip install 'pytest-fcbench[completion]'"
+    # fish writes options without their dashes.
+    assert all(command in script for command in ("merge", "doctor", "check-apis", "partial"))

@@ -289,7 +289,7 @@ def test_a_suite_without_such_entries_is_refused(
         "pytest_fcbench.cli.commands.contamination.open_suite", lambda *_: replace(SUITE, categories=())
     )
     code, _, errors = run_contamination("--api-base=http://127.0.0.1:9/v1")
-    assert code == 2
+    assert code == 4
     assert f"--a={A}: no entry of this set has a message of the user; name another set" in errors
 
 
@@ -321,6 +321,6 @@ def test_wrong_words_are_refused_and_write_nothing(
     if words and not words[0].startswith("--api"):
         words = [*words, "--api-base=http://127.0.0.1:9/v1"]
     code, text, errors = run_contamination(*words)
-    assert (code, text) == (2, "")
+    assert (code, text) == (4, "")
     assert says in errors
     assert list(Path().iterdir()) == []

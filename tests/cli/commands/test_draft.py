@@ -63,7 +63,7 @@ def test_examples_become_a_suite(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_is_there_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run_draft("--examples", "README.md", "--to", "mine") == 0
-    assert _run_draft("--examples", "README.md", "--to", "mine") == 2
+    assert _run_draft("--examples", "README.md", "--to", "mine") == 4
     assert "mine/simple_python.yaml already exists" in capsys.readouterr().err
     assert _run_draft("--examples", "README.md", "--to", "mine", "--force") == 0
 
@@ -72,8 +72,8 @@ def test_what_is_there_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     ("text", "code", "rule"),
     [
         ("no example", 1, "README.md: no examples; write a question and, on the next line, '>>> '"),
-        ("How?\n>>> prise('x')", 2, "README.md:2: unknown function 'prise'. Did you mean 'price'"),
-        (None, 2, "README.md: cannot be read"),
+        ("How?\n>>> prise('x')", 4, "README.md:2: unknown function 'prise'. Did you mean 'price'"),
+        (None, 4, "README.md: cannot be read"),
     ],
 )
 def test_what_is_missing_is_told(

@@ -60,7 +60,7 @@ def run_refused_export(capsys: pytest.CaptureFixture[str]) -> RunCommand:
     def run_command(*words: str) -> str:
         with pytest.raises(SystemExit) as ended:
             main.main(["export", *words])
-        assert ended.value.code == 2
+        assert ended.value.code == 4
         return capsys.readouterr().err
 
     return run_command

@@ -40,7 +40,7 @@ def _run_leaderboard(capsys: pytest.CaptureFixture[str], *arguments: str) -> str
 def _run_refused_leaderboard(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["leaderboard", *arguments])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     return capsys.readouterr().err
 
 

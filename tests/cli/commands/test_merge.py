@@ -30,7 +30,7 @@ def _write_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _run_refused_merge(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["merge", *arguments])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     return capsys.readouterr().err
 
 

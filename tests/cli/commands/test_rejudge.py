@@ -333,7 +333,7 @@ def test_a_file_that_cannot_be_written(
     Path("folder").mkdir()
     with pytest.raises(SystemExit) as ended:
         run_rejudge(lexical_report, "--to=folder")
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     assert "folder: cannot be written: Is a directory" in capsys.readouterr().err
     assert sorted(path.name for path in Path().iterdir()) == ["card.json", "folder"]
 
@@ -352,7 +352,7 @@ def test_official_entries_are_judged_again_where_their_pack_is(
     monkeypatch.setenv("FCBENCH_CACHE", str(tmp_path / "nothing"))
     with pytest.raises(SystemExit) as ended:
         run_rejudge(report)
-    assert ended.value.code == 2
+    assert ended.value.code == 4
 
 
 # Wrong words
@@ -389,5 +389,5 @@ def test_what_cannot_be_judged_again_is_told(
     write_scorecard(Path("strange.json"), [strange], replace(FACTS, suites={"cor": {}}))
     with pytest.raises(SystemExit) as ended:
         main.main(["rejudge", name])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     assert message in capsys.readouterr().err

@@ -32,7 +32,7 @@ def write_card(name: str = "card.json", records: Sequence[Record] | None = None)
 def run_refused_report(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["report", *words])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     return capsys.readouterr().err
 
 

@@ -43,7 +43,7 @@ def test_a_draft_names_what_is_to_be_done(tmp_path: Path, capfd: pytest.CaptureF
     entries = yaml.safe_load(file.read_text())["entries"]
     assert [entry["id"] for entry in entries] == ["multi_turn_base_7", "multi_turn_base_8"]
     assert all(turn["user"].startswith("TODO: ") for entry in entries for turn in entry["turns"])
-    assert _run_sample("--to", str(file)) == 2
+    assert _run_sample("--to", str(file)) == 4
     assert "already exists" in capfd.readouterr().err
 
 
@@ -55,7 +55,7 @@ def test_a_draft_names_what_is_to_be_done(tmp_path: Path, capfd: pytest.CaptureF
     ],
 )
 def test_wrong_words_are_told(words: list[str], rule: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert _run_sample(*words) == 2
+    assert _run_sample(*words) == 4
     assert rule in capfd.readouterr().err
 
 
@@ -71,7 +71,7 @@ def test_wrong_words_are_told(words: list[str], rule: str, capfd: pytest.Capture
 def test_another_entry_is_refused(entry: str, rule: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["sample", entry])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     assert rule in capfd.readouterr().err
 
 

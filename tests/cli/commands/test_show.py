@@ -55,7 +55,7 @@ def run_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 def run_refused_show(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main.main(["show", *words])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     return capsys.readouterr().err
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import re
@@ -110,7 +111,7 @@ def run_store(*words: str) -> int:
 def run_refused_store(*words: str) -> None:
     with pytest.raises(SystemExit) as ended:
         run_store(*words)
-    assert ended.value.code == 2
+    assert ended.value.code == 4
 
 
 def list_left(store: AnswerStore) -> set[int]:
@@ -284,11 +285,37 @@ def test_an_unreadable_answer_is_told(store: AnswerStore, capsys: pytest.Capture
 def test_prune_deletes_what_meets_all_conditions(
     store: AnswerStore, conditions: list[str], stays: set[int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_store("prune", *conditions) == 0
+    assert run_store("prune", *conditions, "--yes") == 0
     assert list_left(store) == stays
     assert capsys.readouterr().out == (
         f"{5 - len(stays)} answers deleted\n{STORE}: {store.size:,} bytes, {len(stays)} answers\n"
     )
+
+
+def test_a_dry_run_deletes_nothing(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_store("prune", "--older-than=30d", "--dry-run") == 0
+    assert len(list_left(store)) == 5
+    assert capsys.readouterr().out == f"{STORE}: 2 answers would be deleted\n"
+
+
+def test_nothing_is_deleted_where_nobody_can_be_asked(
+    store: AnswerStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    run_refused_store("prune", "--all")
+    assert len(list_left(store)) == 5
+    assert "5 answers would be deleted; add --yes to delete them, or --dry-run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("reply", "left"), [("y", 0), ("Yes", 0), ("n", 5), ("", 5)])
+def test_a_person_is_asked_before_anything_is_deleted(
+    store: AnswerStore, monkeypatch: pytest.MonkeyPatch, reply: str, left: int
+) -> None:
+    terminal = io.StringIO(f"{reply}\n")
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    assert run_store("prune", "--all") == 0
+    assert len(list_left(store)) == left
 
 
 @pytest.mark.parametrize("conditions", [[], ["--all", MODEL]], ids=["none", "all and some"])
@@ -313,7 +340,7 @@ def test_an_age_is_a_number_and_a_unit(
 
 def test_a_run_goes_on_writing_after_a_prune(store: AnswerStore) -> None:
     """``store`` is the connection that a run holds."""
-    assert run_store("prune", "--all") == 0
+    assert run_store("prune", "--all", "--yes") == 0
     store.put("1", "core:multiple_1", "openai/x", Completion(text="new"))
     with closing(AnswerStore(STORE, new=False)) as again:
         assert list_left(again) == {1}
@@ -331,7 +358,7 @@ def endless_writer(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 @pytest.mark.usefixtures("endless_writer")
 def test_a_file_that_stays_locked_is_told(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_store("prune", "--all") == 1
+    assert run_store("prune", "--all", "--yes") == 1
     out, err = capsys.readouterr()
     assert (out, err) == (
         "",

@@ -69,12 +69,35 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     after = [make_record(failed, category="multiple"), make_record(Passed(), category="multiple", number=1)]
     outcome = Outcome(RULE, "held", "multiple is 50.00%")
     lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), [outcome]))
-    assert lines[0] == "### test (fc)"
-    assert "| multiple | 2 | 1 | 1 | 0 | 50.00% | 50.00% | 9.5% to 90.5% |" in lines
+    assert lines[0] == "50.0% passed: 1 of 2 (95% 5.5-94.5%), official profile"
+    assert lines[2:5] == ["✅ gate held: 1 rule", "", "against b.json: 1 better, 1 worse"]
+    assert "### test (fc)" in lines
+    assert "| multiple | 2 | 1 | 1 | 0 | 50.00% | 50.00% | 9.5% to 90.5% | +0.00 |" in lines
     assert "| multiple\\>=0.5 | held | multiple is 50.00% |" in lines
     assert "### Worse than the baseline (1)" in lines
     assert "| core:multiple\\_0 | 100% | 0% | 2 calls \\| \\<b\\>not\\</b\\> 1 |" in lines
     assert "### Better (1)" in lines
+
+
+def test_a_broken_rule_comes_first() -> None:
+    outcome = Outcome(RULE, "broken", "multiple is 10.00%")
+    lines = list(github.write_step_summary(FACTS, _make_evidence([make_record()]), [outcome]))
+    assert lines[2] == "❌ gate broken: multiple\\>=0.5: multiple is 10.00%"
+
+
+def test_changes_are_those_of_the_entries_of_both_runs() -> None:
+    failed = Failed("wrong_count", "why")
+    before = [make_record(failed if n % 2 else Passed(), number=n) for n in range(10)]
+    after = [make_record(Passed(), number=n) for n in (0, 1, 20, 21)]
+    lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), []))
+    (row,) = (line for line in lines if line.startswith("| simple\\_python |"))
+    assert row.split(" | ")[1:3] == ["4", "4"]
+    assert row.endswith(" | +50.00 |")
+
+
+def test_without_a_baseline_there_is_no_change() -> None:
+    lines = list(github.write_step_summary(FACTS, _make_evidence([make_record()]), []))
+    assert "change" not in next(line for line in lines if "95% interval" in line)
 
 
 def test_calls_along_golden_paths_have_a_table() -> None:

@@ -39,7 +39,7 @@ def test_lines_are_bounded_and_the_most_certain_come_first(audit: Audit) -> None
         "hint: shape (4): the entry does not have the form of its category",
         "  e0                        hint 0",
         "  e1                        hint 1",
-        "  ... and 2 more: --show 4, or use --json FILE for all",
+        "  ... and 2 more: --show 4, or use -o FILE.json for all",
         "  to do: look",
     ]
 
