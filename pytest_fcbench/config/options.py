@@ -229,6 +229,9 @@ class Settings:
         "rule that decides the exit code, such as 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s'",
     )
     baseline: Path | None = option("FILE", "scorecard or saved baseline that gate rules compare with")
+    rank_with: tuple[Path, ...] = option(
+        "FILE", "scorecard or saved baseline, or folder of them, among which the summary ranks the run"
+    )
     judge: Settings | None = option(
         "MODEL",
         "model that judges what rules cannot: a model profile or any litellm id",

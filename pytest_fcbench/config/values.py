@@ -45,10 +45,17 @@ def _read_text(layers: Layers, option: Option) -> str | None:
 
 
 def _read_path(layers: Layers, option: Option) -> Path | None:
-    text = layers.find_text(option.key)
-    if text:
-        return None if option.default is not None and _is_none(text) else Path(text)
+    given = layers.find_first(option.key)
+    if given and given.text:
+        return None if option.default is not None and _is_none(given.text) else _locate(given)
     return None if option.default is None else layers.root / option.default
+
+
+def _locate(given: Given) -> Path:
+    """Return the path that a value means: of the file, relative to its folder."""
+    folder = given.field.path.parent if given.field else Path()
+    # As it was written wherever that means the same, because messages show it.
+    return Path(given.text) if folder.absolute() == Path.cwd() else folder / given.text
 
 
 def _is_none(text: str | None) -> bool:
@@ -275,6 +282,7 @@ _BY_TYPE: Mapping[str, Reader] = {
     "Reasoning": _make_word_reader(Reasoning),
     "Profile": _make_word_reader(Profile),
     "Shard": _read_shard,
+    "tuple[Path, ...]": lambda layers, option: tuple(map(_locate, layers.find_all(option.key))),
     "tuple[Rule, ...]": _read_gate,
     "tuple[Category, ...]": _read_categories,
     "Mapping[str, object]": _read_parameters,

@@ -270,6 +270,8 @@ class RunReporting:
             annotate=settings.annotate,
             remark=remark,
             explain=None if self._interrupted else self._explain_failure,
+            # A part of the entries says nothing about a rank.
+            rivals=() if self._selected_by or self._interrupted else self._benchmark.context.rivals,
         ):
             terminalreporter.write_line(line.text, red=line.wrong, green=line.good)
         if self._unsaved:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -123,6 +123,14 @@ class RunContext:
     def baseline(self) -> Scorecard | None:
         """The scorecard that the gate compares with. Raises ``UsageError``."""
         return scorecard_files.load_scorecard(self.settings.baseline) if self.settings.baseline else None
+
+    @cached_property
+    def rivals(self) -> Sequence[Scorecard]:
+        """The scorecards among which the run is ranked. Raises ``UsageError``."""
+        files: list[Path] = []
+        for path in self.settings.rank_with:
+            files += sorted(path.glob("*.json")) if path.is_dir() else [path]
+        return [scorecard_files.load_scorecard(file) for file in files]
 
     @cached_property
     def price(self) -> Price | None:

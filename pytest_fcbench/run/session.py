@@ -92,7 +92,7 @@ class Session:
         if self._link is None:
             self.open_models(share)
             # A missing or broken baseline stops the run here, before any call is paid for.
-            _ = self.context.baseline
+            _ = self.context.baseline, self.context.rivals
         # Entries live as long as the run; looking for garbage among them takes a fifth of the time.
         with pause_collector():
             self.context.check()

@@ -71,6 +71,7 @@ def test_without_options_and_file_the_defaults_hold(
         profile=Profile.OFFICIAL,
         gate=(),
         baseline=None,
+        rank_with=(),
         judge=None,
         similarity="structured",
         similarity_api_base=None,
@@ -134,6 +135,7 @@ reasoning: strip
 profile: corrected
 gate: ["overall>=0.1", "parallel > 20%"]
 baseline: kept.json
+rank_with: [one.json, runs]
 api_base: http://localhost:8000/v1
 api_key_env: A_VARIABLE
 temperature: 0.7
@@ -175,7 +177,7 @@ label: [branch=main, try=2]
 """
 
 
-def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_VARIABLE", "the key")
     monkeypatch.setenv("ANOTHER_VARIABLE", "the judge's key")
     monkeypatch.setenv("A_THIRD_VARIABLE", "the third key")
@@ -201,7 +203,8 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         reasoning=Reasoning.STRIP,
         profile=Profile.CORRECTED,
         gate=(),
-        baseline=Path("kept.json"),
+        baseline=path.parent / "kept.json",
+        rank_with=(path.parent / "one.json", path.parent / "runs"),
         judge=None,
         similarity="openai/bge",
         similarity_api_base="http://localhost:9001/v1",
@@ -212,7 +215,7 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         responses="live",
         embedding="minilm",
         search="serpapi",
-        search_record=Path("web.jsonl"),
+        search_record=path.parent / "web.jsonl",
         smoke=True,
         limit=None,
         sample=9,
@@ -239,14 +242,14 @@ def test_every_option_can_stand_in_the_file(load: Load, monkeypatch: pytest.Monk
         no_preflight=True,
         wait_s=None,
         tag=True,
-        store=Path("kept.sqlite"),
+        store=path.parent / "kept.sqlite",
         offline=True,
         refresh=False,
         annotate=False,
         step_summary=None,
         scorecard="out.json",
         failures=5,
-        runs=Path("kept"),
+        runs=path.parent / "kept",
         labels={"branch": "main", "try": "2"},
         entries=(),
         config=None,
@@ -458,11 +461,11 @@ def test_a_repeated_option_replaces_the_files(load: Load) -> None:
 
 
 @pytest.mark.parametrize("rule", ["parallel>=baseline-2%", "not-worse(95%)"])
-def test_a_rule_that_compares_needs_a_baseline(load: Load, rule: str) -> None:
+def test_a_rule_that_compares_needs_a_baseline(load: Load, path: Path, rule: str) -> None:
     with pytest.raises(UsageError, match="compares with a baseline; give one with --fcbench-baseline=FILE"):
         load(None, gate=[rule])
     assert load(None, gate=[rule], baseline="b.json").baseline == Path("b.json")
-    assert load(f"gate: ['{rule}']\nbaseline: kept.json\n").baseline == Path("kept.json")
+    assert load(f"gate: ['{rule}']\nbaseline: kept.json\n").baseline == path.parent / "kept.json"
 
 
 def test_a_rule_may_be_about_a_suite(load: Load) -> None:
@@ -779,7 +782,7 @@ def test_nobody_judges_unless_named(load_judge: LoadJudge, text: str | None) -> 
 
 
 def test_the_judge_stands_where_the_model_stood(
-    load_judge: LoadJudge, monkeypatch: pytest.MonkeyPatch
+    load_judge: LoadJudge, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everything that the file says of the model is left out; what it says of runs holds."""
     monkeypatch.setenv("ANOTHER_VARIABLE", "the judge's key")
@@ -793,7 +796,7 @@ def test_the_judge_stands_where_the_model_stood(
     assert (judge.api_base, judge.api_key) == ("http://localhost:9000/v1", "the judge's key")
     assert judge.parameters == {"temperature": 0.001}
     assert (judge.mode, judge.concurrency, judge.rpm, judge.retries) == (None, 8, None, 8)
-    assert (judge.max_usd, judge.store, judge.offline) == (1.5, Path("kept.sqlite"), True)
+    assert (judge.max_usd, judge.store, judge.offline) == (1.5, path.parent / "kept.sqlite", True)
 
 
 def test_a_profile_describes_the_judge_and_the_command_line_wins(load_judge: LoadJudge) -> None:
@@ -913,3 +916,12 @@ def test_a_configuration_file_is_named_by_a_variable(
     monkeypatch.setenv("FCBENCH_CONFIG", "none.yaml")
     with pytest.raises(UsageError, match=r"FCBENCH_CONFIG=none\.yaml: no such file"):
         loading.find_config_file(tmp_path, None)
+
+
+def test_a_path_in_the_file_of_the_working_directory_stays_as_it_is_written(
+    load: Load, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    assert load("baseline: kept.json\n").baseline == Path("kept.json")
+    monkeypatch.chdir("/")
+    assert load("baseline: /other/kept.json\n").baseline == Path("/other/kept.json")

@@ -16,6 +16,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from pytest_fcbench.domain.verdict import Passed, Profile
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
+from pytest_fcbench.suites import core
 from tests.conftest import ROOT
 from tests.house import PACKAGE, ROOMS
 from tests.packaging.test_files import PROJECT
@@ -163,3 +166,23 @@ def test_slips_in_marks_and_settings_are_errors() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     assert settings["addopts"] == ["--strict-markers", "--strict-config"]
     assert settings["xfail_strict"] is True
+
+
+RANKED = sorted((ROOT / "benchmarks" / "ranking").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", RANKED, ids=lambda path: path.stem)
+def test_the_runs_that_the_first_one_is_ranked_with_are_of_this_suite(path: Path) -> None:
+    """When it fails: run each model again and ``fcbench baseline save``, as CONTRIBUTING.md says."""
+    card, suite = load_scorecard(path), core.open_suite(Path())
+    assert card.facts.suites == {"core": {"version": suite.version, "pack_hash": suite.pack_sha256}}
+    scored = {category.name for category in suite.categories if category.scored}
+    assert {record.category for record in card.records} == scored
+    assert not card.facts.narrowed_by
+    if path.stem == "oracle":
+        assert all(isinstance(record.verdict(Profile.OFFICIAL), Passed) for record in card.records)
+
+
+def test_the_first_run_is_ranked_with_something() -> None:
+    assert "oracle" in {path.stem for path in RANKED}
+    assert "rank_with: [benchmarks/ranking]" in (ROOT / "fcbench.yaml").read_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from pytest_fcbench.run.history import list_runs
@@ -77,3 +79,25 @@ def test_the_whole_that_is_merged_is_no_part(project: Project) -> None:
     assert project.fcbench("gate", "2.json").returncode == 2
     assert project.fcbench("merge", "1.json", "2.json").returncode == 0
     assert project.fcbench("gate", "scorecard.json").returncode == 0
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
+def test_a_run_is_ranked_among_others(project: Project, workers: Sequence[str]) -> None:
+    parallel = "--fcbench-category=parallel"
+    project.run(parallel)
+    (project.path / "others").mkdir()
+    (project.path / "scorecard.json").rename(project.path / "others" / "oracle.json")
+    # A path in the file is relative to the file.
+    project.write("fcbench.yaml", "model: lexical\ncategory: parallel\nrank_with: [others]\n")
+    result = project.run(*workers)
+    result.stdout.fnmatch_lines(
+        ["ranking by overall", "rank *", "---*", "1 *oracle *", "2 *lexical *this run", "models share*"]
+    )
+    part = project.run(*workers, "--fcbench-limit=5")
+    part.stdout.no_fnmatch_line("ranking by *")
+
+
+def test_a_scorecard_to_rank_with_that_is_missing_stops_the_run(project: Project) -> None:
+    result = project.run("--fcbench-rank-with=none.json")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: none.json: cannot be read*"])

@@ -216,6 +216,13 @@ def tabulate_board(board: Board, metrics: Sequence[str] = ()) -> tuple[Table, ..
     )
 
 
+def describe_ranks(board: Board) -> Iterator[tuple[str, ...]]:
+    """Yield rank, model, mode, score and its interval of each row."""
+    for row in board.rows:
+        limits = format_limits(row.score.interval if row.score else None)
+        yield (*(cell(row) for cell in _WHO.values()), _format_accuracy(row.score), limits)
+
+
 def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
     """Join all boards in one wide table, for programs."""
     rows: list[dict[str, str]] = []

@@ -7,10 +7,11 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.scorecard.gate.gate import Evidence
-from pytest_fcbench.scorecard.render import github, run_verdict, terminal
+from pytest_fcbench.scorecard.render import github, run_ranking, run_verdict, terminal
 from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.terminal import Explain
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
 def write_run_end(
@@ -23,8 +24,12 @@ def write_run_end(
     annotate: bool,
     remark: str | None = None,
     explain: Explain | None = None,
+    rivals: Sequence[Scorecard] = (),
 ) -> Iterator[Line]:
-    """Write tables, at most ``most`` failures and the gate; ``annotate`` adds GitHub's annotations."""
+    """Write tables, at most ``most`` failures and the gate; ``annotate`` adds GitHub's annotations.
+
+    ``rivals`` are the runs among which this one is ranked.
+    """
     few = explain is not None and len(evidence.records) <= terminal.FEW_ENTRIES
     told = chain(
         () if few else run_verdict.write_verdict(facts, evidence, outcomes, width),
@@ -37,6 +42,7 @@ def write_run_end(
     yield from map(Line, terminal.write_gate_lines(outcomes))
     if remark:
         yield Line(remark)
+    yield from run_ranking.write_ranking(facts, evidence, rivals)
     if explain and not few:
         yield Line("")
         yield from run_verdict.write_next_commands(facts, evidence.records)
