@@ -223,7 +223,7 @@ def _estimate_from_draws(
         high=float(high),
         p=float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS),
         p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
-        method=f"signs by lot, bootstrap {of_clusters}({_DRAWS:,} draws)",
+        method=f"randomization of signs, bootstrap {of_clusters}({_DRAWS:,} draws)",
     )
 
 

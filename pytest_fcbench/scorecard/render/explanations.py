@@ -66,7 +66,11 @@ def render_explanation(
 def render_rule(verdict: Failed, width: int) -> Iterator[Line]:
     """Render what a failure's code means, and where to look next."""
     code = find_failure_code(verdict.code)
-    yield from _put_behind_label("rule", f"{code.meaning} [{verdict.code}]", width)
+    # A code stays whole, so that it can be copied.
+    room = max(width - len(_MARK) - _LABEL, 20)
+    text = f"{code.meaning} [{verdict.code}]"
+    for place, line in enumerate(wrap(text, room, break_long_words=False, break_on_hyphens=False)):
+        yield Line(f"  {'rule' if place == 0 else '':<{_LABEL}}{line}")
     yield from _put_behind_label("look", f"{code.advice[0].upper()}{code.advice[1:]}.", width)
 
 

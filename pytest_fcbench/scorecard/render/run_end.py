@@ -45,7 +45,7 @@ def write_run_end(
     yield from run_ranking.write_ranking(facts, evidence, rivals)
     if explain and not few:
         yield Line("")
-        yield from run_verdict.write_next_commands(facts, evidence.records)
+        yield from run_verdict.write_next_commands(facts, evidence.records, width)
     if annotate:
         yield from map(Line, github.write_annotations(outcomes))
 

@@ -98,8 +98,8 @@ def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:
         yield Line(line, wrong)
 
 
-def write_next_commands(facts: RunFacts, records: Sequence[Record]) -> Iterator[Line]:
-    """Write the commands that go on from here."""
+def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[Line]:
+    """Write the commands that go on from here, each in a line of its own, however long it is."""
     failed = next((r for r in records if isinstance(r.verdict(facts.profile), Failed)), None)
     commands = {"fcbench report": "a page with every entry"}
     if failed:
@@ -110,4 +110,9 @@ def write_next_commands(facts: RunFacts, records: Sequence[Record]) -> Iterator[
         }
     longest = max(map(len, commands))
     for place, (command, purpose) in enumerate(commands.items()):
-        yield Line(f"{'next:' if place == 0 else '':<5} {command:<{longest}} - {purpose}")
+        lead = f"{'next:' if place == 0 else '':<5} {command:<{longest}}"
+        if len(lead) + len(purpose) + 3 <= width:
+            yield Line(f"{lead} - {purpose}")
+        else:
+            yield Line(lead.rstrip())
+            yield Line(f"{'':<8}{purpose}")

@@ -51,8 +51,9 @@ def write_summary(
     Names of entries can hold control characters. A run of few entries has no tables: each failed entry is
     explained instead.
     """
-    for line in _write_facts(facts):
-        yield _make_line(line)
+    for fact in _write_facts(facts):
+        for line in wrap(_make_line(fact).text, width, subsequent_indent="  ", break_on_hyphens=False):
+            yield Line(line)
     if explain and len(records) <= FEW_ENTRIES:
         yield from _write_few_entries(facts, records, explain)
         return
@@ -301,7 +302,8 @@ def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, 
         else:
             yield from wrap(line, width, subsequent_indent=" " * (longest + 4))
     if len(failed) > most:
-        yield f"  and {len(failed) - most} more; the JSON report lists all, --fcbench-failures=N shows N here"
+        more = f"and {len(failed) - most} more; the JSON report lists all, --fcbench-failures=N shows N here"
+        yield from wrap(more, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _write_not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> Iterator[str]:

@@ -247,7 +247,7 @@ def test_a_cluster_gets_one_sign() -> None:
     assert (found.better, found.worse, found.change) == (30, 0, 0.75)
     assert found.chance.p == pytest.approx(2 / 2**3, abs=0.015)
     assert found.chance.p_worse == pytest.approx(1, abs=0.015)
-    assert found.chance.method == "signs by lot, bootstrap of clusters (20,000 draws)"
+    assert found.chance.method == "randomization of signs, bootstrap of clusters (20,000 draws)"
 
 
 def test_the_probability_is_that_of_all_signs_of_clusters() -> None:
@@ -306,7 +306,7 @@ def test_a_group_takes_its_weights() -> None:
     found = _measure_difference(pair_runs(before, after, Profile.OFFICIAL), "simple")
     assert found.change == pytest.approx(-0.5 / 3)
     assert found.metric == "simple"
-    assert found.chance.method == "signs by lot, bootstrap (20,000 draws)"
+    assert found.chance.method == "randomization of signs, bootstrap (20,000 draws)"
 
 
 def test_a_category_that_no_run_has_counts_by_its_size() -> None:

@@ -67,13 +67,13 @@ def test_the_weakest_categories_are_named_where_there_are_several() -> None:
 
 
 def test_the_last_lines_are_commands_that_go_on() -> None:
-    lines = [line.text for line in write_next_commands(FACTS, HALF)]
+    lines = [line.text for line in write_next_commands(FACTS, HALF, 100)]
     assert lines[0] == "next: fcbench show core:simple_python_1 - question, answer and what was expected"
     assert [line.split(" - ")[0].split(maxsplit=0)[0].strip() for line in lines[1:]] == [
         "pytest --lf",
         "fcbench report",
     ]
-    assert [line.text for line in write_next_commands(FACTS, HALF[:1])] == [
+    assert [line.text for line in write_next_commands(FACTS, HALF[:1], 100)] == [
         "next: fcbench report - a page with every entry"
     ]
 
@@ -81,4 +81,4 @@ def test_the_last_lines_are_commands_that_go_on() -> None:
 def test_names_of_a_model_or_an_id_cannot_control_the_terminal() -> None:
     odd = replace(make_record(WRONG), entry="core:\x1b[2J")
     assert all(line.isprintable() for line in write([odd]))
-    assert all(line.text.isprintable() for line in write_next_commands(FACTS, [odd]))
+    assert all(line.text.isprintable() for line in write_next_commands(FACTS, [odd], 100))

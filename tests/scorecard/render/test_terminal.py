@@ -373,7 +373,8 @@ def test_complex_calls_alone_leave_overall_without_a_score() -> None:
 model gpt-4o (fc, underscored names), profile corrected
 suite core 1, content sha256 0123456789ab
 suite mine 2
-complex conversations: by the corrected rules, judge builtin, similarity structured, recorded replies
+complex conversations: by the corrected rules, judge builtin, similarity structured, recorded
+  replies
 
                          entries  passed  failed  not scored  official  corrected  95% interval
 hotels                         2       1       1           0         -     50.00%     9.5-90.5%

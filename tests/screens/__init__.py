@@ -1,0 +1,1 @@
+"""What people see, kept as text: ``python -m tests.screens --write`` takes every screen again."""
