@@ -245,9 +245,11 @@ def _export(chosen: argparse.Namespace, settings: Settings) -> None:
             immediate=True,
             former=registry.describe_former_identity(settings),
         )
+        # Most stores have answers to a part of the entries: the others need no conversation to be missing.
+        answered = {kept.entry for kept in store.kept(settings.model)}
         for category in suite.categories:
             entries = suite.load(category)
-            held = _hold_conversations(model, context, entries)
+            held = _hold_conversations(model, context, [e for e in entries if e.item_id in answered])
             rows = [
                 json.dumps(write_row(entry, select_judged_text(transcript))) for entry, transcript in held
             ]

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 from pytest_fcbench.domain.entry import Answers, Category, Entry, Facts, Message, Scene
@@ -117,6 +118,8 @@ def locate_quotes(quotes: Sequence[str], conversations: Sequence[Sequence[str]])
     return found[-1] if found else None
 
 
+# Each question looks through the same conversations, of three categories.
+@lru_cache(maxsize=2_000)
 def _normalise(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
