@@ -109,7 +109,7 @@ def test_a_port_that_cannot_be_is_told(port: str, capsys: pytest.CaptureFixture[
 def test_wrong_words_exit_with_2(options: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main.main(["serve", *options])
-    assert ended.value.code == 2
+    assert ended.value.code == 4
     assert says in capsys.readouterr().err
 
 

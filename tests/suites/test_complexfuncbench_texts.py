@@ -235,6 +235,6 @@ def test_the_command_reads_texts_and_tells_what_has_changed(
 def test_the_option_goes_with_no_others(
     arguments: list[str], told: str, clone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit, match="2"):
+    with pytest.raises(SystemExit, match="4"):
         main.main(["pull", *arguments, "--code", str(clone)])
     assert told in capsys.readouterr().err
