@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
-from pytest_fcbench.plugin.project import find_project_folder, may_point_at_entries
+from pytest_fcbench.plugin.project import find_project_folder, points_at_entries
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,11 +44,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fcbench(category): run the test once for each entry of the category")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     project = find_project_folder(config, config.args)
-    wanted = any(value is not None for value in given.values()) or (project / FILE).is_file()
-    if wanted or may_point_at_entries(config):
+    if (
+        any(value is not None for value in given.values())
+        or (project / FILE).is_file()
+        or points_at_entries(config)
+    ):
         from pytest_fcbench.plugin.registration import register_benchmark
 
-        register_benchmark(config, given, project, only_pointed=not wanted)
+        register_benchmark(config, given, project)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,7 +1,7 @@
 """The folder of the benchmark project that a run of pytest belongs to.
 
-pytest loads this module in every run of whoever has the plugin installed, so it imports nothing of ours but
-the name of the file.
+pytest loads this module in every run of whoever has the plugin installed, so at first it imports nothing of
+ours but the name of the file.
 """
 
 from __future__ import annotations
@@ -34,12 +34,24 @@ def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path
     return root
 
 
-def may_point_at_entries(config: pytest.Config) -> bool:
-    """Tell whether an argument may be a file of entries or a folder with one, by a quick look."""
+def points_at_entries(config: pytest.Config) -> bool:
+    """Tell whether an argument is a file of entries or a folder with one."""
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return False
     here = config.invocation_params.dir
-    return any(_may_hold_entries(_find_place(here, argument)) for argument in config.args)
+    places = [_find_place(here, argument) for argument in config.args]
+    likely = [place for place in places if _may_hold_entries(place)]
+    if not likely:
+        return False
+    # Imported late, because most runs have nothing to do with this package.
+    from pytest_fcbench.domain.errors import FcbenchError
+    from pytest_fcbench.suites.custom import is_suite
+
+    try:
+        return any(map(is_suite, likely))
+    except FcbenchError:
+        # A file that cannot be read is none of ours.
+        return False
 
 
 def _find_place(here: Path, argument: str) -> Path:
@@ -48,6 +60,7 @@ def _find_place(here: Path, argument: str) -> Path:
 
 
 def _may_hold_entries(place: Path) -> bool:
+    """Tell by a quick look whether a file or a folder may hold entries."""
     return any(b"category" in _read_beginning(file) for file in _list_files(place))
 
 
@@ -56,7 +69,8 @@ def _list_files(place: Path) -> Iterator[Path]:
         files = sorted(place.iterdir()) if place.is_dir() else [place]
     except OSError:
         return
-    yield from (file for file in files if file.suffix in _ENTRIES)
+    # Reading a pipe would wait for its writer.
+    yield from (file for file in files if file.suffix in _ENTRIES and file.is_file())
 
 
 def _read_beginning(file: Path) -> bytes:

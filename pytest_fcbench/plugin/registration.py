@@ -18,13 +18,10 @@ from pytest_fcbench.plugin.reporting import RunReporting
 from pytest_fcbench.plugin.xdist_workers import Workers
 
 
-def register_benchmark(
-    config: pytest.Config, given: Mapping[str, object], project: Path, *, only_pointed: bool = False
-) -> None:
+def register_benchmark(config: pytest.Config, given: Mapping[str, object], project: Path) -> None:
     """Read the settings and register the plugins of a run; ``given`` are the options by key.
 
-    ``project`` is the folder of the project. With ``only_pointed`` nothing is registered unless an argument
-    is a suite.
+    ``project`` is the folder of the project.
     """
     marked = find_marked_categories(config.option.markexpr or "")
     with raise_usage_errors():
@@ -38,8 +35,6 @@ def register_benchmark(
         given = added
         file = find_config_file(project, config.option.fcbench_config)
         suites, files = find_pointed_suites(config.args, config.invocation_params.dir, find_own_suites(file))
-        if only_pointed and not suites:
-            return
         settings = build_settings(given, file, project, suites)
         if marked and not given["category"]:
             # Beside those that run anyway: the expression may name some of these too.

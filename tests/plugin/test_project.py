@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import pytest
@@ -39,6 +40,16 @@ def test_other_yaml_files_make_no_benchmark(project: Project) -> None:
     result = project.run_apart("other")
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*fcbench: *")
+
+
+def test_a_file_that_cannot_be_read_is_no_matter_of_an_unrelated_run(project: Project) -> None:
+    (project.path / "fcbench.yaml").unlink()
+    (project.path / "benchmarks").rename(project.path.parent / "benchmarks")
+    project.write("other/test_own.py", "def test_it():\n    pass\n")
+    project.write("other/odd.yaml", "category: fruit\nentries: [\n")
+    os.mkfifo(project.path / "other/pipe.yaml")
+    result = project.run_apart("other/test_own.py", "other")
+    result.assert_outcomes(passed=1)
 
 
 def test_a_project_below_the_root_directory_uses_its_own_file(
