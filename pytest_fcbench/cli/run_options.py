@@ -16,6 +16,7 @@ from pytest_fcbench.config.loading import (
     find_own_suites,
 )
 from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.domain.entry import Category
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.suites.custom import is_suite
 from pytest_fcbench.suites.registry import list_openers, name_suite
@@ -40,6 +41,19 @@ def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
     if name not in known:
         raise UsageError(describe_unknown_suite(name, known))
     return known[name](find_cache_folder())
+
+
+def list_own_categories(suite: Suite) -> list[Category]:
+    """List the categories of a suite but for variations, which repeat entries of others in other formats."""
+    return [each for each in suite.categories if not each.rule.varies_others]
+
+
+def describe_size(suite: Suite) -> str:
+    """Say how many entries a suite has, and how many of them run where nothing is selected."""
+    sizes = {each: len(suite.load(each)) for each in list_own_categories(suite)}
+    usual = sum(size for category, size in sizes.items() if category.scored)
+    text = f"{sum(sizes.values()):,} entries in {len(sizes)} categories"
+    return text if usual in (0, sum(sizes.values())) else f"{text}, {usual:,} of them run by default"
 
 
 def describe_unknown_suite(name: str, known: Iterable[str]) -> str:

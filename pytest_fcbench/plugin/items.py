@@ -13,7 +13,7 @@ import pytest
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
-from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError, UsageError
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
@@ -88,6 +88,21 @@ class Benchmark:
 
     # Collection
 
+    # First, because pytest itself would make an item of the function.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makeitem(self, name: str, obj: object) -> list[pytest.Item] | None:
+        """Make no item of a test of a category without entries: pytest would count a placeholder for it."""
+        marks = getattr(obj, "pytestmark", ())
+        category = next((mark.args[0] for mark in marks if mark.name == "fcbench" and mark.args), None)
+        if category is None or not self.prepare() or self._list_entries(category):
+            return None
+        if any(argument.rpartition("::")[2] == name for argument in self.config.args):
+            # pytest would say that there is no such test.
+            text = f"{name}: no entry of {category} is selected; add --fcbench-category={category}"
+            self._error = self._error or UsageError(text)
+            return None
+        return []
+
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Make an item of each entry of the category that the test function is marked with."""
         marker = metafunc.definition.get_closest_marker("fcbench")
@@ -96,13 +111,17 @@ class Benchmark:
         if not self.prepare():
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
-        found = self.context.selection.entries(marker.args[0])
-        entries = [entry for entry in found if entry.suite not in self._pointed]
+        entries = self._list_entries(marker.args[0])
         # All entries of a category in a suite have the same marks.
         marks = {entry.suite: _make_marks(entry) for entry in entries}
         metafunc.parametrize(
             "entry", [pytest.param(entry, id=entry.item_id, marks=marks[entry.suite]) for entry in entries]
         )
+
+    def _list_entries(self, category: str) -> Sequence[Entry]:
+        """List the entries of a category that are not items of their files."""
+        found = self.context.selection.entries(category)
+        return [entry for entry in found if entry.suite not in self._pointed]
 
     def prepare(self) -> bool:
         """Prepare the run; return False on an error, which is raised at the end of collection."""

@@ -274,3 +274,18 @@ def test_a_limit_and_a_sample_exclude_each_other(project: Project) -> None:
 def test_a_mark_behind_not_may_be_of_tests_elsewhere(project: Project) -> None:
     result = project.run("-m", "not slow and parallel")
     result.assert_outcomes(passed=size("parallel"), deselected=size(*SCORED) - size("parallel"))
+
+
+@pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
+def test_what_is_not_selected_is_not_counted(project: Project, options: tuple[str, ...]) -> None:
+    result = project.run("--fcbench-category=parallel", "--collect-only", "-q", *options)
+    result.stdout.fnmatch_lines([f"{size('parallel')} tests collected*"])
+    result.stdout.no_fnmatch_line("*NOTSET*")
+
+
+def test_a_test_whose_category_is_switched_off_says_how_to_switch_it_on(project: Project) -> None:
+    result = project.run("benchmarks/test_ast.py::test_format_sensitivity")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*test_format_sensitivity: no entry of format_sensitivity is selected; add --fcbench-category=*"]
+    )

@@ -25,7 +25,12 @@ from packaging.specifiers import SpecifierSet
 
 from pytest_fcbench.cli.command import drop_option_prefix
 from pytest_fcbench.cli.output import declare_json, print_json
-from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, spell_run_options
+from pytest_fcbench.cli.run_options import (
+    collect_run_options,
+    declare_run_options,
+    describe_size,
+    spell_run_options,
+)
 from pytest_fcbench.config.loading import Settings, add_environment, build_settings, find_config_file
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
@@ -124,8 +129,7 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
     context = RunContext(settings)
     try:
         for name, suite in context.suites.items():
-            sizes = [len(suite.load(category)) for category in suite.categories]
-            yield Finding("suite", State.GOOD, f"{name} {suite.version}, {sum(sizes):,} entries")
+            yield Finding("suite", State.GOOD, f"{name} {suite.version}, {describe_size(suite)}")
     except FcbenchError as error:
         yield Finding("suite", State.BAD, str(error))
     yield _check_disk(

@@ -136,7 +136,9 @@ def _resolve_name(chosen: argparse.Namespace, text: str) -> list[str]:
             return [each]
     found = [key for key in entries if key.startswith(tuple(names))]
     if not found:
-        raise UsageError(describe_unknown_name("entry", names[0], entries))
+        # Variations repeat the ids of other entries.
+        known_ids = [key for key, entry in entries.items() if not entry.variation]
+        raise UsageError(describe_unknown_name("entry", names[0], known_ids))
     if len(found) > _MOST_ENTRIES:
         raise UsageError(
             f"{text!r}: {len(found):,} entries begin so, and at most {_MOST_ENTRIES} are shown; add to the id"

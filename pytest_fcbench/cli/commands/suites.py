@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from pytest_fcbench.cli.output import declare_json, print_json
-from pytest_fcbench.cli.run_options import find_openers
+from pytest_fcbench.cli.run_options import describe_size, find_openers, list_own_categories
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, PackError
 
@@ -30,30 +30,23 @@ def run_command(chosen: argparse.Namespace) -> int:
     broken = False
     listed: list[Mapping[str, object]] = []
     for name, open_suite in find_openers(chosen).items():
+        row: dict[str, object] = {"suite": name}
         try:
             suite = open_suite(find_cache_folder())
-            # Variations repeat the entries of other categories in other formats.
-            shown = [each for each in suite.categories if not each.rule.varies_others]
-            sizes = {each.name: len(suite.load(each)) for each in shown}
+            text = f"{suite.version}, {describe_size(suite)}"
+            sizes = {each.name: len(suite.load(each)) for each in list_own_categories(suite)}
+            row |= {"version": suite.version, "categories": sizes}
+            if chosen.categories:
+                text = "\n".join([text, *(f"  {each:<24} {size:>6,}" for each, size in sizes.items())])
         # A pack that was not pulled is no fault; a suite that cannot be read is one.
         except PackError as error:
-            row: dict[str, object] = {"suite": name, "error": f"not installed: {error}"}
+            text = row["error"] = f"not installed: {error}"
         except FcbenchError as error:
-            row, broken = {"suite": name, "error": f"cannot be loaded: {error}"}, True
-        else:
-            row = {"suite": name, "version": suite.version, "categories": sizes}
+            text = row["error"] = f"cannot be loaded: {error}"
+            broken = True
         listed.append(row)
         if not chosen.json:
-            print(f"{name:<18} {_describe_row(row, categories=chosen.categories)}")
+            print(f"{name:<18} {text}")
     if chosen.json:
         print_json(listed)
     return int(broken)
-
-
-def _describe_row(row: Mapping[str, object], *, categories: bool) -> str:
-    sizes = row.get("categories")
-    if not isinstance(sizes, Mapping):
-        return str(row["error"])
-    text = f"{row['version']}, {sum(sizes.values()):,} entries in {len(sizes)} categories"
-    lines = [f"  {category:<24} {size:>6,}" for category, size in sizes.items()] if categories else []
-    return "\n".join([text, *lines])
