@@ -56,6 +56,8 @@ def test_commands_find_the_run(project: Project) -> None:
     written = project.fcbench("gate", "step=1", "-o", "summary.md")
     assert (written.returncode, "written to summary.md" in written.stdout) == (0, True)
     assert (project.path / "summary.md").read_text().startswith("100.0% passed: ")
+    refused = project.fcbench("gate", "step=1", "-o", "summary.html")
+    assert (refused.returncode, "name a file that ends in .md" in refused.stderr) == (4, True)
 
 
 def test_a_folder_that_cannot_be_written_costs_the_copy_and_not_the_scorecard(project: Project) -> None:

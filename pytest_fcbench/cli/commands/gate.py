@@ -41,6 +41,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     settings = load_settings(chosen)
+    if chosen.to and chosen.to.suffix not in (".md", ""):
+        raise UsageError(f"--output={chosen.to}: the summary is Markdown; name a file that ends in .md")
     if not settings.gate and not chosen.to:
         raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
     card = load_scorecard(chosen.scorecard)
