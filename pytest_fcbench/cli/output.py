@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
@@ -12,7 +13,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.output_files import write_file
-from pytest_fcbench.scorecard.render.tables import FORMATS
+from pytest_fcbench.scorecard.render.tables import FORMATS, WIDTH, Table, render_texts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FORMAT_BY_ENDING = {".md": "markdown", ".csv": "csv", ".html": "html", ".json": "json"}
@@ -84,6 +85,15 @@ def choose_format(chosen: argparse.Namespace) -> str:
             ".txt, or name the format with --format"
         )
     return str(chosen.format or _FORMAT_BY_ENDING.get(ending, "text"))
+
+
+def render_tables(
+    chosen: argparse.Namespace, form: str, title: str, tables: Sequence[Table]
+) -> Iterator[str]:
+    """Render tables in a format; as text on a terminal in its width."""
+    if form == "text" and chosen.to is None:
+        return render_texts(tables, shutil.get_terminal_size((WIDTH, 24)).columns)
+    return FORMATS[form](title, tables)
 
 
 def choose_profile(chosen: argparse.Namespace, cards: Sequence[Scorecard]) -> Profile:

@@ -180,7 +180,7 @@ def test_a_judge_who_is_not_always_of_use(project: Project, mode: Mode) -> None:
             options = asked.list_options("--fcbench-store=none", f"--fcbench-mode={mode}", *workers)
             result = project.run(*options)
             result.assert_outcomes(passed=6, failed=1, errors=1)
-            means = "by the official rules, judge openai/judge, similarity structured, recorded replies"
+            means = "by the official rules, judge openai/judge, similarity*"
             result.stdout.fnmatch_lines(
                 [
                     f"complex conversations: {means}",
@@ -426,7 +426,7 @@ def test_an_embedding_model_pairs_calls(project: Project, monkeypatch: pytest.Mo
         project.run(*options, "-n", "2")
         assert len(embeddings.requests) == before == len(OTHERWISE)
         assert read_comparable_records(project) == first
-    result.stdout.fnmatch_lines(["complex conversations: *, similarity openai/bge, *"])
+    result.stdout.fnmatch_lines(["complex conversations: *", "*openai/bge*"])
 
 
 def test_the_vectors_of_fcbench_serve_pair_calls(project: Project) -> None:
@@ -439,7 +439,7 @@ def test_the_vectors_of_fcbench_serve_pair_calls(project: Project) -> None:
         result = project.run(*options)
         assert stats(api_base)["answered"] == {"embeddings": len(OTHERWISE)}
     assert read_outcomes(project) == JUDGED
-    result.stdout.fnmatch_lines(["complex conversations: *, similarity openai/any, *"])
+    result.stdout.fnmatch_lines(["complex conversations: *", "*openai/any*"])
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_server_that_reads_no_tool_calls_is_told(
         result = project.run("--fcbench-category=parallel", *workers)
     entries = size("parallel")
     result.assert_outcomes(failed=entries)
-    found = f"note: no answer of {entries} entries that expect calls contains a tool call; let the server *"
+    found = f"note: no answer of {entries} entries that expect calls contains a tool call; let the*"
     result.stdout.fnmatch_lines([found])
 
 

@@ -12,7 +12,6 @@ from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
 from pytest_fcbench.run.history import LATEST, PREVIOUS
 from pytest_fcbench.scorecard.compare import comparison
-from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
 HELP = "compare two scorecards: what changed, and how certain it is"
@@ -49,5 +48,6 @@ def run_command(chosen: argparse.Namespace) -> int:
         parts = [comparison.tabulate_scores(found), comparison.join_flips(found, chosen.flips)]
     else:
         parts = comparison.tabulate_comparison(found, _FLIPS if chosen.flips is None else chosen.flips)
-    output.print_or_write(chosen, FORMATS[form](" → ".join(found.names), parts), cards)
+    lines = output.render_tables(chosen, form, " → ".join(found.names), parts)
+    output.print_or_write(chosen, lines, cards)
     return 0

@@ -12,7 +12,7 @@ from pytest_fcbench.config.loading import find_config_file, read_release_dates
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.compare import leaderboard
-from pytest_fcbench.scorecard.render.tables import FORMATS, render_page
+from pytest_fcbench.scorecard.render.tables import render_page
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 
 HELP = "rank scorecards, with ties where no difference is shown"
@@ -66,6 +66,6 @@ def run_command(chosen: argparse.Namespace) -> int:
         charts += [chart for board in boards for chart in leaderboard.draw_execution(board)]
         lines = render_page("Leaderboard", parts, charts)
     else:
-        lines = FORMATS[form]("Leaderboard", parts)
+        lines = output.render_tables(chosen, form, "Leaderboard", parts)
     output.print_or_write(chosen, lines, cards)
     return 0

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from textwrap import wrap
 
 from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.scorecard.render.charts.pages import read_colours, write_policy
 
-_WIDTH = 100
+WIDTH = 100
 """Characters of a line of text, where possible: sentences are wrapped, a last column of text is cut."""
 _LEAST = 20
 """Characters that a last column of text keeps."""
@@ -42,30 +43,30 @@ class Table:
         return not index or self.columns[index] in self.left
 
 
-def render_text(table: Table) -> Iterator[str]:
-    """Render a table as lines of aligned columns."""
+def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
+    """Render a table as lines of aligned columns; its texts are wrapped, and a last column of text cut."""
     cells = [[_put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     # Only a last column of text is cut: a number that is cut would be another number.
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if table.is_left(len(widths)):
-        last = min(last, max(_LEAST, _WIDTH - sum(widths) - 2 * len(widths)))
+        last = min(last, max(_LEAST, width - sum(widths) - 2 * len(widths)))
     widths.append(last)
-    yield from _wrap_sentence(table.title)
+    yield from _wrap_sentence(table.title, width)
     for number, row in enumerate(cells):
         columns = [
-            f"{shorten_text(cell, width):<{width}}" if table.is_left(index) else f"{cell:>{width}}"
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+            f"{shorten_text(cell, room):<{room}}" if table.is_left(index) else f"{cell:>{room}}"
+            for index, (cell, room) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(columns).rstrip()
         if not number:
             yield "-" * (sum(widths) + 2 * (len(widths) - 1))
     for note in table.notes:
-        yield from _wrap_sentence(note)
+        yield from _wrap_sentence(note, width)
 
 
-def _wrap_sentence(sentence: str) -> list[str]:
+def _wrap_sentence(sentence: str, width: int) -> list[str]:
     # A path or an id on two lines could not be copied.
-    return wrap(_put_on_one_line(sentence), _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return wrap(_put_on_one_line(sentence), width, break_long_words=False, break_on_hyphens=False)
 
 
 def render_markdown(table: Table) -> Iterator[str]:
@@ -158,6 +159,11 @@ def _join_tables(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Seque
             yield from form(table)
 
     return lines
+
+
+def render_texts(tables: Sequence[Table], width: int = WIDTH) -> Iterator[str]:
+    """Render tables one below the other for a terminal of this width."""
+    yield from _join_tables(partial(render_text, width=width))("", tables)
 
 
 def _write_json(title: str, tables: Sequence[Table]) -> Iterator[str]:

@@ -46,8 +46,9 @@ def _run_refused_compare(capsys: pytest.CaptureFixture[str], *arguments: str) ->
 
 
 def test_the_conclusion_comes_first_and_tables_follow(
-    runs: tuple[str, str], capsys: pytest.CaptureFixture[str]
+    runs: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     lines = _run_compare(capsys, *runs).splitlines()
     assert (
         lines[0]
