@@ -143,7 +143,7 @@ def test_an_unknown_host_is_refused() -> None:
 
 
 def test_an_unknown_suite_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
+    with pytest.raises(SystemExit, match="4"):
         main(["check-apis", "--suite", "bfkl"])
     assert "unknown suite 'bfkl'" in capsys.readouterr().err
 
