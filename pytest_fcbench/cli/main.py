@@ -6,10 +6,13 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
 from importlib.metadata import version
 from io import TextIOWrapper
+from pathlib import Path
 from pkgutil import iter_modules
+from traceback import print_exc
 from typing import NoReturn, TypeVar, cast
 
 from pytest_fcbench.cli import commands
@@ -59,6 +62,21 @@ def declare_commands(declared: argparse._SubParsersAction[P], names: Sequence[st
         )
         parser.set_defaults(run=command.run_command)
         command.declare_options(parser)
+        _declare_switches(parser, default=False)
+
+
+def _declare_switches(parser: argparse.ArgumentParser, default: bool | str) -> None:
+    """Declare the switches of every command, for its actions too."""
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", default=default, help="print errors only; the exit code tells"
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", default=default, help="print the traceback of an error too"
+    )
+    for nested in (each for each in parser._actions if isinstance(each, argparse._SubParsersAction)):
+        for action in nested.choices.values():
+            # What stands before the action would be overwritten by a default.
+            _declare_switches(action, argparse.SUPPRESS)
 
 
 def make_parser(names: Sequence[str] = ()) -> argparse.ArgumentParser:
@@ -110,8 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return USAGE_ERROR
-    # Only the command that is named is imported, for the version any: all together take half a second.
-    any_command = find_command_names()[:1] if words[:1] in (["-V"], ["--version"]) else []
+    # Only the command that is named is imported, for the version a small one: all take half a second.
+    any_command = ["completion"] if words[:1] in (["-V"], ["--version"]) else []
     parser = make_parser([name for name in find_command_names() if words[:1] == [name]] or any_command)
     chosen, unknown = parser.parse_known_args(words)
     if unknown:
@@ -119,15 +137,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = f"unrecognized arguments: {' '.join(unknown)}"
         parser.exit(USAGE_ERROR, f"{program}: error: {text}\n'{program} --help' lists what is possible\n")
     try:
-        code: int = chosen.run(chosen)
+        with Path(os.devnull).open("w") as sink, redirect_stdout(sink if chosen.quiet else sys.stdout):
+            code: int = chosen.run(chosen)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has had enough (``| head``). Python flushes stdout again when it ends, so give it a sink.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except UsageError as error:
+        if chosen.verbose:
+            print_exc()
         parser.exit(USAGE_ERROR, f"fcbench {words[0]}: error: {drop_option_prefix(str(error))}\n")
     except FcbenchError as error:
+        if chosen.verbose:
+            print_exc()
         print(f"fcbench: {error}", file=sys.stderr)
         return 1
     return code

@@ -180,3 +180,35 @@ def test_only_the_named_command_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.strip() == "['pytest_fcbench.cli.commands.schema']"
+
+
+@pytest.mark.parametrize("words", [["suites", "-q"], ["models", "--quiet"]])
+def test_a_quiet_command_prints_nothing(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main.main([word for word in words if word not in ("-q", "--quiet")]) == 0
+    assert capsys.readouterr().out
+    assert main.main(words) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("words", [["store", "-q", "size"], ["store", "size", "-q"]])
+def test_switches_go_before_and_behind_an_action(words: list[str]) -> None:
+    assert main.make_parser(["store"]).parse_args(words).quiet
+
+
+def test_a_quiet_command_prints_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main.main(["gate", "-q", "no_such_run.json"])
+    assert "no_such_run.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("switches", [[], ["--verbose"]])
+def test_a_verbose_command_prints_where_an_error_comes_from(
+    switches: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (path := tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    with pytest.raises(SystemExit, match="4"):
+        main.main(["gate", str(path), "--gate=overall>=1%", *switches])
+    assert ("Traceback (most recent call last)" in capsys.readouterr().err) is bool(switches)

@@ -57,7 +57,11 @@ def run_command(chosen: argparse.Namespace) -> int:
     package = Path(pytest_fcbench.__file__).parent
     inside = package / "benchmarks"
     modules = (inside if inside.is_dir() else package.parent / "benchmarks").glob("*.py")
-    files = [("fcbench.yaml", _read_template("fcbench.yaml")), (_IGNORED, _read_template("gitignore"))]
+    files = [
+        ("fcbench.yaml", _read_template("fcbench.yaml")),
+        (_IGNORED, _read_template("gitignore")),
+        (".pre-commit-config.yaml", _read_template("pre-commit.yaml")),
+    ]
     files += ((f"benchmarks/{path.name}", path.read_text(encoding="utf-8")) for path in sorted(modules))
     if workflow := WORKFLOWS[chosen.ci]:
         files.append(workflow)

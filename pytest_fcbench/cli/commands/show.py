@@ -1,4 +1,4 @@
-"""``fcbench show``: show one entry, or one conversation about it."""
+"""``fcbench show``: list the entries of a run that did not pass, or show one of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ from pytest_fcbench.cli.run_options import (
     find_openers,
     load_settings,
 )
-from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_runs_folder, find_scorecard
+from pytest_fcbench.cli.scorecard_arguments import (
+    SCORECARD,
+    find_latest_scorecard,
+    find_runs_folder,
+    find_scorecard,
+)
 from pytest_fcbench.domain.entry import (
     Answers,
     AnyCall,
@@ -57,12 +62,15 @@ from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import EarlierConversation, Record
 from pytest_fcbench.scorecard.render.call_tables import describe_difference
 from pytest_fcbench.scorecard.render.explanations import render_comparison, render_rule
+from pytest_fcbench.scorecard.render.tables import WIDTH
+from pytest_fcbench.scorecard.render.terminal import write_unpassed_entries
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
 
-HELP = "show an entry, or a stored conversation about it"
+HELP = "list what did not pass, or show an entry"
 PAGE = "after-a-run"
 EXAMPLES = (
+    "fcbench show",
     "fcbench show core:parallel_3",
     "fcbench show core:parallel_3 --scorecard=previous",
     "fcbench show core:parallel_3 --expected",
@@ -89,9 +97,10 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "entries",
-        nargs="+",
+        nargs="*",
         metavar="ENTRY",
-        help="entry as suite:id, a node id, or the beginning of either; append -t2 for the second trial",
+        help="entry as suite:id, a node id, or the beginning of either; append -t2 for the second trial; "
+        "without one, the entries that did not pass are listed",
     )
     add(
         "--scorecard",
@@ -108,11 +117,23 @@ def run_command(chosen: argparse.Namespace) -> int:
     given = [option for option in ("scorecard", "model", "expected") if getattr(chosen, option)]
     if len(given) > 1:
         raise UsageError(f"--{given[0]} and --{given[1]} exclude each other; give one of them")
+    if not chosen.entries:
+        if given and given != ["scorecard"]:
+            raise UsageError(f"--{given[0]} needs an entry; name one as suite:id")
+        _list_unpassed_entries(chosen.scorecard or find_latest_scorecard())
     for place, name in enumerate(name for text in chosen.entries for name in _resolve_name(chosen, text)):
         if place:
             print("\n" + "-" * 20)
         _show_entry(chosen, name)
     return 0
+
+
+def _list_unpassed_entries(path: Path) -> None:
+    card = load_scorecard(path)
+    print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    lines = list(write_unpassed_entries(card.records, card.facts.profile, width))
+    print_long_lines(lines or ["every entry passed"])
 
 
 def _resolve_name(chosen: argparse.Namespace, text: str) -> list[str]:

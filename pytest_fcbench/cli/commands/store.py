@@ -220,7 +220,9 @@ def _confirm(question: str) -> bool:
     """Ask a person for a yes. Raises ``UsageError`` where nobody can answer."""
     if not sys.stdin.isatty():
         raise UsageError(f"{question}; add --yes to delete them, or --dry-run to delete nothing")
-    if input(f"{question}; delete them? [y/N] ").strip().lower() in ("y", "yes"):
+    # With --quiet nobody would see what goes to stdout.
+    print(f"{question}; delete them? [y/N] ", end="", file=sys.stderr, flush=True)
+    if input().strip().lower() in ("y", "yes"):
         return True
     print("nothing was deleted")
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from textwrap import wrap
 from typing import TypeAlias
 
@@ -282,6 +283,15 @@ def _write_trials(records: Sequence[Record], profile: Profile, width: int) -> It
         )
 
 
+def write_unpassed_entries(records: Sequence[Record], profile: Profile, width: int) -> Iterator[str]:
+    """Write a line for each entry that failed or was not scored, without a blank line before the first."""
+    lines = chain(
+        _write_failures(records, profile, width=width, most=len(records)),
+        _write_not_scored(records, profile, width=width, most=len(records)),
+    )
+    return islice(lines, 1, None)
+
+
 def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, most: int) -> Iterator[str]:
     failed = [
         (record, verdict) for record in records if isinstance(verdict := record.verdict(profile), Failed)
@@ -302,11 +312,13 @@ def _write_failures(records: Sequence[Record], profile: Profile, *, width: int, 
         else:
             yield from wrap(line, width, subsequent_indent=" " * (longest + 4))
     if len(failed) > most:
-        more = f"and {len(failed) - most} more; the JSON report lists all, --fcbench-failures=N shows N here"
+        more = f"and {len(failed) - most} more; fcbench show lists all, --fcbench-failures=N shows N here"
         yield from wrap(more, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
-def _write_not_scored(records: Sequence[Record], profile: Profile, *, width: int) -> Iterator[str]:
+def _write_not_scored(
+    records: Sequence[Record], profile: Profile, *, width: int, most: int = 3
+) -> Iterator[str]:
     unscored = [
         (record, v)
         for record in records
@@ -320,7 +332,7 @@ def _write_not_scored(records: Sequence[Record], profile: Profile, *, width: int
     for record, verdict in unscored:
         by_cause.setdefault(verdict.cause, []).append((record, verdict))
     for cause, group in by_cause.items():
-        shown = group if cause == SET_ASIDE else group[:3]
+        shown = group if cause == SET_ASIDE else group[:most]
         yield f"  {cause}: {len(group)}"
         for record, verdict in shown:
             yield _cut_line(f"    {shorten_format_id(record.item_id)}: {verdict.reason}", width)

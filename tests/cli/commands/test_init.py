@@ -61,6 +61,7 @@ def test_another_folder_is_made(
     assert capsys.readouterr().out.endswith("run it with: cd new/project && pytest benchmarks\n")
     assert sorted(path.name for path in Path("new/project").iterdir()) == [
         ".gitignore",
+        ".pre-commit-config.yaml",
         "benchmarks",
         "fcbench.yaml",
     ]

@@ -20,7 +20,7 @@ from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, PathCall
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall
-from pytest_fcbench.domain.verdict import Difference, Judgement, Passed
+from pytest_fcbench.domain.verdict import Difference, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.oracle import OracleModel
@@ -29,9 +29,11 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import record as records
 from tests.factories import (
+    FACTS,
     make_call_verdict,
     make_entry,
     make_path_score,
+    make_record,
     make_transcript,
     tool_calls,
     write_scorecard,
@@ -361,3 +363,34 @@ def test_wrong_words_are_refused(
     run_show: RunShow, capsys: pytest.CaptureFixture[str], words: list[str], says: str
 ) -> None:
     assert says in run_refused_show(capsys, *words)
+
+
+# What did not pass in a run
+
+
+def test_without_an_entry_what_did_not_pass_is_listed(run_show: RunShow, tmp_path: Path) -> None:
+    failed = [make_record(Failed("wrong_count", f"{n} calls came"), number=n) for n in range(12)]
+    late = [make_record(NotScored("timeout", "no answer in 60 s"), number=n) for n in range(12, 17)]
+    path = write_scorecard(tmp_path / "run.json", [*failed, *late, make_record(number=17)])
+    first, *lines = run_show("--scorecard", str(path)).splitlines()
+    assert first.endswith(f"{path.name}: {FACTS.model} ({FACTS.mode}), 18 tests")
+    listed = [line.split()[0].rstrip(":") for line in lines if line.strip().startswith("core:")]
+    assert listed == [f"core:simple_python_{n}" for n in range(17)]
+    assert "  core:simple_python_11  11 calls came" in lines
+    assert "  timeout: 5" in lines
+
+
+def test_a_run_in_which_every_entry_passed(run_show: RunShow, tmp_path: Path) -> None:
+    path = write_scorecard(tmp_path / "run.json", [make_record(Passed())])
+    assert run_show("--scorecard", str(path)).splitlines()[1:] == ["every entry passed"]
+
+
+def test_the_newest_run_is_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ".fcbench/runs has 0 runs; run pytest first" in run_refused_show(capsys)
+
+
+def test_options_about_one_entry_need_an_entry(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--expected needs an entry" in run_refused_show(capsys, "--expected")

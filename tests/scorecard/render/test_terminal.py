@@ -167,7 +167,7 @@ def test_only_so_many_failures_are_listed() -> None:
         "  wrong_count 5",
         "  core:simple_python_0  2 calls",
         "  core:simple_python_1  2 calls",
-        "  and 3 more; the JSON report lists all, --fcbench-failures=N shows N here",
+        "  and 3 more; fcbench show lists all, --fcbench-failures=N shows N here",
     ]
 
 
