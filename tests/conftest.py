@@ -33,6 +33,8 @@ for _name in ("requests", "mpmath"):
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 """How long an example takes says more about the machine than about the code."""
+settings.register_profile("fast", deadline=None, max_examples=20)
+"""For the fast ring; the whole tries a hundred examples of each law."""
 
 ROOT = Path(__file__).parents[1]
 

@@ -199,7 +199,7 @@ def test_switches_go_before_and_behind_an_action(words: list[str]) -> None:
 
 
 def test_a_quiet_command_prints_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit, match="4"):
         main.main(["gate", "-q", "no_such_run.json"])
     assert "no_such_run.json" in capsys.readouterr().err
 

@@ -113,7 +113,7 @@ def test_workflows_run_the_steps() -> None:
 def test_the_fast_ring_names_tests_that_exist() -> None:
     lines = (ROOT / "tests" / "fast-ring.txt").read_text().split()
     assert len(lines) > 5
-    assert all((ROOT / line).exists() for line in lines)
+    assert all((ROOT / line.removeprefix("--ignore=")).exists() for line in lines if "profile" not in line)
 
 
 def test_coverage_is_gated_for_the_rooms_of_the_fast_ring() -> None:

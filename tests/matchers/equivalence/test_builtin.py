@@ -269,7 +269,7 @@ LARGE: Mapping[str, tuple[object, object]] = {
     "digits": ("1" * 1_000_000, "1" * 1_000_000),
     "commas": ("1," * 500_000, "1," * 500_000),
     "marks out of order": ("e" + "\u0301\u0316" * 500_000, "e" + "\u0301\u0316" * 500_000),
-    "many items": ([*range(200_000)], [*range(200_000)]),
+    "many items": ([*range(50_000)], [*range(50_000)]),
     "a long number": (10**20_000, 10**20_000),
     "no number": (float("nan"), float("nan")),
     "half a character": ("\ud800", "\ud800"),

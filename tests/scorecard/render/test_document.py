@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import cast
 
 import jsonschema
 import pytest
+from jsonschema.exceptions import best_match
 
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompt_format import FORMATS
@@ -52,6 +54,13 @@ TRIALS = [
 ]
 
 
+@cache
+def _make_validator() -> jsonschema.Draft202012Validator:
+    schema = {**json_schema(), "$ref": "#/$defs/section"}
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
 def _read_section(records: Sequence[Record], facts: RunFacts = FACTS) -> dict[str, object]:
     """Return the section as it is read from a file."""
     found: dict[str, object] = json.loads(json.dumps(write_section(facts, records, lambda name: 0, [])))
@@ -59,7 +68,8 @@ def _read_section(records: Sequence[Record], facts: RunFacts = FACTS) -> dict[st
 
 
 def _validate_section(found: object) -> None:
-    jsonschema.validate(found, {**json_schema(), "$ref": "#/$defs/section"})
+    if error := best_match(_make_validator().iter_errors(found)):
+        raise error
 
 
 def _find_value(found: object, *path: str) -> object:
