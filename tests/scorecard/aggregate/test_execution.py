@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.execution import (
+    LEGEND,
     Sides,
     average_by_kind,
     count_sides,
@@ -54,7 +55,18 @@ def test_what_lacks_a_verdict_is_left_out() -> None:
 def test_each_profile_has_its_own() -> None:
     (record,) = make_executed_records((Passed(), Passed()))
     both = replace(record.verdicts, corrected=WRONG)
-    assert count_sides([replace(record, verdicts=both)], Profile.CORRECTED) == Sides(0, 1, 0, 0)
+    apart = [replace(record, verdicts=both)]
+    assert count_sides(apart, Profile.CORRECTED) == Sides(0, 1, 0, 0)
+    assert count_sides_by_category(apart, Profile.CORRECTED) == dict.fromkeys(
+        ("exec_simple", "all"), Sides(0, 1, 0, 0)
+    )
+    written = [replace(record, as_written=Verdicts(Passed(), WRONG))]
+    assert count_sides(written, Profile.OFFICIAL) == Sides(1, 0, 0, 0)
+    assert count_sides(written, Profile.CORRECTED) == Sides(0, 0, 1, 0)
+    table = tabulate_sides(apart, Profile.CORRECTED)
+    assert table
+    assert table.title == "calls as written (AST) and carried out (corrected profile)"
+    assert table.rows[0][3] == "1"
 
 
 def test_a_row_for_each_category_and_for_all() -> None:
@@ -62,6 +74,8 @@ def test_a_row_for_each_category_and_for_all() -> None:
         [*RECORDS, *make_executed_records((WRONG, Passed()), category="exec_parallel")], Profile.OFFICIAL
     )
     assert found
+    assert found.columns[:4] == ("", "entries", "both", "AST only")
+    assert found.notes == (LEGEND,)
     assert found.rows == (
         ("exec_simple", "5", "2", "1", "1", "1", "60.00%", "60.00%", "60.00%"),
         ("exec_parallel", "1", "0", "0", "1", "0", "0.00%", "100.00%", "0.00%"),

@@ -143,6 +143,68 @@ def test_profiles_are_told_apart() -> None:
     assert measure_records(made, Profile.CORRECTED).max_delta == 100.0
 
 
+def test_the_limits_are_quantiles_of_draws_with_a_fixed_seed() -> None:
+    """Two entries in two formats: every draw has one of few values, so the quantiles are known."""
+    made = [
+        make_format_record(entry, number, None if (entry, number) != (1, 1) else WRONG)
+        for entry in range(2)
+        for number in range(2)
+    ]
+    found = measure_records(made)
+    # A draw has the second entry never, once or twice: 0, 50 or 100 points, a quarter of the draws at each end.
+    assert found.intervals.max_delta == (0.0, 100.0)
+    assert found.intervals.std == (0.0, 70.71)
+    assert found.max_delta_by_chance == 50.0
+
+
+def test_limits_are_rounded_to_two_digits() -> None:
+    found = measure_records(
+        make_records(lambda entry, chosen: (entry + FORMATS.index(chosen)) % 3 > 0, entries=7)
+    )
+    limits = (
+        *(found.intervals.max_delta or ()),
+        *(found.intervals.std or ()),
+        found.max_delta_by_chance or 0,
+    )
+    assert len(limits) == 5
+    assert all(limit == round(limit, 2) for limit in limits)
+    # Of 2,000 draws, so that another seed or another quantile gives other limits.
+    assert limits == (14.29, 85.71, 6.72, 38.37, 85.71)
+
+
+def test_a_trial_that_only_one_format_scored_is_no_pair() -> None:
+    other = FORMATS[24]
+    made = [
+        make_format_record(0, FORMATS.index(PLAIN), None, trial=1),
+        make_format_record(0, FORMATS.index(other), None, trial=1),
+        make_format_record(0, FORMATS.index(other), WRONG, trial=2),
+    ]
+    (cost,) = measure_records(made).costs
+    assert (cost.pairs, cost.gained, cost.lost) == (1, 0, 0)
+
+
+def test_verdicts_of_the_profile_are_compared() -> None:
+    made = [
+        make_format_record(0, FORMATS.index(each), None, bad)
+        for each, bad in ((PLAIN, None), (FORMATS[24], WRONG))
+    ]
+    (cost,) = measure_records(made, Profile.CORRECTED).costs
+    assert (cost.gained, cost.lost) == (0, 1)
+
+
+def test_of_trials_the_share_is_permuted() -> None:
+    """Each entry passes half of its two trials in each format, so nothing can come apart by chance."""
+    made = [
+        make_format_record(entry, number, None if trial == 1 else WRONG, trial=trial)
+        for entry in range(3)
+        for number in range(2)
+        for trial in (1, 2)
+    ]
+    found = measure_records(made)
+    assert found.intervals.max_delta == (0.0, 0.0)
+    assert found.max_delta_by_chance == 0.0
+
+
 def _render_lines(made: list[Record]) -> Iterator[str]:
     for table in format_tables.tabulate_formats(made, Profile.CORRECTED):
         yield from render_text(table)

@@ -10,9 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.domain.verdict import (
+    OTHER_RULES,
+    SET_ASIDE,
+    Failed,
+    NotScored,
+    Passed,
+    Profile,
+    Verdict,
+)
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores, score_metric
+from pytest_fcbench.scorecard.aggregate.scores import (
+    ProfileScores,
+    Score,
+    aggregate_scores,
+    list_sized_categories,
+    score_metric,
+)
 from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_path_record, make_record
 
@@ -174,6 +188,113 @@ def test_overall_has_no_accuracy_where_nothing_was_scored() -> None:
     assert _score_records(_make_records("multiple", TIMEOUT)).overall.accuracy is None
 
 
+# What is missing, and what has no verdict under this profile
+
+
+def test_where_nothing_of_overall_was_scored_all_of_it_is_missing() -> None:
+    overall = _score_records(_make_records("multiple", TIMEOUT)).overall
+    # First what overall lacks, then what the group that was begun lacks.
+    assert overall.missing == (
+        "non_live",
+        "live",
+        "irrelevance_all",
+        "multi_turn",
+        "agentic",
+        "simple",
+        "multiple",
+        "parallel",
+        "parallel_multiple",
+    )
+
+
+@pytest.mark.parametrize("category", ["hotels", "exec_simple", "format_sensitivity"])
+def test_where_another_score_stands_for_the_run_nothing_of_overall_is_missing(category: str) -> None:
+    assert _score_records(_make_records(category, PASSED)).overall.missing == ()
+
+
+def test_beside_another_score_overall_says_what_it_lacks() -> None:
+    overall = _score_records(_make_records("hotels", PASSED), _make_records("live_simple", PASSED)).overall
+    assert overall.accuracy == pytest.approx(0.1)
+    assert overall.missing[:2] == ("non_live", "irrelevance_all")
+
+
+def test_what_followed_the_rules_of_the_other_profile_leaves_no_accuracy() -> None:
+    unknown = NotScored(OTHER_RULES, "went another way")
+    scores = _score_records(
+        _make_records("hotels", PASSED, unknown),
+        _make_records("flights", PASSED),
+        _make_records("cross", TIMEOUT),
+    )
+    hotels, group = scores.categories["hotels"], scores.groups["complex"]
+    assert (hotels.unknown, hotels.accuracy, hotels.interval) == (1, None, None)
+    assert (group.n, group.unknown, group.accuracy, group.interval) == (4, 1, None, None)
+    # Of hotels something is known, only no share.
+    assert group.missing == ("car_rental", "attraction", "cross")
+
+
+def test_a_single_entry_is_all_of_its_group() -> None:
+    assert _score_records(_make_records("live_simple", PASSED)).groups["live"].accuracy == 1.0
+
+
+@pytest.mark.parametrize(
+    ("run", "sized"),
+    [
+        ("live_simple", ["live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"]),
+        ("hotels", ["hotels", "flights", "car_rental", "attraction", "cross"]),
+        ("multiple", []),
+    ],
+)
+def test_sizes_count_in_groups_that_are_weighted_by_count(run: str, sized: list[str]) -> None:
+    assert list_sized_categories([run]) == sized
+
+
+# Single metrics
+
+
+_MIXED = [
+    make_record(PASSED, FAILED, category="live_simple", number=0),
+    make_record(FAILED, category="live_simple", number=1),
+    make_record(TIMEOUT, category="live_simple", number=2),
+    replace(make_record(PASSED, category="multiple"), marks=("hard",)),
+]
+
+
+@pytest.mark.parametrize("metric", ["overall", "live", "live_simple"])
+@pytest.mark.parametrize("assumed", [None, PASSED])
+@pytest.mark.parametrize("profile", Profile)
+def test_a_metric_with_a_formula_is_that_of_the_scores(
+    metric: str, assumed: Passed | None, profile: Profile
+) -> None:
+    def count_entries(category: str) -> int:
+        return 6 if category == "live_parallel" else 0
+
+    scores = aggregate_scores(_MIXED, profile, count_entries, assumed)
+    assert score_metric(metric, _MIXED, profile, count_entries, assumed) == scores.find_score(metric)
+
+
+@pytest.mark.parametrize(
+    ("metric", "profile", "assumed", "counts"),
+    [
+        ("core", Profile.OFFICIAL, None, (4, 2, 1, 1)),
+        ("core", Profile.CORRECTED, None, (4, 1, 2, 1)),
+        ("core", Profile.CORRECTED, FAILED, (4, 1, 3, 0)),
+        ("single_turn", Profile.OFFICIAL, None, (4, 2, 1, 1)),
+        ("mark:hard", Profile.OFFICIAL, None, (1, 1, 0, 0)),
+    ],
+)
+def test_under_a_mark_entries_count_alike(
+    metric: str, profile: Profile, assumed: Failed | None, counts: tuple[int, int, int, int]
+) -> None:
+    score = score_metric(metric, _MIXED, profile, no_more, assumed)
+    assert score
+    assert (score.n, score.passed, score.failed, score.not_scored) == counts
+
+
+@pytest.mark.parametrize("metric", ["bfcl", "mark:soft", "parallel", "agentic"])
+def test_a_metric_of_which_nothing_was_run_has_no_score(metric: str) -> None:
+    assert score_metric(metric, _MIXED, Profile.OFFICIAL, no_more) is None
+
+
 # Properties
 
 
@@ -235,6 +356,30 @@ def test_in_suites_of_a_team_every_entry_counts_alike() -> None:
     assert scores.alike
     assert {name: group.accuracy for name, group in scores.groups.items()} == {"mine": 0.5, "yours": 1.0}
     assert scores.main == "overall"
+
+
+def test_in_suites_of_a_team_each_profile_counts_its_own_verdicts() -> None:
+    own = [make_record(PASSED, FAILED, suite="mine"), make_record(TIMEOUT, suite="mine", number=1)]
+    scores = aggregate_scores(own, Profile.CORRECTED, no_more, PASSED)
+    for found in (
+        scores.overall,
+        scores.groups["mine"],
+        score_metric("overall", own, Profile.CORRECTED, no_more, PASSED),
+    ):
+        assert found
+        assert (found.passed, found.failed, found.not_scored) == (1, 1, 0)
+
+
+def test_in_suites_of_a_team_a_group_is_the_mean_of_its_entries() -> None:
+    own = [
+        make_record(v, suite="mine", category=c, number=n)
+        for n, (v, c) in enumerate(
+            [(PASSED, "live_simple"), (PASSED, "live_simple"), (FAILED, "live_multiple")]
+        )
+    ]
+    live = score_metric("live", own, Profile.OFFICIAL, lambda category: 100)
+    assert live
+    assert (live.n, live.accuracy) == (3, 2 / 3)
 
 
 def test_beside_a_suite_of_the_benchmark_the_formula_holds() -> None:
