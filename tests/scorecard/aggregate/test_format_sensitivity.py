@@ -151,7 +151,7 @@ def test_the_limits_are_quantiles_of_draws_with_a_fixed_seed() -> None:
         for number in range(2)
     ]
     found = measure_records(made)
-    # A draw has the second entry never, once or twice: 0, 50 or 100 points, a quarter of the draws at each end.
+    # A draw has the second entry never, once or twice: 0, 50 or 100 points, a quarter at each end.
     assert found.intervals.max_delta == (0.0, 100.0)
     assert found.intervals.std == (0.0, 70.71)
     assert found.max_delta_by_chance == 50.0
