@@ -355,6 +355,10 @@ def test_a_name_tells_what_a_parameter_is_for(name: str, expected: str) -> None:
     assert guess_role(name) == expected
 
 
+def test_a_rate_is_the_share_of_wrong_arguments() -> None:
+    assert Wrong(1, 4).rate == 0.25
+
+
 def test_no_word_stands_for_two_roles() -> None:
     words = [word for known in ROLES.values() for word in known]
     assert len(words) == len(set(words))
@@ -368,10 +372,11 @@ def test_no_word_stands_for_two_roles() -> None:
     [
         (TIMEOUT, None, (6 / 14, 10 / 14)),
         (ELSEWHERE, make_path_score(calls=10, right=0), (6 / 20, 16 / 20)),
+        (ELSEWHERE, make_path_score(calls=1, right=0), (6 / 11, 7 / 11)),
         (NotScored(SET_ASIDE, "bad"), None, (0.6, 0.6)),
         (Failed("value_error", "r"), None, (0.6, 0.6)),
     ],
-    ids=["as many as the longest", "as its path says", "set aside", "scored"],
+    ids=["as many as the longest", "as its path says", "as its short path says", "set aside", "scored"],
 )
 def test_what_could_have_come_of_it(
     verdict: Verdict, path: PathScore | None, limits: tuple[float, float]

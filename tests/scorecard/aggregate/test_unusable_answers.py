@@ -44,7 +44,7 @@ def make_records(
 
 
 def test_answers_that_are_all_empty_are_told() -> None:
-    told = describe_unusable_answers(make_records([EMPTY] * 20))
+    told = describe_unusable_answers(make_records([EMPTY] * 19 + [{**EMPTY, "text": None}]))
     assert told == (
         "every answer of 20 entries that expect calls is empty; raise --fcbench-max-tokens if the model "
         "reasons first, or look at what the server logs"
@@ -58,6 +58,7 @@ def test_a_context_that_is_too_short_for_a_tenth_of_the_entries_is_told() -> Non
         "3 of 30 entries outgrew the context and count as wrong; if the model can read more, start the "
         "server with a longer context (vLLM: --max-model-len; llama.cpp: -c; llama-cpp-python: --n_ctx)"
     )
+    assert "2 of 20 entries" in (describe_unusable_answers(make_records([overflow] * 2 + [CALL] * 18)) or "")
     assert describe_unusable_answers(make_records([overflow] * 3 + [CALL] * 28)) is None
     assert describe_unusable_answers(make_records([overflow] * 19)) is None
 
@@ -86,6 +87,7 @@ def test_texts_that_can_never_be_read_are_told_with_the_options() -> None:
         make_records([*[EMPTY] * 20, CALL]),
         make_records([WORDS] * 40, Passed(), category="irrelevance"),
         make_records([WORDS] * 40, WRONG, mode="prompt"),
+        [replace(record, syntax="python") for record in make_records([WORDS] * 40)],
         [make_record(WRONG, number=number) for number in range(40)],
         [],
     ],
@@ -95,6 +97,7 @@ def test_texts_that_can_never_be_read_are_told_with_the_options() -> None:
         "one call, else empty",
         "no call is right",
         "readable",
+        "calls in the text beside tools",
         "not answered",
         "none",
     ],
