@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given
 
+from pytest_fcbench.codecs.decoders import xml_calls
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.syntax import TextReader
 from pytest_fcbench.codecs.decoders.xml_calls import (
@@ -44,6 +45,7 @@ def _read_value(read: TextReader, text: str) -> object:
         *(("1", "integer", 1), ("-1.5", "float", -1.5), ("2", "float", 2.0), ("a &lt; b", "string", "a < b")),
         *(("True", "boolean", True), ("false", "boolean", False), ("x", "null", None), ("1", "string", "1")),
         *(("[1, 'a']", "array", [1, "a"]), ("(1, 2)", "tuple", (1, 2)), ("{'a': None}", "dict", {"a": None})),
+        ("{'a': 1}", "object", {"a": 1}),
     ],
 )
 def test_values_have_the_type_that_is_written(
@@ -52,6 +54,32 @@ def test_values_have_the_type_that_is_written(
     for read in (official, corrected):
         found = _read_value(read, _wrap_function(written, value, kind))
         assert (found, type(found)) == (meant, type(meant))
+
+
+BARE = {
+    "verbose": ('<function name="f"><params><param name="x"/></params></function>', *READERS["verbose"][1:]),
+    "concise": ('<function name="f"><param name="x"></param></function>', *READERS["concise"][1:]),
+}
+
+
+@pytest.mark.parametrize(("written", "official", "corrected"), BARE.values(), ids=list(BARE))
+def test_a_parameter_without_value_and_type_is_an_empty_text(
+    written: str, official: TextReader, corrected: TextReader
+) -> None:
+    for read in (official, corrected):
+        assert _read_value(read, f"<functions>{written}</functions>") == ""
+
+
+@each_form
+def test_a_literal_too_deep_for_the_parser_names_the_error(
+    written: str, official: TextReader, corrected: TextReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_silently(text: str) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(xml_calls, "read_literal", fail_silently)
+    with pytest.raises(Undecodable, match="not a literal: MemoryError"):
+        official(_wrap_function(written, "[1]", "array"))
 
 
 @each_form
