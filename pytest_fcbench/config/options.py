@@ -207,8 +207,10 @@ class Settings:
         in_file=False,
     )
     smoke: bool = option("", "run only every tenth entry of each category")
-    limit: int | None = option("N", "run only the first N entries", positive=True)
-    sample: int | None = option("N", "run only N entries drawn at random, always the same", positive=True)
+    limit: int | None = option("N", "run only the first N entries that are selected", positive=True)
+    sample: int | None = option(
+        "N", "run only N of the selected entries, drawn at random, always the same", positive=True
+    )
     shard: Shard | None = option(
         "K/N", "run part K of N of the entries; 'fcbench merge' joins the scorecards"
     )

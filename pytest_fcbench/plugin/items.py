@@ -6,6 +6,8 @@ import json
 import time
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import compress
+from operator import not_
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
@@ -19,6 +21,7 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScore
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.plugin.remote_hosts import share_of_local
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.selection import draw_keys
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.render.explanations import Line, render_explanation
@@ -131,13 +134,30 @@ class Benchmark:
             self._error = self._error or error
         return self._error is None
 
-    # First, because pytest deselects by marks in the same hook.
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Stop if the run is not possible; attach the entries, without empty categories; omit tracebacks."""
+    # Around pytest's own, which deselects by -m and -k: marks are checked before, a limit counts the rest.
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> Generator[None]:
+        """Stop if the run is not possible; attach the entries and keep those within the limit."""
+        if self._error is None or not self.is_worker:
+            self._attach_entries(session, items)
+        yield
+        self._apply_limit(items)
+
+    def _apply_limit(self, items: list[pytest.Item]) -> None:
+        """Deselect the entries beyond ``--fcbench-limit`` or ``--fcbench-sample``."""
+        settings = self.context.settings
+        if not (settings.limit or settings.sample):
+            return
+        drawn = draw_keys((item.stash[ENTRY] for item in items if ENTRY in item.stash), settings)
+        is_beyond = [ENTRY in item.stash and item.stash[ENTRY].key not in drawn for item in items]
+        self.config.hook.pytest_deselected(items=list(compress(items, is_beyond)))
+        items[:] = compress(items, map(not_, is_beyond))
+
+    def _attach_entries(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Attach the entries, without empty categories; omit tracebacks. Raises ``UsageError``."""
         if self._error is not None:
-            if self.is_worker:
-                return
             raise pytest.UsageError(str(self._error))
         # A module that could not be collected may hold the tests with the mark.
         if self.config.option.markexpr and not self.is_worker and not session.testsfailed:

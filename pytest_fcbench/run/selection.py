@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -40,28 +39,8 @@ class Selection:
         found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
         if ids := self.settings.entries:
             found = [entry for entry in found if any(matches_id(entry, each) for each in ids)]
-        if (drawn := self._drawn_keys) is not None:
-            found = [entry for entry in found if entry.key in drawn]
         shard = self.settings.shard
         return found if shard is None else [entry for entry in found if shard.holds(entry)]
-
-    @cached_property
-    def _drawn_keys(self) -> Set[str] | None:
-        """The keys of the entries that ``limit`` or ``sample`` leaves; None without them."""
-        limit, sample = self.settings.limit, self.settings.sample
-        if not (limit or sample):
-            return None
-        loaded = (
-            entry.key
-            for category in self.settings.categories
-            for suite in self.suites.values()
-            for entry in self._load(suite, category)
-        )
-        keys = list(dict.fromkeys(loaded))
-        # By hash, so that the same entries are drawn tomorrow and in every version of Python: runs stay
-        # comparable, and a larger sample contains a smaller one.
-        by_chance = sorted(keys, key=lambda key: sha256(key.encode()).digest())
-        return set(keys[:limit] if limit else by_chance[:sample])
 
     def by_file(self, suite: str) -> Mapping[Path, Sequence[Entry]]:
         """Return the entries of a suite grouped by file; nothing if the suite does not know its files."""
@@ -116,3 +95,13 @@ def matches_id(entry: Entry, wanted: str) -> bool:
     if wanted.endswith("*"):
         return entry.item_id.startswith(wanted[:-1])
     return wanted in (entry.key, entry.item_id)
+
+
+def draw_keys(entries: Iterable[Entry], settings: Settings) -> Set[str]:
+    """Return the keys of the entries that ``limit`` or ``sample`` leaves of these."""
+    keys = list(dict.fromkeys(entry.key for entry in entries))
+    if settings.sample:
+        # By hash, so that the same entries are drawn tomorrow and in every version of Python: runs stay
+        # comparable, and a larger sample contains a smaller one.
+        keys.sort(key=lambda key: sha256(key.encode()).digest())
+    return set(keys[: settings.limit or settings.sample])

@@ -263,6 +263,18 @@ def test_a_sample_is_the_same_each_time_and_is_spread(project: Project) -> None:
     assert project.records().keys() < first.keys()
 
 
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
+def test_a_limit_counts_what_marks_and_names_leave(project: Project, workers: tuple[str, ...]) -> None:
+    project.run("-m", "parallel", "--fcbench-limit=3", *workers).assert_outcomes(passed=3)
+    assert list(project.records()) == [f"core:parallel_{number}" for number in range(3)]
+    project.run("-k", "irrelevance", "--fcbench-sample=4", "--fcbench-trials=2", *workers).assert_outcomes(
+        passed=8
+    )
+    records = project.records()
+    assert len(records) == 4
+    assert {record["category"] for record in records.values()} <= {"irrelevance", "live_irrelevance"}
+
+
 def test_a_limit_and_a_sample_exclude_each_other(project: Project) -> None:
     result = project.run("--fcbench-limit=5", "--fcbench-sample=5")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

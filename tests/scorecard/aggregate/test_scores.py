@@ -372,10 +372,9 @@ def test_in_suites_of_a_team_each_profile_counts_its_own_verdicts() -> None:
 
 def test_in_suites_of_a_team_a_group_is_the_mean_of_its_entries() -> None:
     own = [
-        make_record(v, suite="mine", category=c, number=n)
-        for n, (v, c) in enumerate(
-            [(PASSED, "live_simple"), (PASSED, "live_simple"), (FAILED, "live_multiple")]
-        )
+        make_record(PASSED, suite="mine", category="live_simple", number=0),
+        make_record(PASSED, suite="mine", category="live_simple", number=1),
+        make_record(FAILED, suite="mine", category="live_multiple"),
     ]
     live = score_metric("live", own, Profile.OFFICIAL, lambda category: 100)
     assert live
