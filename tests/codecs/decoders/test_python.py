@@ -209,18 +209,90 @@ def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_correc
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        pytest.param("f(x=", "not Python calls", id="syntax"),
+        pytest.param("f(x=", "not Python calls: closing parenthesis ']' does not match", id="syntax"),
         pytest.param("[f(x=1), 5]", "expected a call, found Constant", id="no call"),
+        pytest.param("[f()] + [g()]", "expected a list of calls, found BinOp", id="no list"),
         pytest.param("f(x=Color.RED)", "Attribute is not a value", id="value"),
-        pytest.param("f(x={**a})", "** inside a dict", id="unpacking"),
-        pytest.param("f(x=9**9**9)", "too large", id="size"),
-        pytest.param("f(x=1/0)", "division by zero", id="arithmetic"),
-        pytest.param("f(x=1+open('a'))", "would have to be evaluated", id="evaluation"),
+        pytest.param("f(x={**a})", "** inside a dict is not a value", id="unpacking"),
+        pytest.param("f(x={[1]: 2})", "not a dict: unhashable type: 'list'", id="key"),
+        pytest.param("f(x=9**9**9)", "the result of the arithmetic is too large", id="size"),
+        pytest.param(f"f(x={2**14_000})", "an integer is too large", id="integer"),
+        pytest.param("f(x=1/0)", "arithmetic failed: division by zero", id="arithmetic"),
+        pytest.param("f(x=1+open('a'))", "Call in arithmetic would have to be evaluated", id="evaluation"),
     ],
 )
 def test_a_refusal_says_what_is_in_the_way(text: str, words: str) -> None:
-    with pytest.raises(Undecodable, match=re.escape(words)):
+    with pytest.raises(Undecodable, match=f"^{re.escape(words)}"):
         python.parse_official(text)
+
+
+def test_the_corrected_reading_refuses_what_is_no_list() -> None:
+    with pytest.raises(Undecodable, match=r"^expected a list of calls, found BinOp$"):
+        python.parse_corrected("[f()] + [g()]")
+
+
+def test_a_text_that_begins_with_a_list_may_be_a_call_in_the_corrected_reading() -> None:
+    text = "[1, 2].index(x=1)"
+    assert read_outcome(python.parse_official, text) == NO
+    assert read_outcome(python.parse_corrected, text) == [("index", {"x": 1})]
+
+
+@pytest.mark.parametrize("text", ["X(x=1)", " '[X(x=1)]' ", "'X(x=1)'"])
+def test_between_tags_a_single_call_and_single_quotes_are_read(text: str) -> None:
+    assert read_outcome(python.parse_official_between_tags, text) == [("X", {"x": 1})]
+
+
+def test_between_tags_a_name_is_refused() -> None:
+    with pytest.raises(Undecodable, match=r"^expected a list of calls, found Name$"):
+        python.parse_official_between_tags("hello")
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("parse_expression", MemoryError(), "not Python calls: MemoryError"),
+        ("_read_constant", RecursionError(), "the arguments are nested too deeply"),
+        ("_read_constant", ValueError("too many digits"), "too many digits"),
+    ],
+)
+def test_what_a_parser_cannot_take_is_a_refusal(
+    name: str, error: Exception, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(given: object) -> object:
+        raise error
+
+    monkeypatch.setattr(python, name, fail)
+    with pytest.raises(Undecodable, match=f"^{words}$"):
+        python.parse_official("[f(x=1)]")
+
+
+@pytest.mark.parametrize("source", ["3 ** 7_000", "1 << 13_999", "(1 << 6_999) * (1 << 6_999)"])
+def test_integers_may_have_as_many_bits_as_python_writes(source: str) -> None:
+    """14,000 bits at most; one more and the answer is refused."""
+    assert read_value(python.parse_official, source) == eval(source)
+    larger = (
+        source.replace("7_000", "7_001")
+        .replace("13_999", "14_000")
+        .replace("(1 << 6_999) *", "(1 << 7_000) *")
+    )
+    assert read_value(python.parse_official, larger) == NO
+
+
+def test_an_integer_may_be_written_with_as_many_bits() -> None:
+    assert read_value(python.parse_official, str(2**14_000 - 1)) == 2**14_000 - 1
+
+
+@pytest.mark.parametrize(("source", "most"), [("'a'", 100_000), ("[1]", 50_000), ("['abc', []]", 20_000)])
+def test_sequences_may_be_repeated_to_a_hundred_thousand_parts(source: str, most: int) -> None:
+    assert read_value(python.parse_official, f"{source} * {most}") == eval(source) * most
+    assert read_value(python.parse_official, f"{source} * {most + 1}") == NO
+
+
+@pytest.mark.parametrize(
+    ("value", "size"), [(5, 1), ("abc", 3), (b"ab", 2), ({1}, 2), ({"ab": [1, "xyz"]}, 8), ([(), {}], 3)]
+)
+def test_a_size_counts_characters_and_elements_at_every_depth(value: object, size: int) -> None:
+    assert python.measure_size(value) == size
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)

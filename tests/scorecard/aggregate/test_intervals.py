@@ -12,8 +12,11 @@ from pytest_fcbench.scorecard.aggregate.intervals import (
     Interval,
     Part,
     find_cluster_interval,
+    find_difference_interval,
     find_mean_interval,
+    find_ratio_interval,
     find_share_interval,
+    within,
 )
 
 COUNTS = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -147,3 +150,70 @@ def test_it_holds_as_often_as_it_says(truth: float) -> None:
         clusters += alike.low <= truth <= alike.high
     for held in (shares, means, clusters):
         assert 0.92 < held / 2000 < 0.99
+
+
+def _round_limits(interval: Interval | None) -> tuple[float, float, str] | None:
+    return interval and (round(interval.low, 4), round(interval.high, 4), interval.method)
+
+
+def test_two_clusters_that_differ_tell_as_much_as_three_entries() -> None:
+    """Share 0.75, variance 0.5 / 16 * 2, so 0.1875 / 0.0625 effective entries."""
+    assert _round_limits(find_cluster_interval([(2, 2), (1, 2)])) == (
+        0.2561,
+        0.9632,
+        "wilson, cluster-robust",
+    )
+
+
+@pytest.mark.parametrize(
+    ("clusters", "limits"),
+    [
+        # Residuals 1, -1, 0: 1.96 * sqrt(3 / 2 * 2) / 6
+        ([(3, 2), (1, 2), (2, 2)], (0.4342, 1.5658, "linearised ratio")),
+        ([(3, 2), (1, 2)], (0.02, 1.98, "linearised ratio")),
+        # 1.5 less 2.94
+        ([(3, 1), (0, 1)], (0.0, 4.4399, "linearised ratio")),
+        ([(3, 2)], None),
+        ([(1, 0), (2, 0)], None),
+        ([(3, 2), (3, 2)], None),
+    ],
+)
+def test_a_ratio_beyond_one_has_linearised_limits(
+    clusters: list[tuple[int, int]], limits: tuple[float, float, str] | None
+) -> None:
+    assert _round_limits(find_ratio_interval(clusters)) == limits
+
+
+def test_a_ratio_that_is_a_share_has_the_limits_of_a_share() -> None:
+    clusters = [(2, 2), (1, 2)]
+    assert find_ratio_interval(clusters) == find_cluster_interval(clusters)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "limits"),
+    [
+        ([(1, 2), (-1, 2), (0, 2)], (-0.5658, 0.5658, "linearised mean")),
+        ([(1, 1), (-1, 1)], (-1.0, 1.0, "linearised mean")),
+        # Mean 0.5, residuals 0.5 and -0.5: 1.96 * sqrt(2 * 0.5) / 4
+        ([(2, 2), (0, 2)], (-0.48, 1.0, "linearised mean")),
+        ([(1, 2)], None),
+        ([(1, 2), (1, 2)], None),
+    ],
+)
+def test_a_difference_has_linearised_limits(
+    clusters: list[tuple[int, int]], limits: tuple[float, float, str] | None
+) -> None:
+    assert _round_limits(find_difference_interval(clusters)) == limits
+
+
+def test_a_mean_has_the_limits_of_its_parts_by_their_weights() -> None:
+    """0.9 less half of the root of two squares of 0.4."""
+    part = Part(0.5, 0.9, Interval(0.5, 1.0, "wilson"))
+    assert _round_limits(find_mean_interval([part, part])) == (0.6172, 0.9707, "mover of its parts")
+
+
+def test_the_schema_of_an_interval_is_narrowed_to_its_place() -> None:
+    limits = {"minimum": 0, "maximum": 1}
+    assert within(limits, "wilson").json_schema_extra == {
+        "properties": {"low": limits, "high": limits, "method": {"enum": ["wilson"]}}
+    }
