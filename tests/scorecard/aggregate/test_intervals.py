@@ -153,7 +153,7 @@ def test_it_holds_as_often_as_it_says(truth: float) -> None:
 
 
 def _round_limits(interval: Interval | None) -> tuple[float, float, str] | None:
-    return interval and (round(interval.low, 4), round(interval.high, 4), interval.method)
+    return (round(interval.low, 4), round(interval.high, 4), interval.method) if interval else None
 
 
 def test_two_clusters_that_differ_tell_as_much_as_three_entries() -> None:
