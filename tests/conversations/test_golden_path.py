@@ -15,14 +15,16 @@ from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.codecs.presenting import sanitise_name
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, PathSettings, Step
-from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, PathSettings, Step, ToolCall
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.matchers.golden_path.verdict import judge
+from pytest_fcbench.matchers.golden_path.walk import get_golden_path
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json
 from tests.factories import tool_calls
 from tests.matchers.golden_path.cases import make_path_entry
 from tests.matchers.golden_path.talking import (
     CORRECTED,
+    FC,
     OFFICIAL,
     PROMPT,
     hold_conversation,
@@ -108,6 +110,77 @@ def test_a_path_is_walked_by_tool_calls(driven: PathSettings) -> None:
     assert transcript.driven == driven
     judgement = judge(ENTRY, transcript)
     assert judgement.official == judgement.corrected == Passed()
+
+
+# What each official runner sends
+
+
+BY_RUNNER = replace(ENTRY, expectation=replace(get_golden_path(ENTRY), by_runner=True))
+
+
+def hold_by_runner(runner: str, text: str | None, manner: Manner = FC) -> tuple[AskModel, AskModel]:
+    """Return the first two requests of a runner; the first answer is this text beside a call."""
+    requests: list[AskModel] = []
+    calls = (ToolCall(*FIRST[0]),) if manner is FC else None
+    answers = [Completion(text=text, tool_calls=calls)]
+    hold_conversation(
+        BY_RUNNER, answers, PathSettings(Profile.OFFICIAL, runner=runner), manner=manner, requests=requests
+    )
+    return requests[0], requests[1]
+
+
+@pytest.mark.parametrize(
+    ("runner", "text", "content"),
+    [
+        ("gpt", "I look.", None),
+        ("qwen", "I look.", "I look."),
+        ("qwen", None, ""),
+        ("mistral", "I look.", "I look."),
+        ("mistral", None, None),
+    ],
+)
+def test_words_beside_calls_are_sent_back_as_the_runner_does(
+    runner: str, text: str | None, content: str | None
+) -> None:
+    _, second = hold_by_runner(runner, text)
+    called = second.messages[1]
+    assert (called["role"], called["content"]) == ("assistant", content)
+    assert called["tool_calls"]
+
+
+@pytest.mark.parametrize(
+    ("runner", "members"),
+    [
+        ("gpt", {"role", "tool_call_id", "name", "content"}),
+        ("claude", {"role", "tool_call_id", "content"}),
+        ("qwen", {"role", "name", "content"}),
+    ],
+)
+def test_results_have_the_members_that_the_runner_gives_them(runner: str, members: set[str]) -> None:
+    _, second = hold_by_runner(runner, None)
+    result = second.messages[-1]
+    assert set(result) == members
+    assert result.get("name", "Search_Hotel_Destination") == "Search_Hotel_Destination"
+    assert result["content"] == '{"navn": "Tromsø", "ids": [1, 2]}'
+
+
+@pytest.mark.parametrize(("runner", "most"), [("gpt", 2048), ("llama", 4096)])
+def test_requests_have_the_parameters_of_the_runner(runner: str, most: int) -> None:
+    for request in hold_by_runner(runner, None):
+        assert request.defaults == {"temperature": 0.0, "max_tokens": most, "tool_choice": "auto"}
+
+
+def test_where_calls_are_text_there_are_no_tools_to_choose() -> None:
+    text = '[Search_Hotel_Destination(query="Tromsø")]'
+    for request in hold_by_runner("gpt", text, PROMPT):
+        assert request.defaults == {"temperature": 0.0, "max_tokens": 2048}
+
+
+def test_own_suites_have_no_runner() -> None:
+    requests: list[AskModel] = []
+    hold_conversation(ENTRY, [FIRST], PathSettings(Profile.OFFICIAL, runner="gpt"), requests=requests)
+    assert requests[0].defaults == {}
+    assert set(requests[1].messages[-1]) == {"role", "tool_call_id", "content"}
 
 
 @BOTH
