@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 
 from pytest_fcbench.domain.driving import drive_conversation_async
 from pytest_fcbench.domain.entry import Entry
@@ -15,6 +17,8 @@ from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Transcript
 from pytest_fcbench.models.protocol import Model, run_through
 
+_INTERRUPTIBLE_AFTER_S = 0.5
+"""The longest wait without a look for signals, see ``_wait_for``."""
 _AHEAD = 8
 """The number of conversations, as a multiple of the cap, that may be started before anybody asks for them:
 enough to keep the cap busy behind a slow one, and the most that a run wastes when it stops early."""
@@ -120,7 +124,7 @@ class Dispatcher:
             self.waited_for.add(entry.item_id)
             self._ahead.discard(entry.item_id)
         self._wake()
-        return answer.result(within_s)
+        return _wait_for(answer, within_s)
 
     def _converse_at_once(self, entry: Entry) -> Transcript:
         """Run a conversation with a model that never waits, and before it the earlier ones."""
@@ -139,7 +143,8 @@ class Dispatcher:
         """Start conversations without a limit until ``decided`` is set or nothing expected is left."""
         self._ahead_until = decided
         self._wake()
-        decided.wait()
+        while not decided.wait(_INTERRUPTIBLE_AFTER_S):
+            pass
         self._ahead_until = None
 
     @property
@@ -279,6 +284,18 @@ class Dispatcher:
             task.cancel()
         await asyncio.gather(*ours, return_exceptions=True)
         await self._loop.shutdown_asyncgens()
+
+
+def _wait_for(answer: Future[Transcript], within_s: float | None) -> Transcript:
+    """Wait for an answer, ``within_s`` seconds at most, so that Ctrl-C is heard.
+
+    A signal that arrives just before a thread blocks on a lock does not wake it (CPython), so an unlimited
+    wait could outlast Ctrl-C by minutes: it is cut into short ones.
+    """
+    ends_at = math.inf if within_s is None else time.monotonic() + within_s
+    while not answer.done() and (left := ends_at - time.monotonic()) > 0:
+        wait([answer], min(left, _INTERRUPTIBLE_AFTER_S))
+    return answer.result(0)
 
 
 def _has_failed(answer: Future[Transcript]) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -1128,3 +1130,30 @@ def test_many_bodies_that_ask_for_what_goes_on_from_others(seed: int) -> None:
     assert model.most <= concurrency
     assert set(model.answered.values()) == {1}
     assert len(model.answered) == 3 * (4 + 12)
+
+
+def test_ctrl_c_ends_a_wait_that_the_signal_does_not_wake() -> None:
+    """Where the kernel gives the signal to another thread, as it does just before a lock blocks this one."""
+    release = threading.Event()
+    released: list[bool] = []
+
+    def answer_late(entry: Entry, request: AskModel) -> Completion:
+        released.append(release.wait(10))
+        return Completion(text="late")
+
+    press = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    press.start()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with _open_dispatcher(FakeModel(answer_late), "?") as dispatcher:
+            try:
+                with pytest.raises(KeyboardInterrupt, match=r"^$"):
+                    dispatcher.transcript(ENTRY)
+            finally:
+                release.set()
+    finally:
+        press.join()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, before)
+    assert released == [True], "the wait ended before the answer came"
