@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.matchers.golden_path.call_format import find_format_error
+from pytest_fcbench.matchers.golden_path.call_format import find_format_error, find_official_misfit
 
 _KINDS = ("string", "number", "integer", "boolean", "array", "object")
 DOC = FunctionDoc(
@@ -83,3 +83,27 @@ def test_any_call_gets_an_answer_that_can_be_sent(
     unknown = find_format_error(Call(name, arguments), DOCS, profile)
     assert (unknown is None) == (name == "book" and known is None)
     json.dumps(unknown, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("call", "misfit"),
+    [
+        (Call("cook", {}), ("unknown_function", {"function": "cook"})),
+        (
+            Call("book", {"z": 1, "any": 2}),
+            ("missing", {"function": "book", "required": ["id"], "given": ["any", "z"], "names": "{'id'}"}),
+        ),
+        (Call("book", {"id": "1", "z": 1, "y": 2}), ("surplus", {"function": "book", "names": "{'y', 'z'}"})),
+        (
+            Call("book", {"id": "1", "a_array": {}, "a_number": "2"}),
+            ("array", {"function": "book", "parameter": "a_array", "type": dict}),
+        ),
+        (Call("book", {"id": 1}), ("string", {"function": "book", "parameter": "id", "type": int})),
+        (Call("book", {"id": "1", "a_number": True, "a_integer": "2", "any": None}), None),
+    ],
+    ids=["function", "missing", "surplus", "first by name", "type", "unknown types and true pass"],
+)
+def test_the_first_official_misfit_is_found_with_the_values_of_its_sentence(
+    call: Call, misfit: tuple[str, dict[str, object]] | None
+) -> None:
+    assert find_official_misfit(call, DOCS) == misfit
