@@ -45,6 +45,8 @@ class Fault(StrEnum):
     """The request did not fit into the model's context: the model's own failure."""
     INFERENCE_ERROR = "inference_error"
     """A result file has the error of a failed call in place of an answer."""
+    OTHER_TURNS = "other_number_of_turns"
+    """A result file has another number of turns than the entry, which officially means an end by force."""
 
 
 class Ending(StrEnum):

@@ -58,6 +58,10 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
         raise TypeError(f"{entry.key} has no trajectory")
     truth = entry.expectation
     unscored = find_unscored_cause(entry, transcript)
+    if transcript.last.fault is Fault.OTHER_TURNS:
+        reason = f"the result has another number of turns than the entry, which has {len(entry.turns)}"
+        ended = Failed("multi_turn:force_terminated", reason, {"turn": len(transcript.turns)})
+        return Judgement(ended, unscored or ended)
     if transcript.last.fault:
         error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
         overflow = transcript.last.fault is Fault.OVERFLOW

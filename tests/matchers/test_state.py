@@ -442,6 +442,22 @@ def test_a_fault_of_the_conversation_decides_the_verdict(
     assert expect_failure(judgement.official).reason == "the model's call failed: Error 400: too long"
 
 
+@pytest.mark.parametrize(
+    ("set_aside", "corrected"),
+    [(None, FORCED), ("two truths", "not scored: set_aside")],
+    ids=["scored", "set aside"],
+)
+def test_a_result_with_another_number_of_turns_was_ended_by_force(
+    set_aside: str | None, corrected: str
+) -> None:
+    entry = replace(entry_of([[MKDIR], [LS]]), set_aside=set_aside)
+    said = transcript_of([make_step([MKDIR]), Step(Completion("Done.", fault=Fault.OTHER_TURNS))])
+    judgement = judge(entry, said, open_entry)
+    assert name_outcomes(judgement) == (FORCED, corrected)
+    reason = "the result has another number of turns than the entry, which has 2"
+    assert expect_failure(judgement.official).reason == reason
+
+
 @pytest.mark.parametrize(("made", "official"), [([[LS]], None), ([[MKDIR]], STATE), ([[]], EMPTY)])
 def test_an_entry_that_is_set_aside_has_an_official_verdict_only(made: Turns, official: str | None) -> None:
     entry = replace(entry_of([[LS]]), set_aside="nobody can know the name")

@@ -97,6 +97,10 @@ def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
     The text of a fault says that it is one, as the official generator writes it. A row cannot hold a text
     beside tool calls, nor ids of tool calls.
     """
+    if turns[-1][-1].fault is Fault.OTHER_TURNS:
+        # So that the row has another number of turns than the entry again: one less, or an empty one more.
+        whole = replace(turns[-1][-1], fault=None)
+        turns = turns[:-1] if whole == Completion(text="") else (*turns[:-1], (*turns[-1][:-1], whole), ())
     steps: list[list[Mapping[str, object]]] = []
     for turn in turns:
         steps.append([])
@@ -116,7 +120,7 @@ def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
     row: dict[str, object] = {"id": entry.id}
     for name in _PER_STEP:
         values = [[step[name] for step in written] for written in steps]
-        if entry.category.single_turn or turns[-1][-1].fault:
+        if entry.category.single_turn or (turns[-1] and turns[-1][-1].fault):
             value = values[-1][-1]
             known = value is not None or name == "result"
         else:

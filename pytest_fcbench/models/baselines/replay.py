@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, guess_syntax
 from pytest_fcbench.config.options import Settings
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
-from pytest_fcbench.domain.transcript import WEBS, AskModel, Completion, Party, Turns
+from pytest_fcbench.domain.transcript import WEBS, AskModel, Completion, Fault, Party, Turns
 from pytest_fcbench.models.baselines.official_results import read_turns
 from pytest_fcbench.models.provider import Chosen, Provider, Recorded, choose_manner, find_file
 from pytest_fcbench.scorecard import scorecard_files
@@ -35,6 +35,8 @@ class ReplayModel:
     notes: tuple[str, ...] = ()
     asides: Mapping[str, Mapping[str, Completion]] = field(default_factory=dict)
     """Answers of other parties by item id and digest of the question."""
+    from_results: bool = False
+    """True where the answers come from official result files."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the recorded completion. Raises ``NotScoredError`` where there is none."""
@@ -54,10 +56,26 @@ class ReplayModel:
         if len(turns) == len(turns[-1]) == 1 and turns[0][0].fault:
             # The error of a whole conversation.
             return turns[0][0]
+        if self.from_results and isinstance(entry.expectation, Trajectory):
+            return _end_turn_as_officially(turns, request, len(entry.turns))
         if request.turn >= len(turns) or request.step >= len(turns[request.turn]):
             where = f"turn {request.turn + 1}, step {request.step + 1}"
             raise NotScoredError("no_result", f"{self.path} has no result for {where} of {name}")
         return turns[request.turn][request.step]
+
+
+def _end_turn_as_officially(turns: Turns, request: AskModel, expected: int) -> Completion:
+    """Return the recorded completion, or one that ends a turn or a conversation where the recording does.
+
+    Official: a turn is over behind its last step, be that a call; a result with another number of turns than
+    the truth was ended by force (``multi_turn_checker``).
+    """
+    steps = turns[request.turn] if request.turn < len(turns) else ()
+    found = steps[request.step] if request.step < len(steps) else Completion(text="")
+    is_last = request.turn == min(len(turns), expected - 1) and request.step >= len(steps) - 1
+    if len(turns) != expected and is_last and not found.fault:
+        return replace(found, fault=Fault.OTHER_TURNS)
+    return found
 
 
 _NOT_KEPT = Completion(text='{"error": "the answer was not kept"}')
@@ -76,6 +94,7 @@ def load(path: Path) -> ReplayModel:
         )
     answers: dict[str, Turns] = {}
     origin: dict[str, Path] = {}
+    repeated: list[str] = []
     for file in found:
         for number, line in enumerate(file.read_bytes().splitlines(), 1):
             if not line.strip():
@@ -86,7 +105,10 @@ def load(path: Path) -> ReplayModel:
                 raise UsageError(f"{file}:{number}: not JSON: {error}") from None
             if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or "result" not in row:
                 raise UsageError(f"{file}:{number}: a result must have 'id' and 'result'")
-            if (key := f"bfcl:{row['id']}") in answers:
+            key = f"bfcl:{_rename_to_today(row['id'])}"
+            if origin.get(key) == file:
+                repeated.append(key)
+            elif key in answers:
                 raise UsageError(
                     f"{key} has results in both {origin[key]} and {file}; give the folder of a single model"
                 )
@@ -99,7 +121,27 @@ def load(path: Path) -> ReplayModel:
     elif guess := guess_syntax([completion.text for completion in steps if completion.text]):
         reader = SYNTAXES[guess]
         mode, syntax = reader.mode if reader else Mode.FC, guess
-    return ReplayModel(path, answers, Recorded(answers.keys(), mode, syntax))
+    notes = (
+        f"entries with more than one result in a file, of which the last one counts: {len(repeated):,} "
+        f"({', '.join(repeated[:3])}{', ...' if len(repeated) > 3 else ''})",
+    )
+    return ReplayModel(
+        path,
+        answers,
+        Recorded(answers.keys(), mode, syntax),
+        notes=notes if repeated else (),
+        from_results=True,
+    )
+
+
+_RENAMED = {"simple": "simple_python", "java": "simple_java", "javascript": "simple_javascript"}
+"""The categories that had other names until version 3 of the leaderboard."""
+
+
+def _rename_to_today(entry_id: str) -> str:
+    """Return the id that an entry has today; until version 3 ids of three categories had other beginnings."""
+    category, _, number = entry_id.rpartition("_")
+    return f"{_RENAMED[category]}_{number}" if category in _RENAMED and number.isdecimal() else entry_id
 
 
 def _load_scorecard(path: Path) -> ReplayModel:

@@ -103,6 +103,8 @@ def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fres
     if not isinstance(entry.expectation, Trajectory):
         raise TypeError(f"{entry.key} has no trajectory")
     fault = transcript.last.fault
+    if fault is Fault.OTHER_TURNS:
+        return Divergence(FailureClass.STEP_LIMIT, len(transcript.turns))
     if fault is not None:
         overflow = fault is Fault.OVERFLOW
         failure = FailureClass.CONTEXT_OVERFLOW if overflow else FailureClass.INFERENCE_ERROR

@@ -261,7 +261,7 @@ def test_counts_of_another_shape_are_unknown(counts: object, known: list[int | N
     assert [step.output_tokens for step in steps] == [2, None, 1]
 
 
-@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize("fault", [Fault.OVERFLOW, Fault.INFERENCE_ERROR])
 def test_of_a_conversation_that_broke_off_the_fault_is_all_that_stays(fault: Fault) -> None:
     """As in official files."""
     text = f"{ERROR}maximum context" if fault is Fault.OVERFLOW else f"{ERROR}503"
@@ -269,6 +269,22 @@ def test_of_a_conversation_that_broke_off_the_fault_is_all_that_stays(fault: Fau
     told = {"id": "b", "result": text, "input_token_count": 20}
     assert write_row(TALK, (*TURNS, (Completion(text="x"), broken))) == told
     assert read_turns(told) == ((broken,),)
+
+
+@pytest.mark.parametrize(
+    ("last", "results"),
+    [
+        (Completion(text="", fault=Fault.OTHER_TURNS), [["Go on."]]),
+        (Completion(text="Bye.", fault=Fault.OTHER_TURNS), [["Go on."], ["Bye."], []]),
+    ],
+    ids=["fewer", "more"],
+)
+def test_a_conversation_of_another_number_of_turns_stays_one(
+    last: Completion, results: list[list[str]]
+) -> None:
+    """Of two turns: a row with one, or with three."""
+    row = write_row(TALK, ((Completion(text="Go on."),), (last,)))
+    assert row == {"id": "b", "result": results}
 
 
 _TURNS = st.lists(st.lists(_COMPLETIONS, min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)

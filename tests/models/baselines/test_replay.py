@@ -97,6 +97,31 @@ def test_an_id_in_two_files_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_of_an_id_that_is_twice_in_one_file_the_last_counts(tmp_path: Path) -> None:
+    path = _write_results(tmp_path, _make_row("first"), _make_row("other", 1), _make_row("last"))
+    model = replay.load(path)
+    assert ask_model(model, _make_bfcl_entry()) == Completion(text="last")
+    assert model.notes == (
+        "entries with more than one result in a file, of which the last one counts: 1 (bfcl:simple_python_0)",
+    )
+    assert replay.load(_write_results(tmp_path / "once", _make_row("x"))).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "today"),
+    [
+        ("simple_0", "simple_python_0"),
+        ("java_12", "simple_java_12"),
+        ("javascript_3", "simple_javascript_3"),
+        ("live_simple_0-0-0", "live_simple_0-0-0"),
+        ("simple_python_7", "simple_python_7"),
+    ],
+)
+def test_ids_of_earlier_versions_are_those_of_today(tmp_path: Path, before: str, today: str) -> None:
+    path = _write_results(tmp_path, {"id": before, "result": "x"}, name="BFCL_v3_simple_result.json")
+    assert list(replay.load(path).answers) == [f"bfcl:{today}"]
+
+
 def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         replay.load(tmp_path)
@@ -157,15 +182,39 @@ def test_steps_are_given_by_turn_and_step(tmp_path: Path) -> None:
     assert ask_model(model, TALK, turn=1) == Completion(text="Yes.", latency_s=2.5)
 
 
-@pytest.mark.parametrize(("turn", "step"), [(0, 2), (1, 1), (1, 7), (2, 0), (3, 0)])
-def test_a_step_that_is_not_there_is_not_scored(tmp_path: Path, turn: int, step: int) -> None:
-    model = replay.load(_write_results(tmp_path, _make_talk_row([["[f()]", "Done."], ["Yes."], []])))
+@pytest.mark.parametrize(("turn", "step"), [(0, 1), (1, 1), (2, 0)])
+def test_a_turn_that_ends_with_a_call_or_without_an_answer_ends_there(
+    tmp_path: Path, turn: int, step: int
+) -> None:
+    model = replay.load(_write_results(tmp_path, _make_talk_row([["[f()]"], ["Yes."], []])))
+    assert ask_model(model, TALK, turn, step) == Completion(text="")
+
+
+@pytest.mark.parametrize(
+    ("turns", "turn", "step", "text"),
+    [
+        ([["[f()]", "Done."], ["Yes."]], 2, 0, ""),
+        ([["[f()]", "Done."], ["Yes."], ["[g()]", "Bye."], ["More."]], 2, 1, "Bye."),
+        ([["[f()]", "Done."], ["Yes."], [], ["More."]], 2, 0, ""),
+    ],
+    ids=["fewer", "more", "more, none in the last"],
+)
+def test_another_number_of_turns_than_the_entry_is_an_end_by_force(
+    tmp_path: Path, turns: Sequence[Sequence[str]], turn: int, step: int, text: str
+) -> None:
+    model = replay.load(_write_results(tmp_path, {"id": TALK.id, "result": turns}))
+    assert ask_model(model, TALK, 0, 1) == Completion(text="Done.")
+    assert ask_model(model, TALK, 1) == Completion(text="Yes.")
+    assert ask_model(model, TALK, turn, step) == Completion(text=text, fault=Fault.OTHER_TURNS)
+
+
+def test_a_step_of_other_conversations_that_is_not_there_is_not_scored(tmp_path: Path) -> None:
+    path = _write_results(tmp_path, {"id": "memory_kv_0", "result": [["[f()]"]]})
+    entry = make_entry(suite="bfcl", entry_id="memory_kv_0")
     with pytest.raises(NotScoredError) as caught:
-        ask_model(model, TALK, turn, step)
+        ask_model(replay.load(path), entry, 0, 1)
     assert caught.value.cause == "no_result"
-    assert caught.value.reason == (
-        f"{model.path} has no result for turn {turn + 1}, step {step + 1} of bfcl:multi_turn_base_0"
-    )
+    assert caught.value.reason == f"{path} has no result for turn 1, step 2 of bfcl:memory_kv_0"
 
 
 def test_the_error_of_a_whole_conversation_answers_wherever_it_is(tmp_path: Path) -> None:
@@ -178,8 +227,6 @@ def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
     model = replay.load(_write_results(tmp_path, _make_talk_row([["[f()]", f"{ERROR}maximum context"]])))
     assert ask_model(model, TALK).fault is None
     assert ask_model(model, TALK, step=1).fault is Fault.OVERFLOW
-    with pytest.raises(NotScoredError, match="has no result for turn 2, step 1 of bfcl:multi_turn_base_0"):
-        ask_model(model, TALK, turn=1)
 
 
 # Mode and syntax
