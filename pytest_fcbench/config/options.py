@@ -151,8 +151,15 @@ class Settings:
     )
     syntax: str | None = option(
         "SYNTAX",
-        "how calls are written: tool_calls, python, hermes, xlam, glm",
-        otherwise="depends on mode or replayed answers",
+        "how calls are written; 'fcbench models --syntaxes' lists the names",
+        otherwise="by mode or replayed answers",
+        of_model=True,
+    )
+    read_as: str | None = option(
+        "ID",
+        "official model id whose mode, names and syntax are used, such as Qwen/Qwen3-8B-FC",
+        key="as",
+        otherwise="none",
         of_model=True,
     )
     reasoning: Reasoning | None = option(

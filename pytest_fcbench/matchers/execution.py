@@ -38,9 +38,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeGuard
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
-from pytest_fcbench.codecs.execution_text import write_official_texts
+from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.execution_text import read_call_texts
 from pytest_fcbench.domain.entry import (
     AS_WRITTEN,
     CATEGORIES,
@@ -153,17 +153,14 @@ Misfit: TypeAlias = Failed | None
 
 
 def read_official_calls(transcript: Transcript) -> Sequence[str]:
-    """Return the official calls of the last answer. Raises Undecodable, RecursionError."""
-    reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
-    if isinstance(reading, Unreadable):
-        raise Undecodable(reading.reason)
-    return write_official_texts(reading.calls, transcript.prompting.syntax)
+    """Return the official calls of the last answer. Raises Undecodable."""
+    return read_call_texts(transcript.last, transcript.prompting.syntax)
 
 
 def _judge_officially(judged: _Judged, transcript: Transcript) -> Verdict:
     try:
         calls = read_official_calls(transcript)
-    except (Undecodable, RecursionError) as error:
+    except Undecodable as error:
         return Failed("executable_decoder:decoder_failed", str(error))
     if not calls:
         return Failed("executable_decoder:wrong_output_format", "the answer calls nothing")

@@ -12,7 +12,8 @@ OVERFLOW = Failed(Fault.OVERFLOW, "the request did not fit into the model's cont
 def find_unscored_cause(entry: Entry, transcript: Transcript) -> NotScored | None:
     """Return why the corrected profile does not score this answer, or None.
 
-    The official code judges the text of an inference error like any answer, so it passes irrelevance.
+    The official code judges the text of an error, an overflow of the context included, like any answer, so it
+    passes irrelevance.
     """
     # A known-bad entry is set aside whatever was answered.
     if entry.set_aside:

@@ -29,14 +29,14 @@ from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge whether the last answer rightly calls a function or none."""
     unscored = find_unscored_cause(entry, transcript)
-    if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(OVERFLOW, unscored or OVERFLOW)
     forbidden = isinstance(entry.expectation, NoCall)
     # Official: decode_ast reads every answer as Python here, whatever the language of the docs.
     strict = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
     official = judge_reading(strict, forbidden=forbidden)
     if unscored:
         return Judgement(official, unscored)
+    if transcript.last.fault is Fault.OVERFLOW:
+        return Judgement(official, OVERFLOW)
     offer = Offer(entry.functions, transcript.prompting.names)
     lenient = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     return Judgement(official, _judge_leniently(entry, lenient, forbidden=forbidden))

@@ -38,9 +38,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
-from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
-from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
-from pytest_fcbench.codecs.execution_text import write_official_texts
+from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable
+from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.codecs.execution_text import read_call_texts
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.transcript import Fault, Transcript
@@ -106,12 +106,9 @@ def _explain_missing_truth(truth: ExpectedResponse, response: Response) -> NotSc
 
 
 def _judge_officially(transcript: Transcript, truth: _Truth, perform: Perform) -> Verdict:
-    reading = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
-    if isinstance(reading, Unreadable):
-        return Failed(f"{_DECODER}:decoder_failed", reading.reason)
     try:
-        calls = write_official_texts(reading.calls, transcript.prompting.syntax)
-    except (Undecodable, RecursionError) as error:
+        calls = read_call_texts(transcript.last, transcript.prompting.syntax)
+    except Undecodable as error:
         return Failed(f"{_DECODER}:decoder_failed", str(error))
     # Official: rest takes exactly one text.
     if len(calls) != 1:

@@ -25,6 +25,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.models.official_models import find_official_family
 from pytest_fcbench.models.protocol import Model
 
 
@@ -92,10 +93,15 @@ def find_file(path: str, settings: Settings) -> Path:
 def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manner:
     """Choose how a model is asked: by the settings, else as recorded, else by the defaults of the mode.
 
-    The mode follows from the syntax, else it is function calling; names and syntax follow from the mode.
+    An official model id stands for its mode, names and syntax, as far as nothing else is given. The mode
+    follows from the syntax, else it is function calling; names and syntax follow from the mode.
     Raises ``UsageError`` where mode and syntax do not go together.
     """
     mode, syntax, names = settings.mode, settings.syntax, settings.names
+    if settings.read_as:
+        family = find_official_family(settings.read_as)
+        if syntax is None and (mode is None or mode is family.mode):
+            syntax, names = family.syntax, names or family.names
     if recorded:
         names = names or recorded.names
         if mode is None and syntax is None:
@@ -124,6 +130,7 @@ def choose_plain_manner(settings: Settings) -> Manner:
     manner = choose_manner(settings)
     if (syntax := manner.prompting.syntax) not in DEFAULT_SYNTAX.values():
         raise UsageError(
-            f"{settings.model} writes tool_calls or python, not {syntax!r}; leave --fcbench-syntax out"
+            f"{settings.model} writes tool_calls or python, not {syntax!r}; leave --fcbench-syntax and "
+            "--fcbench-as out"
         )
     return manner

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from pytest_fcbench.codecs.call_texts import CallWriter, write_joined, write_nested, write_spaced
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.execution_text import list_calls_to_make, write_official_texts
+from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from tests.factories import tool_calls
 
@@ -62,29 +63,31 @@ TEXT_SYNTAXES = ("python", "hermes", "xlam", "glm")
     ],
 )
 def test_a_call_as_text(arguments: Mapping[str, object], of_tool_call: str, of_text: str) -> None:
-    assert write_official_texts([Call("f", arguments)], "tool_calls") == (of_tool_call,)
-    for syntax in TEXT_SYNTAXES:
-        assert write_official_texts([Call("f", arguments)], syntax) == (of_text,)
+    assert write_joined([Call("f", arguments)]) == (of_tool_call,)
+    assert write_nested([Call("f", arguments)]) == (of_text,)
 
 
 def test_keys_of_a_dict_in_a_text_become_texts() -> None:
     """Of a dict of dicts they are names, and in a list they stay as they are."""
     arguments = {"a": {1: 2, None: 3}, "b": {1: {2: 3}}, "c": [{1: 2}]}
-    assert write_official_texts([Call("f", arguments)], "python") == (
-        "f(a={'1': 2, 'None': 3}, b=1(2=3), c=[{1: 2}])",
-    )
-    assert write_official_texts([Call("f", {"a": {1: 2}})], "tool_calls") == ("f(a={1: 2})",)
+    assert write_nested([Call("f", arguments)]) == ("f(a={'1': 2, 'None': 3}, b=1(2=3), c=[{1: 2}])",)
+    assert write_joined([Call("f", {"a": {1: 2}})]) == ("f(a={1: 2})",)
 
 
-@pytest.mark.parametrize("syntax", ["tool_calls", *TEXT_SYNTAXES])
-def test_calls_keep_their_order_and_names(syntax: str) -> None:
+@pytest.mark.parametrize("write", [write_joined, write_spaced, write_nested])
+def test_calls_keep_their_order_and_names(write: CallWriter) -> None:
     calls = [Call("b.c", {}), Call("a", {"x": 1}), Call("b.c", {})]
-    assert write_official_texts(calls, syntax) == ("b.c()", "a(x=1)", "b.c()")
-    assert write_official_texts([], syntax) == ()
+    assert write(calls) == ("b.c()", "a(x=1)", "b.c()")
+    assert write([]) == ()
+
+
+def test_arguments_stand_behind_commas_with_or_without_a_space() -> None:
+    calls = [Call("f", {"x": 1, "y": 2})]
+    assert (write_joined(calls), write_spaced(calls)) == (("f(x=1,y=2)",), ("f(x=1, y=2)",))
 
 
 def test_arguments_without_a_name_are_lost() -> None:
-    assert write_official_texts([Call("f", {"a": 1}, (2, 3))], "python") == ("f(a=1)",)
+    assert write_nested([Call("f", {"a": 1}, (2, 3))]) == ("f(a=1)",)
 
 
 @pytest.mark.parametrize(
@@ -92,15 +95,15 @@ def test_arguments_without_a_name_are_lost() -> None:
 )
 def test_an_empty_dict_makes_a_text_undecodable_but_no_tool_call(arguments: Mapping[str, object]) -> None:
     with pytest.raises(Undecodable, match="an empty dict reads as a call without a name"):
-        write_official_texts([Call("g", {}), Call("f", arguments)], "python")
-    (text,) = write_official_texts([Call("f", arguments)], "tool_calls")
+        write_nested([Call("g", {}), Call("f", arguments)])
+    (text,) = write_joined([Call("f", arguments)])
     assert "{}" in text
 
 
-@pytest.mark.parametrize("syntax", ["tool_calls", "python"])
-def test_arguments_must_be_a_dict(syntax: str) -> None:
+@pytest.mark.parametrize("write", [write_joined, write_nested])
+def test_arguments_must_be_a_dict(write: CallWriter) -> None:
     with pytest.raises(Undecodable, match="the arguments of f are list"):
-        write_official_texts([Call("f", [1])], syntax)  # type: ignore[arg-type]
+        write([Call("f", [1])])  # type: ignore[arg-type]
 
 
 # What an answer wants carried out
@@ -157,7 +160,6 @@ def test_the_calls_in_a_text_stay_as_they_are_written(text: str, calls: tuple[st
     [
         ("hermes", '<tool_call>\n{"name": "f", "arguments": {"a": {"g": {"b": 1}}, "c": 2}}\n</tool_call>'),
         ("xlam", '[{"name": "f", "arguments": {"a": {"g": {"b": 1}}, "c": 2}}]'),
-        ("glm", 'f\n{"a": {"g": {"b": 1}}, "c": 2}'),
     ],
 )
 def test_calls_in_a_syntax_of_its_own_are_written_as_texts(syntax: str, text: str) -> None:

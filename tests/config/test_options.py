@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.config import options
 from pytest_fcbench.config.layers import BY_KEY, Layers
 from pytest_fcbench.config.options import GROUPS, OPTIONS, Option
@@ -73,7 +72,6 @@ def test_each_option_can_be_read(option: Option) -> None:
         ("mode", Mode),
         ("names", Names),
         ("profile", Profile),
-        ("syntax", list_run_syntaxes()),
         ("suite", SUITES),
         ("similarity", MEASURES),
         ("responses", BY_KEY["responses"].choices),

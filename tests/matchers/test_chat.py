@@ -42,7 +42,7 @@ def test_an_answer_has_both_verdicts(what: str) -> None:
 
 def test_what_is_no_answer_is_judged_as_anywhere() -> None:
     overflow = chat.judge(ENTRY, make_transcript(Completion(fault=Fault.OVERFLOW)))
-    assert name_outcomes(overflow) == ("context_overflow", "context_overflow")
+    assert name_outcomes(overflow) == (None, "context_overflow")
     error = chat.judge(ENTRY, make_transcript(Completion(text="timeout", fault=Fault.INFERENCE_ERROR)))
     assert name_outcomes(error) == (None, "not scored: inference_error")
     aside = chat.judge(replace(ENTRY, set_aside="bad"), make_transcript(""))

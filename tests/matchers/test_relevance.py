@@ -234,16 +234,24 @@ def test_a_set_aside_entry_is_not_scored_in_the_corrected_profile(category: str)
     assert judgement.corrected == NotScored("set_aside", "bad data")
 
 
-@pytest.mark.parametrize("category", ["irrelevance", "live_relevance"])
-def test_context_overflow_is_the_models_failure(category: str) -> None:
-    assert by_tools(category, Completion(fault=Fault.OVERFLOW)) == ("context_overflow", "context_overflow")
+RELEVANCE = pytest.mark.parametrize(
+    ("category", "official"), [("irrelevance", None), ("live_relevance", NOT_CALLED)]
+)
 
 
-@pytest.mark.parametrize("category", ["irrelevance", "live_relevance"])
-def test_a_set_aside_entry_is_not_scored_even_when_it_overflowed(category: str) -> None:
+@RELEVANCE
+def test_context_overflow_is_the_models_failure_and_officially_a_text(
+    category: str, official: str | None
+) -> None:
+    overflow = Completion(text="Error during inference: context length", fault=Fault.OVERFLOW)
+    assert by_tools(category, overflow) == (official, "context_overflow")
+
+
+@RELEVANCE
+def test_a_set_aside_entry_is_not_scored_even_when_it_overflowed(category: str, official: str | None) -> None:
     entry = make_entry(category, set_aside="bad data")
     judgement = judge(entry, make_transcript(Completion(fault=Fault.OVERFLOW)))
-    assert name_outcomes(judgement) == ("context_overflow", "not scored: set_aside")
+    assert name_outcomes(judgement) == (official, "not scored: set_aside")
 
 
 @pytest.mark.parametrize(("category", "official"), [("irrelevance", None), ("live_relevance", NOT_CALLED)])

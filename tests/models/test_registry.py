@@ -154,6 +154,28 @@ def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
         pytest.param({"syntax": "python"}, Mode.PROMPT, Names.DOTTED, "python", id="mode by syntax"),
         pytest.param({"syntax": "hermes"}, Mode.FC, Names.UNDERSCORED, "hermes", id="fc by syntax"),
         pytest.param({"syntax": "tool_calls"}, Mode.FC, Names.UNDERSCORED, "tool_calls", id="tool calls"),
+        pytest.param({"as": "MadeAgents/Hammer2.1-7b"}, Mode.FC, Names.DOTTED, "hammer", id="official"),
+        pytest.param(
+            {"as": "MadeAgents/Hammer2.1-7b", "names": "underscored"},
+            Mode.FC,
+            Names.UNDERSCORED,
+            "hammer",
+            id="official, other names",
+        ),
+        pytest.param(
+            {"as": "MadeAgents/Hammer2.1-7b", "syntax": "qwen"},
+            Mode.FC,
+            Names.UNDERSCORED,
+            "qwen",
+            id="official, other syntax",
+        ),
+        pytest.param(
+            {"as": "MadeAgents/Hammer2.1-7b", "mode": "prompt"},
+            Mode.PROMPT,
+            Names.DOTTED,
+            "python",
+            id="official, other mode",
+        ),
         pytest.param({"names": "dotted"}, Mode.FC, Names.DOTTED, "tool_calls", id="names"),
         pytest.param(
             {"mode": "prompt", "names": "underscored"}, Mode.PROMPT, Names.UNDERSCORED, "python", id="both"
@@ -171,6 +193,7 @@ def test_mode_names_and_syntax_follow_from_each_other(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        ({"model": "openai/x", "as": "gpt-5"}, "unknown official model 'gpt-5'"),
         ({"model": "oracle", "syntax": "hermes"}, "oracle writes tool_calls or python, not 'hermes'"),
         (
             {"model": "openai/x", "mode": "fc", "syntax": "python"},
@@ -187,7 +210,7 @@ def test_a_manner_that_cannot_be_is_refused(options: dict[str, object], says: st
     ("result", "mode", "syntax"),
     [
         pytest.param("[f()]", Mode.PROMPT, "python", id="python"),
-        pytest.param(HERMES, Mode.FC, "hermes", id="hermes"),
+        pytest.param(HERMES, Mode.FC, "qwen", id="qwen"),
         pytest.param([{"f": "{}"}], Mode.FC, "tool_calls", id="tool calls"),
     ],
 )

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.run_options import WITHOUT_KEYS, declare_run_options
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES, list_run_syntaxes
 from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, read_profiles
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.models import official_models
 from pytest_fcbench.models.price_table import known_price, litellm_models
 from pytest_fcbench.models.registry import PROVIDERS
 
@@ -19,6 +22,8 @@ PAGE = "own-models"
 EXAMPLES = (
     "fcbench models",
     "fcbench models gpt-4o",
+    "fcbench models --families qwen3-8b",
+    "fcbench models --syntaxes",
 )
 _MOST = 40
 """The most ids that are listed without --all."""
@@ -30,10 +35,25 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "word", nargs="?", metavar="WORD", help="list the ids of litellm that contain this word"
     )
     parser.add_argument("--all", action="store_true", help=f"list more than {_MOST} ids")
+    official = parser.add_mutually_exclusive_group()
+    official.add_argument(
+        "--families",
+        action="store_true",
+        help="list the models of the official registry for --fcbench-as, by official handler",
+    )
+    official.add_argument(
+        "--syntaxes", action="store_true", help="list the ways to write calls, for --fcbench-syntax"
+    )
     declare_run_options(parser, ("config",))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
+    if chosen.families:
+        print_lines(list_families(chosen.word))
+        return 0
+    if chosen.syntaxes:
+        print_lines(list_syntaxes(chosen.word or ""))
+        return 0
     # litellm's table also has models for embeddings, images and audio.
     chat_models = {name: row for name, row in litellm_models().items() if row.get("mode") == "chat"}
     if chosen.word is None:
@@ -79,6 +99,37 @@ def run_command(chosen: argparse.Namespace) -> int:
     if len(shown) < len(lines):
         print(f"and {len(lines) - len(shown)} more; --all shows them")
     return 0
+
+
+def list_families(word: str | None) -> list[str]:
+    """List the official models whose id contains a word. Raises ``UsageError`` where there is none."""
+    listed = []
+    for family in official_models.FAMILIES:
+        if named := [name for name in family.models if (word or "").lower() in name.lower()]:
+            listed.append(f"{family.handler}: {family.mode}, {family.names} names, {family.syntax}")
+            listed += [f"  {name}" for name in named]
+    if not listed:
+        raise UsageError(
+            f"the official registry has no model whose id contains {word!r}; leave the word out for all"
+        )
+    return listed
+
+
+def list_syntaxes(word: str) -> list[str]:
+    """List the syntaxes whose name contains a word, with the official handlers that read them."""
+    readers: dict[str, list[str]] = {}
+    for family in official_models.FAMILIES:
+        readers.setdefault(family.syntax, []).append(family.handler)
+    listed = []
+    for name in list_run_syntaxes():
+        if word.lower() in name:
+            syntax = SYNTAXES[name]
+            mode = syntax.mode if syntax else Mode.FC
+            by = ", ".join(dict.fromkeys(readers.get(name, ["no official handler of today"])))
+            listed.append(f"{name:<24} {mode:<7} {by}")
+    if not listed:
+        raise UsageError(f"there is no syntax whose name contains {word!r}; leave the word out for all")
+    return listed
 
 
 def _describe_price(price: Price | None) -> str:

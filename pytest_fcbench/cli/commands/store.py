@@ -33,7 +33,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.domain.transcript import Completion, Transcript
+from pytest_fcbench.domain.transcript import Completion, Fault, Transcript
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.baselines.official_results import find_result_path, select_judged_text, write_row
 from pytest_fcbench.run.context import RunContext
@@ -293,16 +293,21 @@ def _import(chosen: argparse.Namespace, settings: Settings) -> None:
             replayed, store, registry.describe_identity(settings), refresh=chosen.force, immediate=True
         )
         answers: list[Completion] = []
-        reused = 0
+        reused = other_turns = 0
         for entry in entries:
             before = model.reused
             for _, transcript in _hold_conversations(model, context, [entry]):
+                if transcript.last.fault is Fault.OTHER_TURNS:
+                    other_turns += 1
+                    continue
                 answers += transcript.completions
                 reused += model.reused - before
     faults = sum(answer.fault is not None for answer in answers)
     print(f"{len(answers) - faults - reused:,} answers imported, {reused:,} were already stored")
     if faults:
         print(f"{faults:,} results are errors of calls, which are not stored")
+    if other_turns:
+        print(f"{other_turns:,} conversations have another number of turns than their entry: left out")
     if later := len(named) - len(entries):
         print(f"{later:,} depend on earlier conversations; judge them with replay:{chosen.folder}")
     if unknown := len(results) - len(named):

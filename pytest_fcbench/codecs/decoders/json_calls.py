@@ -21,6 +21,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from pytest_fcbench.codecs.decoders.json_text import find_json_values
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat, as_call
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets
 from pytest_fcbench.domain.transcript import Call
@@ -79,25 +80,10 @@ def _find_list_of_objects(text: str) -> str | None:
     return text[start.start() : end.end()] if start and end else None
 
 
-_VALUE = re.compile(r"\[\s*[{\]]|\{\s*\"")
-"""The beginning of a list of calls, of an empty list or of a call; other brackets belong to prose."""
-
-
 def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read the JSON values of a text leniently and ignore the text between them. Raises ``Undecodable``."""
-    decoder, at = json.JSONDecoder(), 0
-    items: list[object] = []
-    while found := _VALUE.search(text, at):
-        try:
-            value, at = decoder.raw_decode(text, found.start())
-        except (ValueError, RecursionError) as error:
-            # Nothing behind a broken value is read: it could be a part of it.
-            raise Undecodable(f"not JSON: {str(error) or type(error).__name__}") from None
-        items += value if isinstance(value, list) else [value]
-    if not at:
-        raise Undecodable("there is no JSON list of calls")
     calls = []
-    for item in items:
+    for item in find_json_values(text):
         if not isinstance(item, Mapping) or not isinstance(name := item.get("function"), str):
             raise Undecodable('expected objects with "function" and "parameters"')
         calls.append(as_call(name, item.get("parameters", {})))

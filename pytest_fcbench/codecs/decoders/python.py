@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_fence
-from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
+from pytest_fcbench.codecs.python_syntax import parse_expression, parse_module, write_expression
 from pytest_fcbench.domain.transcript import Call
 
 Binary: TypeAlias = Callable[[object, object], object]
@@ -64,6 +64,15 @@ def parse_official_between_tags(text: str) -> tuple[Call, ...]:
     return _read_calls(nodes, _read_official_call)
 
 
+def parse_official_statements(text: str) -> tuple[Call, ...]:
+    """Read statements, each of which is a call or has one as its value. Raises ``Undecodable``."""
+    try:
+        statements = parse_module(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
+    return _read_calls([getattr(each, "value", None) for each in statements], _read_official_call)
+
+
 def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read a text leniently: any fence, any white space, positional arguments. Raises ``Undecodable``."""
     text = strip_fence(text)
@@ -83,7 +92,7 @@ def _parse_text(text: str) -> ast.expr:
         raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
 
 
-def _read_calls(nodes: list[ast.expr], read: Callable[[ast.Call], Call]) -> tuple[Call, ...]:
+def _read_calls(nodes: Sequence[ast.AST | None], read: Callable[[ast.Call], Call]) -> tuple[Call, ...]:
     calls = []
     try:
         for node in nodes:

@@ -12,8 +12,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.decoders import json_calls, model_syntaxes, python, tagged, xml_calls
+from pytest_fcbench.codecs.decoders import json_calls, python, tagged, xml_calls
+from pytest_fcbench.codecs.decoders.families.arch import ARCH
+from pytest_fcbench.codecs.decoders.families.bitagent import BITAGENT
+from pytest_fcbench.codecs.decoders.families.cohere import COHERE
+from pytest_fcbench.codecs.decoders.families.falcon import FALCON
+from pytest_fcbench.codecs.decoders.families.functiongemma import FUNCTIONGEMMA
+from pytest_fcbench.codecs.decoders.families.gemini import GEMINI, GEMINI_PYTHON
+from pytest_fcbench.codecs.decoders.families.glm import GLM
+from pytest_fcbench.codecs.decoders.families.gorilla import GORILLA
+from pytest_fcbench.codecs.decoders.families.granite import GRANITE_3, GRANITE_20B
+from pytest_fcbench.codecs.decoders.families.hammer import HAMMER
+from pytest_fcbench.codecs.decoders.families.hermes import HERMES
+from pytest_fcbench.codecs.decoders.families.llama_3_1 import LLAMA_3_1
+from pytest_fcbench.codecs.decoders.families.minicpm import MINICPM
+from pytest_fcbench.codecs.decoders.families.mining import MINING
+from pytest_fcbench.codecs.decoders.families.mistral import MISTRAL
+from pytest_fcbench.codecs.decoders.families.nemotron import NEMOTRON
+from pytest_fcbench.codecs.decoders.families.nova import NOVA
+from pytest_fcbench.codecs.decoders.families.phi import PHI, PHI_PYTHON
+from pytest_fcbench.codecs.decoders.families.tagged_json import GRANITE_4, QWEN
+from pytest_fcbench.codecs.decoders.families.think_agent import THINK_AGENT
+from pytest_fcbench.codecs.decoders.families.xlam import XLAM, XLAM_2
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import (
     WRONG_FORMAT,
@@ -25,6 +45,8 @@ from pytest_fcbench.codecs.decoders.outcome import (
     WrongFormat,
     as_call,
 )
+from pytest_fcbench.codecs.decoders.python_calls import PYTHON, PYTHON_BEHIND_REASONING
+from pytest_fcbench.codecs.decoders.reasoning import drop_reasoning
 from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, read_every_language
 from pytest_fcbench.codecs.decoders.wrapping import OPENING, strip_fence
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
@@ -54,30 +76,39 @@ _FORMATS: Mapping[str, Syntax] = {
 }
 """The syntaxes of the prompt formats other than ``python``; their entries are all Python's."""
 
-_PYTHON = Syntax(
-    Mode.PROMPT,
-    {
-        Language.PYTHON: python.parse_official,
-        Language.JAVA: java.parse_official,
-        Language.JAVASCRIPT: javascript.parse_official,
-    },
-    {
-        Language.PYTHON: python.parse_corrected,
-        Language.JAVA: java.parse_corrected,
-        Language.JAVASCRIPT: javascript.parse_corrected,
-    },
-    looks_so=lambda text: text.startswith("[") and not text.startswith('[{"'),
-)
-
 SYNTAXES: Registry[Syntax | None] = Registry(
     "syntax",
     "fcbench.decoders",
     {
         "tool_calls": None,
-        "python": _PYTHON,
-        "hermes": model_syntaxes.HERMES,
-        "xlam": model_syntaxes.XLAM,
-        "glm": model_syntaxes.GLM,
+        "python": PYTHON,
+        "python_behind_reasoning": PYTHON_BEHIND_REASONING,
+        "arch": ARCH,
+        "bitagent": BITAGENT,
+        "cohere": COHERE,
+        "falcon": FALCON,
+        "functiongemma": FUNCTIONGEMMA,
+        "gemini": GEMINI,
+        "gemini_python": GEMINI_PYTHON,
+        "glm": GLM,
+        "gorilla": GORILLA,
+        "granite_20b": GRANITE_20B,
+        "granite_3": GRANITE_3,
+        "granite_4": GRANITE_4,
+        "hammer": HAMMER,
+        "hermes": HERMES,
+        "llama_3_1": LLAMA_3_1,
+        "minicpm": MINICPM,
+        "mining": MINING,
+        "mistral": MISTRAL,
+        "nemotron": NEMOTRON,
+        "nova": NOVA,
+        "phi": PHI,
+        "phi_python": PHI_PYTHON,
+        "qwen": QWEN,
+        "think_agent": THINK_AGENT,
+        "xlam": XLAM,
+        "xlam_2": XLAM_2,
         **_FORMATS,
     },
 )
@@ -89,15 +120,6 @@ A distribution adds a ``Syntax`` by an entry point of the group ``fcbench.decode
 def list_run_syntaxes() -> tuple[str, ...]:
     """Return the syntaxes in which a run can be answered; the others belong to single entries."""
     return tuple(name for name in SYNTAXES if name not in _FORMATS)
-
-
-def find_family_syntax(model: str) -> str | None:
-    """Return the syntax that a model of this name writes by itself, or None for unknown families."""
-    words = model.casefold()
-    for name, syntax in SYNTAXES.items():
-        if syntax and any(family in words for family in syntax.families):
-            return name
-    return None
 
 
 def guess_syntax(texts: Sequence[str]) -> str | None:
@@ -116,17 +138,23 @@ def read_official(completion: Completion, syntax: str, language: Language) -> Ca
     """Read an answer as the official handlers do (``decode_ast`` of the OpenAI and the OSS handlers)."""
     reader = SYNTAXES[syntax]
     try:
-        if reader is not None:
+        if reader is not None and not (reader.mode is Mode.FC and completion.tool_calls):
             if completion.text is None:
                 raise Undecodable(_describe_answer_without_text(completion))
             if completion.in_parts:
                 raise Undecodable("the content is a list of parts, not a text")
             return Calls(reader.official[language](completion.text))
         # Official: a text is taken for a list of calls, so that only an empty one can be read.
-        if completion.tool_calls is None and (completion.text != "" or completion.in_parts):
+        if (
+            reader is None
+            and completion.tool_calls is None
+            and (completion.text != "" or completion.in_parts)
+        ):
             if completion.text is None:
                 raise Undecodable(_describe_answer_without_text(completion))
             raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
+        if reader is not None and reader.parts:
+            return Calls(reader.parts(completion.tool_calls or ()))
         # All arguments are decoded before any is looked at, as the official decoder does.
         decoded = [_decode_arguments(call) for call in completion.tool_calls or ()]
         return Calls(tuple(as_call(name, arguments) for name, arguments in decoded))
@@ -208,7 +236,8 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
     reader = SYNTAXES[syntax]
     parts = completion.tool_calls or ()
     tool_calls = [part for part in parts if isinstance(part, ToolCall)]
-    text = "\n".join([completion.text or "", *(part for part in parts if isinstance(part, str))]).strip()
+    text = "\n".join([completion.text or "", *(part for part in parts if isinstance(part, str))])
+    text = drop_reasoning(text).strip()
     try:
         if tool_calls:
             return Calls(tuple(offer.normalise_call(_read_tool_call(call)) for call in tool_calls))

@@ -47,3 +47,12 @@ def find_between(text: str, opening: str, closing: str, start: int = 0) -> tuple
     begin += len(opening)
     end = text.find(closing, begin)
     return None if end < 0 else (begin, end)
+
+
+def find_all_between(text: str, opening: str, closing: str) -> list[str]:
+    """Return all texts between two marks, in time that grows with the length of the text only."""
+    found, at = [], 0
+    while place := find_between(text, opening, closing, at):
+        found.append(text[slice(*place)])
+        at = place[1] + len(closing)
+    return found

@@ -20,13 +20,12 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     if not isinstance(entry.expectation, ExpectedCalls):
         raise TypeError(f"{entry.key} has no expected calls")
     unscored = find_unscored_cause(entry, transcript)
-    # Both profiles count a context that overflows as the model's failure.
-    if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(OVERFLOW, unscored or OVERFLOW)
     syntax, names, language = transcript.prompting.syntax, transcript.prompting.names, entry.category.language
     strict = read_official(transcript.last, syntax, language)
     verdict = official.match_calls(entry, entry.expectation, strict, names)
     if unscored:
         return Judgement(verdict, unscored)
+    if transcript.last.fault is Fault.OVERFLOW:
+        return Judgement(verdict, OVERFLOW)
     lenient = read_corrected(transcript.last, syntax, language, Offer(entry.functions, names))
     return Judgement(verdict, corrected.match_calls(entry, entry.expectation, lenient))

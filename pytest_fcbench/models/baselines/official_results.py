@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -39,13 +39,21 @@ def find_result_path(category: Category, kind: str = "result") -> Path:
     return Path(category.group, *folders, f"BFCL_v4_{category.name}_{kind}.json")
 
 
+_VENDOR_KEYS = ({"tool_name", "parameters"}, {"name", "arguments"})
+_MANY_TURNS = "multi_turn"
+"""The beginning of the ids of conversations that are judged by states."""
 _PER_STEP = ("result", "input_token_count", "output_token_count", "latency", "reasoning_content")
 
 
 def read_turns(row: Mapping[str, object]) -> Turns:
     """Return the completions of a row by turn and step."""
     result = row["result"]
-    if not isinstance(result, list) or not result or not all(isinstance(turn, list) for turn in result):
+    if not isinstance(result, list) or not result:
+        return ((_read_step(row),),)
+    if str(row.get("id")).startswith(_MANY_TURNS) and all(isinstance(turn, str) for turn in result):
+        # Official: the characters of a text are taken for its steps, none of which is a call.
+        return tuple((Completion(text=turn, in_parts=True),) for turn in result)
+    if not all(isinstance(turn, list) for turn in result):
         return ((_read_step(row),),)
     return tuple(
         tuple(
@@ -65,7 +73,13 @@ def _read_step(row: Mapping[str, object]) -> Completion:
     result = row["result"]
     text, tool_calls, fault = None, None, None
     if isinstance(result, list):
-        tool_calls = tuple(part_from_json(item) for item in result)
+        # Objects of vendors with a key for the name stay as they are: which key that is, the syntax knows.
+        tool_calls = tuple(
+            json.dumps(item)
+            if isinstance(item, dict) and any(keys <= item.keys() for keys in _VENDOR_KEYS)
+            else part_from_json(item)
+            for item in result
+        )
     elif isinstance(result, str):
         text = result
         if text.startswith(_ERROR):
@@ -124,11 +138,16 @@ def write_row(entry: Entry, turns: Turns) -> dict[str, object]:
             value = values[-1][-1]
             known = value is not None or name == "result"
         else:
-            value = values
+            value = [_join_text(turn, parts) for turn, parts in zip(turns, values, strict=True)]
             known = name == "result" or any(part is not None for parts in values for part in parts)
         if known:
             row[name] = value
     return row
+
+
+def _join_text(turn: Sequence[Completion], values: list[object]) -> object:
+    """Return the values of a turn's steps; the text of a turn that was a text is not put into a list."""
+    return values[0] if len(turn) == 1 and turn[0].in_parts and values[0] is not None else values
 
 
 def _read_number(value: object) -> float | None:

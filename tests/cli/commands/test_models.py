@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli.main import main
+from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from tests.cli.conftest import Refusal
 
 FILE = """\
@@ -86,3 +87,23 @@ def test_a_word_that_nobody_has(run_refused: Refusal) -> None:
 def test_a_broken_file_is_told(run_refused: Refusal) -> None:
     Path("fcbench.yaml").write_text("models: [x]\n")
     assert "fcbench.yaml:1: models: must be a mapping" in run_refused("models")
+
+
+def test_official_models_are_listed_by_handler(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "--families", "hammer2.1-7b"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "HammerHandler: fc, dotted names, hammer",
+        "  MadeAgents/Hammer2.1-7b",
+    ]
+
+
+def test_syntaxes_are_listed_with_their_handlers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "--syntaxes"]) == 0
+    rows = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == list(list_run_syntaxes())
+    assert ["xlam_2", "fc", "SalesforceLlamaHandler, SalesforceQwenHandler"] in rows
+
+
+def test_a_family_or_syntax_that_nobody_has(run_refused: Refusal) -> None:
+    assert "has no model whose id contains 'gpt-9'" in run_refused("models", "--families", "gpt-9")
+    assert "there is no syntax whose name contains 'cobol'" in run_refused("models", "--syntaxes", "cobol")

@@ -14,7 +14,6 @@ from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Prose, R
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
     Offer,
-    find_family_syntax,
     guess_syntax,
     list_run_syntaxes,
     read_corrected,
@@ -81,10 +80,10 @@ HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
         ([], None),
         (["No."], None),
         (["  [f(x=1)]", "[g()]", "No."], "python"),
-        ([HERMES], "hermes"),
+        ([HERMES], "qwen"),
         (['[{"name": "f", "arguments": {}}]'], "xlam"),
         (['f\n{"x": 1}'], "glm"),
-        (["[f(x=1)]", HERMES], "hermes"),
+        (["[f(x=1)]", HERMES], "qwen"),
         (["[f(x=1)]", "[f()]", HERMES], "python"),
     ],
 )
@@ -435,7 +434,7 @@ def test_a_hostile_answer_is_read_at_once(text: str) -> None:
 
     def read_all() -> None:
         for completion in shown:
-            for syntax in ("python", "tool_calls", "hermes", "xlam", "glm"):
+            for syntax in list_run_syntaxes():
                 decode_official(completion, syntax)
                 decode_corrected(completion, syntax)
 
@@ -545,22 +544,8 @@ def test_a_call_of_an_unknown_function_is_a_call(syntax: str, text: str) -> None
 
 
 def test_a_run_is_not_answered_in_a_prompt_format() -> None:
-    assert list_run_syntaxes() == ("tool_calls", "python", "hermes", "xlam", "glm")
+    assert set(SYNTAXES) - set(list_run_syntaxes()) == {each.syntax for each in FORMATS} - {"python"}
     assert {chosen.syntax for chosen in FORMATS} <= SYNTAXES.keys()
-
-
-@pytest.mark.parametrize(
-    ("model", "syntax"),
-    [
-        ("hosted_vllm/Qwen/Qwen3-8B", "hermes"),
-        ("NousResearch/Hermes-3-Llama-3.1-8B", "hermes"),
-        ("Salesforce/Llama-xLAM-2-8b-fc-r", "xlam"),
-        ("zai-org/glm-4-9b-chat", "glm"),
-        ("gpt-4o", None),
-    ],
-)
-def test_the_syntax_of_a_family_is_found_by_the_name_of_a_model(model: str, syntax: str | None) -> None:
-    assert find_family_syntax(model) == syntax
 
 
 def read_capitals(text: str) -> tuple[Call, ...]:

@@ -315,16 +315,17 @@ def test_a_set_aside_entry_is_not_scored_in_the_corrected_profile() -> None:
     assert judgement.corrected == NotScored("set_aside", "the expected value contradicts its type")
 
 
-def test_context_overflow_is_the_models_failure() -> None:
-    judgement = judge(make_entry(), make_transcript(Completion(fault=Fault.OVERFLOW)))
-    assert name_outcomes(judgement) == ("context_overflow", "context_overflow")
+def test_context_overflow_is_the_models_failure_and_officially_a_text() -> None:
+    overflow = Completion(text="Error during inference: context length", fault=Fault.OVERFLOW)
+    judgement = judge(make_entry(), make_transcript(overflow))
+    assert name_outcomes(judgement) == ("ast_decoder:decoder_failed", "context_overflow")
 
 
 def test_a_set_aside_entry_is_not_scored_even_when_it_overflowed() -> None:
     """Else the corrected profile counts the entry for some models and leaves it out for others."""
     entry = make_entry(set_aside="bad data")
     judgement = judge(entry, make_transcript(Completion(fault=Fault.OVERFLOW)))
-    assert name_outcomes(judgement) == ("context_overflow", "not scored: set_aside")
+    assert name_outcomes(judgement) == ("ast_decoder:decoder_failed", "not scored: set_aside")
 
 
 def test_an_inference_error_is_judged_as_text_officially_and_not_scored_else() -> None:

@@ -229,7 +229,8 @@ def test_what_is_not_one_call_is_judged_as_any_answer(
 
 def test_a_fault_and_bad_data_are_no_verdict_on_a_call() -> None:
     entry, right = make_sql_entry(SALE), tool_calls(("sql_execute", SALE))
-    overflow = sql.judge(entry, make_transcript(replace(right, fault=Fault.OVERFLOW)))
+    told = Completion(text="Error during inference: context length", fault=Fault.OVERFLOW)
+    overflow = sql.judge(entry, make_transcript(told))
     assert {verdict.status for verdict in (overflow.official, overflow.corrected)} == {"failed"}
     aside = sql.judge(replace(entry, set_aside="bad"), make_transcript(right))
     assert aside == Judgement(Passed(), NotScored(SET_ASIDE, "bad"))

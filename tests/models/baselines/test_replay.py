@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, Fault, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Judgement, Passed
 from pytest_fcbench.models.baselines import replay
@@ -237,9 +237,7 @@ def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
     [
         pytest.param([[{"f": "{}"}], "Sorry."], Mode.FC, "tool_calls", id="tool calls"),
         pytest.param(["[f(a=1)]", "Sorry."], Mode.PROMPT, "python", id="python"),
-        pytest.param(
-            ['\n<tool_call>\n{"name": "f"}\n</tool_call>', "Sorry."], Mode.FC, "hermes", id="hermes"
-        ),
+        pytest.param(['\n<tool_call>\n{"name": "f"}\n</tool_call>', "Sorry."], Mode.FC, "qwen", id="qwen"),
         pytest.param(['[{"name": "f", "arguments": {}}]', "Sorry."], Mode.FC, "xlam", id="xlam list"),
         pytest.param(['{"tool_calls": []}', "Sorry."], Mode.FC, "xlam", id="xlam object"),
         pytest.param(['weather_forecast\n{"a": 1}', "Sorry."], Mode.FC, "glm", id="glm"),
@@ -249,7 +247,7 @@ def test_an_error_among_steps_stays_where_it_is(tmp_path: Path) -> None:
             [[["No."], [[], [{"f": "{}"}]]]], Mode.FC, "tool_calls", id="tool calls in a later step"
         ),
         pytest.param([[["No."], ["No.", "[f()]"]]], Mode.PROMPT, "python", id="python in a later step"),
-        pytest.param([[["No."], ["<tool_call>"]]], Mode.FC, "hermes", id="hermes in a later turn"),
+        pytest.param([[["No."], ["<tool_call>\n{}"]]], Mode.FC, "qwen", id="qwen in a later turn"),
     ],
 )
 def test_mode_and_syntax_are_seen_from_all_results(
@@ -259,6 +257,39 @@ def test_mode_and_syntax_are_seen_from_all_results(
         _write_results(tmp_path, *[_make_row(result, number) for number, result in enumerate(results)])
     )
     assert (model.recorded.mode, model.recorded.syntax) == (mode, syntax)
+
+
+CALLS = [{"a.b": "{}"}, {"c_d": "{}"}]
+
+
+@pytest.mark.parametrize(
+    ("result", "names", "told"),
+    [
+        (CALLS, Names.DOTTED, "answers look like tool_calls with dotted names; --fcbench-as=OFFICIAL_ID"),
+        ([{"a.b": "{}"}] + [{"c_d": "{}"}] * 50, Names.UNDERSCORED, None),
+        (
+            '{"name": "a.b", "parameters": {}}',
+            Names.DOTTED,
+            "answers look like llama_3_1 with dotted names; --fcbench-as=OFFICIAL_ID",
+        ),
+        ("[a.b()]", None, None),
+    ],
+    ids=["one in two", "one in 51", "text", "prompting shows them anyway"],
+)
+def test_names_are_recognised_from_the_calls_and_told(
+    tmp_path: Path, result: object, names: Names | None, told: str | None
+) -> None:
+    model = replay.load(_write_results(tmp_path, _make_row(result, 0)))
+    assert model.recorded.names == names
+    assert [note.startswith(str(told)) for note in model.notes] == ([True] if told else [])
+
+
+def test_a_folder_with_an_official_name_is_read_as_its_model(tmp_path: Path) -> None:
+    folder = tmp_path / "MadeAgents_Hammer2.1-7b"
+    _write_results(folder, _make_row("```\n[]\n```"))
+    model = replay.load(folder)
+    assert (model.recorded.syntax, model.recorded.names) == ("hammer", Names.DOTTED)
+    assert model.notes == ("answers are read as those of MadeAgents/Hammer2.1-7b (hammer, dotted names)",)
 
 
 # A scorecard of ours

@@ -10,17 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders import model_syntaxes
+from pytest_fcbench.codecs.decoders.families.glm import parse_glm
+from pytest_fcbench.codecs.decoders.families.hermes import parse_hermes, parse_hermes_as_texts
+from pytest_fcbench.codecs.decoders.families.xlam import parse_xlam
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
 READERS = {
-    "hermes": model_syntaxes.parse_hermes,
-    "hermes_texts": model_syntaxes.parse_hermes_as_texts,
-    "xlam": model_syntaxes.parse_xlam,
-    "glm": model_syntaxes.parse_glm,
+    "hermes": parse_hermes,
+    "hermes_texts": parse_hermes_as_texts,
+    "xlam": parse_xlam,
+    "glm": parse_glm,
 }
 
 
@@ -32,47 +34,47 @@ def wrap_in_tags(*lines: str) -> str:
 ONE = '{"name": "f", "arguments": {"x": 1}}'
 
 READ = {
-    "hermes, one": (model_syntaxes.parse_hermes, wrap_in_tags(ONE), (Call("f", {"x": 1}),)),
+    "hermes, one": (parse_hermes, wrap_in_tags(ONE), (Call("f", {"x": 1}),)),
     "hermes, two": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         wrap_in_tags(ONE, '{"name": "g.h", "arguments": {}}'),
         (Call("f", {"x": 1}), Call("g.h", {})),
     ),
     "hermes, two lines in one pair": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         f"<tool_call>\n{ONE}\n{ONE}\n</tool_call>",
         (Call("f", {"x": 1}), Call("f", {"x": 1})),
     ),
     "hermes, words around": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         f"Well:\n{wrap_in_tags(ONE)}\nDone.",
         (Call("f", {"x": 1}),),
     ),
     "hermes, single quotes": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         wrap_in_tags("{'name': 'f', 'arguments': {'x': 'a'}}"),
         (Call("f", {"x": "a"}),),
     ),
-    "hermes, end missing": (model_syntaxes.parse_hermes, f"<tool_call>\n{ONE}", (Call("f", {"x": 1}),)),
-    "hermes, no tags": (model_syntaxes.parse_hermes, ONE, ()),
-    "hermes, tags within a line": (model_syntaxes.parse_hermes, f"<tool_call>{ONE}</tool_call>", ()),
-    "hermes, empty": (model_syntaxes.parse_hermes, "", ()),
+    "hermes, end missing": (parse_hermes, f"<tool_call>\n{ONE}", (Call("f", {"x": 1}),)),
+    "hermes, no tags": (parse_hermes, ONE, ()),
+    "hermes, tags within a line": (parse_hermes, f"<tool_call>{ONE}</tool_call>", ()),
+    "hermes, empty": (parse_hermes, "", ()),
     "hermes_texts": (
-        model_syntaxes.parse_hermes_as_texts,
+        parse_hermes_as_texts,
         wrap_in_tags('{"name": "f", "arguments": {"x": 1, "y": [true, null], "z": "a"}}'),
         (Call("f", {"x": "1", "y": "[True, None]", "z": "a"}),),
     ),
-    "xlam, list": (model_syntaxes.parse_xlam, f"[{ONE}, {ONE}]", (Call("f", {"x": 1}), Call("f", {"x": 1}))),
-    "xlam, object": (model_syntaxes.parse_xlam, f'{{"tool_calls": [{ONE}]}}', (Call("f", {"x": 1}),)),
+    "xlam, list": (parse_xlam, f"[{ONE}, {ONE}]", (Call("f", {"x": 1}), Call("f", {"x": 1}))),
+    "xlam, object": (parse_xlam, f'{{"tool_calls": [{ONE}]}}', (Call("f", {"x": 1}),)),
     "xlam, more keys": (
-        model_syntaxes.parse_xlam,
+        parse_xlam,
         '[{"name": "f", "arguments": {}, "id": 1}]',
         (Call("f", {}),),
     ),
-    "xlam, no calls": (model_syntaxes.parse_xlam, "[]", ()),
-    "xlam, name is no text": (model_syntaxes.parse_xlam, '[{"name": 5, "arguments": {}}]', (Call("5", {}),)),
-    "glm": (model_syntaxes.parse_glm, 'f\n{"x": 1}', (Call("f", {"x": 1}),)),
-    "glm, more lines": (model_syntaxes.parse_glm, 'f\n{"x": 1}\nDone.', (Call("f", {"x": 1}),)),
+    "xlam, no calls": (parse_xlam, "[]", ()),
+    "xlam, name is no text": (parse_xlam, '[{"name": 5, "arguments": {}}]', (Call("5", {}),)),
+    "glm": (parse_glm, 'f\n{"x": 1}', (Call("f", {"x": 1}),)),
+    "glm, more lines": (parse_glm, 'f\n{"x": 1}\nDone.', (Call("f", {"x": 1}),)),
 }
 
 
@@ -84,54 +86,54 @@ def test_calls_in_the_syntax_are_read(
 
 
 REFUSED = {
-    "hermes, no JSON": (model_syntaxes.parse_hermes, wrap_in_tags("f(x=1)"), Undecodable, "not JSON"),
+    "hermes, no JSON": (parse_hermes, wrap_in_tags("f(x=1)"), Undecodable, "not JSON"),
     "hermes, apostrophe": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         wrap_in_tags('{"name": "f", "arguments": {"x": "it\'s"}}'),
         Undecodable,
         "not JSON",
     ),
     "hermes, no object": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         wrap_in_tags("[1]"),
         Undecodable,
         'expected an object with "name"',
     ),
     "hermes, no name": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         wrap_in_tags('{"arguments": {}}'),
         Undecodable,
         'with "name"',
     ),
     "hermes, no arguments": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         wrap_in_tags('{"name": "f"}'),
         Undecodable,
         "'f' has no",
     ),
     "hermes, arguments in a list": (
-        model_syntaxes.parse_hermes,
+        parse_hermes,
         wrap_in_tags('{"name": "f", "arguments": [1]}'),
         WrongFormat,
         "the arguments of 'f' are list",
     ),
-    "xlam, prose": (model_syntaxes.parse_xlam, "I cannot help.", Undecodable, "not JSON"),
-    "xlam, empty": (model_syntaxes.parse_xlam, "", Undecodable, "not JSON"),
-    "xlam, number": (model_syntaxes.parse_xlam, "5", Undecodable, "found int"),
-    "xlam, no list": (model_syntaxes.parse_xlam, '{"tool_calls": 5}', Undecodable, "found int"),
-    "xlam, other object": (model_syntaxes.parse_xlam, "{}", Undecodable, "found NoneType"),
-    "xlam, texts": (model_syntaxes.parse_xlam, '["f"]', Undecodable, 'expected an object with "name"'),
+    "xlam, prose": (parse_xlam, "I cannot help.", Undecodable, "not JSON"),
+    "xlam, empty": (parse_xlam, "", Undecodable, "not JSON"),
+    "xlam, number": (parse_xlam, "5", Undecodable, "found int"),
+    "xlam, no list": (parse_xlam, '{"tool_calls": 5}', Undecodable, "found int"),
+    "xlam, other object": (parse_xlam, "{}", Undecodable, "found NoneType"),
+    "xlam, texts": (parse_xlam, '["f"]', Undecodable, 'expected an object with "name"'),
     "xlam, arguments as text": (
-        model_syntaxes.parse_xlam,
+        parse_xlam,
         '[{"name": "f", "arguments": "{}"}]',
         WrongFormat,
         "the arguments of 'f' are str",
     ),
-    "glm, one line": (model_syntaxes.parse_glm, "I cannot help.", WrongFormat, "a name without arguments"),
-    "glm, empty": (model_syntaxes.parse_glm, "", WrongFormat, "a name without arguments"),
-    "glm, prose": (model_syntaxes.parse_glm, "I cannot\nhelp.", Undecodable, "not JSON"),
+    "glm, one line": (parse_glm, "I cannot help.", WrongFormat, "a name without arguments"),
+    "glm, empty": (parse_glm, "", WrongFormat, "a name without arguments"),
+    "glm, prose": (parse_glm, "I cannot\nhelp.", Undecodable, "not JSON"),
     "glm, arguments in a list": (
-        model_syntaxes.parse_glm,
+        parse_glm,
         "f\n[1]",
         WrongFormat,
         "the arguments of 'f' are list",
@@ -190,10 +192,10 @@ arguments = st.dictionaries(
 def test_calls_written_as_json_are_read_back(given_arguments: list[dict[str, object]]) -> None:
     calls = tuple(Call(f"f{index}", values) for index, values in enumerate(given_arguments))
     written = [json.dumps({"name": call.name, "arguments": call.arguments}) for call in calls]
-    assert model_syntaxes.parse_hermes(wrap_in_tags(*written)) == calls
-    assert model_syntaxes.parse_xlam(f"[{', '.join(written)}]") == calls
+    assert parse_hermes(wrap_in_tags(*written)) == calls
+    assert parse_xlam(f"[{', '.join(written)}]") == calls
     for call in calls:
-        assert model_syntaxes.parse_glm(f"{call.name}\n{json.dumps(call.arguments)}") == (call,)
+        assert parse_glm(f"{call.name}\n{json.dumps(call.arguments)}") == (call,)
 
 
 def read_or_refused(reader: Callable[[str], tuple[Call, ...]], text: str) -> bool:

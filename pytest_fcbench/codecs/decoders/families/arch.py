@@ -1,0 +1,36 @@
+"""Calls of Arch-Agent: JSON objects between ``<tool_call>`` and ``</tool_call>`` lines.
+
+Official: ``ArchHandler``. A text without one is no answer that can be read.
+"""
+
+from __future__ import annotations
+
+from pytest_fcbench.codecs.decoders.families.parts import read_calls_only
+from pytest_fcbench.codecs.decoders.families.tagged_json import find_tagged_texts
+from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.python_literal import evaluate_text
+from pytest_fcbench.codecs.decoders.syntax import read_json_calls
+from pytest_fcbench.domain.transcript import Call
+
+
+def parse_arch(text: str) -> tuple[Call, ...]:
+    """Read every tagged object, as JSON or else as a Python literal.
+
+    Raises ``Undecodable``, ``WrongFormat``.
+    """
+    found = find_tagged_texts(text)
+    if not found:
+        raise Undecodable("the model did not return a list of calls")
+    return read_named_calls([_decode(piece) for piece in found])
+
+
+def _decode(text: str) -> object:
+    try:
+        value = from_json(text)
+    except Undecodable:
+        return evaluate_text(text)
+    return evaluate_text(value) if isinstance(value, str) else value
+
+
+ARCH = read_json_calls(parse_arch, parts=read_calls_only)

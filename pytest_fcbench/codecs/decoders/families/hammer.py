@@ -1,0 +1,53 @@
+"""Calls of Hammer 2.1: a JSON list of objects with ``name`` and ``arguments``, fenced.
+
+Official: ``HammerHandler``.
+"""
+
+from __future__ import annotations
+
+from pytest_fcbench.codecs.call_texts import write_spaced
+from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
+from pytest_fcbench.codecs.decoders.syntax import read_json_calls
+from pytest_fcbench.domain.transcript import Call
+
+
+def parse_hammer(text: str) -> tuple[Call, ...]:
+    """Read a JSON list of calls; a text that is no JSON calls nothing.
+
+    Raises ``Undecodable``, ``WrongFormat``.
+    """
+    value = _decode(text)
+    # Official: the members of anything are looked at, so that an empty text or object calls nothing.
+    if not isinstance(value, list | str | dict):
+        raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
+    return read_named_calls(list(value))
+
+
+def read_call_texts(text: str) -> tuple[str, ...]:
+    """Read the calls to carry out: of a list, or under ``tool_calls``; other members are left out.
+
+    Raises ``Undecodable``, ``WrongFormat``.
+    """
+    value = _decode(text)
+    if isinstance(value, dict):
+        value = value.get("tool_calls", [])
+        value = value if isinstance(value, list) else [value]
+    found = value if isinstance(value, list) else []
+    calls = [item for item in found if isinstance(item, dict)]
+    return write_spaced([as_call(str(item.get("name", "")), item.get("arguments", {})) for item in calls])
+
+
+def _decode(text: str) -> object:
+    try:
+        return from_json(text.replace("```", ""))
+    except Undecodable:
+        return []
+
+
+HAMMER = read_json_calls(
+    parse_hammer,
+    lambda text: text.replace("```", "").strip().startswith('[{"name"') and text.startswith("```"),
+    write=write_spaced,
+    carried_out=read_call_texts,
+)

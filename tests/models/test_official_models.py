@@ -1,0 +1,50 @@
+"""The models of the official registry: 175 ids, each with names and a syntax that exists."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.models.official_models import FAMILIES, find_folder_family, find_official_family
+
+
+def test_every_official_model_is_in_one_family() -> None:
+    models = Counter(model for family in FAMILIES for model in family.models)
+    assert len(models) == 175
+    assert max(models.values()) == 1
+    assert {family.syntax for family in FAMILIES} == set(list_run_syntaxes()) - {"hermes", "xlam"}
+
+
+@pytest.mark.parametrize(
+    ("model", "mode", "names", "syntax"),
+    [
+        ("gpt-4o-2024-11-20-FC", Mode.FC, Names.UNDERSCORED, "tool_calls"),
+        ("gpt-4o-2024-11-20", Mode.PROMPT, Names.DOTTED, "python"),
+        ("firefunction-v2-FC", Mode.FC, Names.DOTTED, "tool_calls"),
+        ("meta-llama/Llama-3.1-8B-Instruct-FC", Mode.FC, Names.DOTTED, "llama_3_1"),
+        ("Qwen/Qwen3-8B", Mode.PROMPT, Names.DOTTED, "python_behind_reasoning"),
+    ],
+)
+def test_a_model_is_shown_and_read_as_its_official_handler_does(
+    model: str, mode: Mode, names: Names, syntax: str
+) -> None:
+    family = find_official_family(model)
+    assert (family.mode, family.names, family.syntax) == (mode, names, syntax)
+
+
+def test_an_unknown_model_is_refused_with_the_nearest() -> None:
+    with pytest.raises(
+        UsageError, match=r"unknown official model 'Qwen/Qwen3-8B-fc'\. Did you mean 'Qwen/Qwen3-8B"
+    ):
+        find_official_family("Qwen/Qwen3-8B-fc")
+
+
+def test_a_folder_of_results_is_named_after_its_model() -> None:
+    found = find_folder_family("meta-llama_Llama-3.1-8B-Instruct-FC")
+    assert found is not None
+    assert found[0] == "meta-llama/Llama-3.1-8B-Instruct-FC"
+    assert find_folder_family("results") is None
