@@ -43,6 +43,16 @@ def read_named_calls(value: object, arguments: str = "arguments") -> tuple[Call,
     return tuple(read_named_call(item, arguments) for item in items)
 
 
+def read_members(value: object) -> tuple[Call, ...]:
+    """Read every member of a decoded value as a call. Raises ``Undecodable`` and ``WrongFormat``.
+
+    Officially the members of anything are looked at, so that an empty text or object calls nothing.
+    """
+    if not isinstance(value, list | str | dict):
+        raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
+    return read_named_calls(list(value))
+
+
 _VALUE = re.compile(r"\[\s*[{\]]|\{\s*\"")
 """The beginning of a list of calls, of an empty list or of a call; other brackets belong to prose."""
 

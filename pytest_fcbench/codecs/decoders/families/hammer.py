@@ -6,8 +6,9 @@ Official: ``HammerHandler``.
 from __future__ import annotations
 
 from pytest_fcbench.codecs.call_texts import write_spaced
-from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
-from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
+from pytest_fcbench.codecs.decoders.families.parts import write_lenient_calls
+from pytest_fcbench.codecs.decoders.json_text import from_json, read_members
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.syntax import read_json_calls
 from pytest_fcbench.domain.transcript import Call
 
@@ -17,11 +18,7 @@ def parse_hammer(text: str) -> tuple[Call, ...]:
 
     Raises ``Undecodable``, ``WrongFormat``.
     """
-    value = _decode(text)
-    # Official: the members of anything are looked at, so that an empty text or object calls nothing.
-    if not isinstance(value, list | str | dict):
-        raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
-    return read_named_calls(list(value))
+    return read_members(_decode(text))
 
 
 def read_call_texts(text: str) -> tuple[str, ...]:
@@ -33,9 +30,7 @@ def read_call_texts(text: str) -> tuple[str, ...]:
     if isinstance(value, dict):
         value = value.get("tool_calls", [])
         value = value if isinstance(value, list) else [value]
-    found = value if isinstance(value, list) else []
-    calls = [item for item in found if isinstance(item, dict)]
-    return write_spaced([as_call(str(item.get("name", "")), item.get("arguments", {})) for item in calls])
+    return write_lenient_calls(value)
 
 
 def _decode(text: str) -> object:

@@ -17,28 +17,35 @@ _THOUGHT_START, _THOUGHT_END = "<|thought_start|>", "<|thought_end|>"
 
 
 def parse_minicpm(text: str) -> tuple[Call, ...]:
-    """Read every statement between the tags as a call. Raises ``WrongFormat``."""
+    """Read every statement between the tags as a call. Raises ``Undecodable``, ``WrongFormat``."""
     if not (calls := _find_calls(text)):
         raise WrongFormat("the answer has no calls that can be read")
     return calls
 
 
 def read_call_texts(text: str) -> tuple[str, ...]:
-    """Read the calls to carry out."""
+    """Read the calls to carry out. Raises ``Undecodable``."""
     return write_spaced(_find_calls(text))
 
 
 def _find_calls(text: str) -> tuple[Call, ...]:
     if _THOUGHT_START in text and _THOUGHT_END in text:
-        text = text.rpartition(_THOUGHT_END)[2]
-    before, end, _ = text.rpartition(_END)
-    _, start, inside = before.partition(_START)
-    if not end or not start:
+        thought, _, text = text.rpartition(_THOUGHT_END)
+        _select_behind(_THOUGHT_START, thought)
+    if _START not in text or _END not in text:
         return ()
+    inside = _select_behind(_START, text.rpartition(_END)[0])
     try:
         return python.parse_official_statements(_drop_fence(inside.strip()))
     except Undecodable:
         return ()
+
+
+def _select_behind(mark: str, text: str) -> str:
+    _, found, rest = text.partition(mark)
+    if not found:
+        raise Undecodable(f"{mark} stands behind the mark that ends it")
+    return rest
 
 
 def _drop_fence(text: str) -> str:

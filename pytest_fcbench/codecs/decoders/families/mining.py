@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_fcbench.codecs.call_texts import write_spaced
-from pytest_fcbench.codecs.decoders.families.parts import read_vendor_objects
-from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
+from pytest_fcbench.codecs.decoders.families.parts import read_vendor_objects, write_lenient_calls
+from pytest_fcbench.codecs.decoders.json_text import from_json, read_members
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.syntax import read_json_calls
 from pytest_fcbench.codecs.decoders.wrapping import find_between
@@ -17,12 +17,22 @@ _OPENING, _CLOSING = "<tool_calls>\n", "\n</tool_calls>"
 
 def parse_mining(text: str) -> tuple[Call, ...]:
     """Read the list between the first tags, or a bare one. Raises ``Undecodable``, ``WrongFormat``."""
+    return read_members(_decode(text))
+
+
+def read_call_texts(text: str) -> tuple[str, ...]:
+    """Read the calls to carry out; what is no object is left out. Raises ``WrongFormat``."""
+    return write_lenient_calls(_decode(text))
+
+
+def _decode(text: str) -> object:
+    """Decode the list between the first tags; a text that is no JSON stays a text."""
     place = find_between(text, _OPENING, _CLOSING)
     written = text[slice(*place)].strip() if place else text
-    value = from_json(written) if written else []
-    if not isinstance(value, list):
-        raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
-    return read_named_calls(value)
+    try:
+        return from_json(written)
+    except Undecodable:
+        return written
 
 
 def read_parts(parts: Sequence[ToolCall | str]) -> tuple[Call, ...]:
@@ -30,4 +40,10 @@ def read_parts(parts: Sequence[ToolCall | str]) -> tuple[Call, ...]:
     return read_vendor_objects(parts, "name", "arguments")
 
 
-MINING = read_json_calls(parse_mining, lambda text: _OPENING in text, parts=read_parts, write=write_spaced)
+MINING = read_json_calls(
+    parse_mining,
+    lambda text: _OPENING in text,
+    parts=read_parts,
+    write=write_spaced,
+    carried_out=read_call_texts,
+)

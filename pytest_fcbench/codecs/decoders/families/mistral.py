@@ -6,18 +6,14 @@ Official: ``MistralFCHandler``.
 from __future__ import annotations
 
 from pytest_fcbench.codecs.decoders.families.parts import read_as_they_are
-from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.json_text import from_json, read_members
 from pytest_fcbench.codecs.decoders.syntax import read_json_calls
 from pytest_fcbench.domain.transcript import Call
 
 
 def parse_mistral(text: str) -> tuple[Call, ...]:
     """Read a JSON list of calls. Raises ``Undecodable``, ``WrongFormat``."""
-    value = from_json(text)
-    if not isinstance(value, list):
-        raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
-    return read_named_calls(value)
+    return read_members(from_json(text))
 
 
 MISTRAL = read_json_calls(parse_mistral, parts=read_as_they_are)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from pytest_fcbench.codecs.call_texts import write_spaced
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat, as_call
 from pytest_fcbench.domain.transcript import Call, ToolCall
@@ -36,6 +37,15 @@ def read_vendor_objects(parts: Sequence[ToolCall | str], name: str, arguments: s
             raise Undecodable(f'expected objects with "{name}" and "{arguments}"')
         calls.append(as_call(str(value[name]), value[arguments]))
     return tuple(calls)
+
+
+def write_lenient_calls(value: object) -> tuple[str, ...]:
+    """Write the objects of a list as calls; other members are left out, and what an object lacks is empty.
+
+    Raises ``WrongFormat``.
+    """
+    found = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return write_spaced([as_call(str(item.get("name", "")), item.get("arguments", {})) for item in found])
 
 
 def _decode(arguments: object) -> object:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.codecs.decoders.reasoning import split_reasoning
 from pytest_fcbench.codecs.decoders.syntax import read_json_calls
 from pytest_fcbench.codecs.decoders.wrapping import find_all_between
@@ -24,18 +24,22 @@ def find_tagged_texts(text: str) -> list[str]:
 
 
 def parse_tagged(text: str) -> tuple[Call, ...]:
-    """Read the objects between the tags that are JSON. Raises ``Undecodable``, ``WrongFormat``."""
+    """Read the objects between the tags that are JSON. Raises ``Undecodable``."""
     values = []
     for piece in find_tagged_texts(text):
         try:
             values.append(from_json(piece))
         except Undecodable:
             continue
-    return read_named_calls(values)
+    try:
+        return read_named_calls(values)
+    except WrongFormat as error:
+        # Official: arguments that are no object end the reader before anybody looks at their form.
+        raise Undecodable(str(error)) from None
 
 
 def parse_behind_reasoning(text: str) -> tuple[Call, ...]:
-    """Read the tagged objects behind the reasoning. Raises ``Undecodable``, ``WrongFormat``."""
+    """Read the tagged objects behind the reasoning. Raises ``Undecodable``."""
     return parse_tagged(split_reasoning(text)[1])
 
 

@@ -5,7 +5,7 @@ Official: ``ThinkAgentHandler``. Its reader of calls to carry out fails for ever
 
 from __future__ import annotations
 
-from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
+from pytest_fcbench.codecs.decoders.json_text import from_json, read_members
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.syntax import read_json_calls
 from pytest_fcbench.domain.transcript import Call
@@ -17,11 +17,7 @@ def parse_think_agent(text: str) -> tuple[Call, ...]:
     Raises ``Undecodable``, ``WrongFormat``.
     """
     _, mark, rest = text.strip().replace("'", '"').partition("</think>")
-    value = from_json(rest.strip()) if mark else []
-    # Official: the members of anything are looked at, so that an empty text or object calls nothing.
-    if not isinstance(value, list | str | dict):
-        raise Undecodable(f"expected a JSON list of calls, found {type(value).__name__}")
-    return read_named_calls(list(value))
+    return read_members(from_json(rest.strip()) if mark else [])
 
 
 def read_call_texts(text: str) -> tuple[str, ...]:

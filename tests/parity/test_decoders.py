@@ -1,0 +1,87 @@
+"""Every official handler's reading of texts, and ours in the syntax of its family.
+
+``FCBENCH_OFFICIAL_PYTHON`` names a Python with bfcl-eval 2026.3.23. It needs none of the SDKs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
+from pytest_fcbench.codecs.decoders.registry import read_official
+from pytest_fcbench.codecs.execution_text import list_calls_to_make
+from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.models.official_models import FAMILIES
+from tests.codecs.decoders.families.test_families import READ
+from tests.parity import decoders_official
+from tests.parity.test_prompt_formats import NEEDS_OFFICIAL, OFFICIAL, mutate_text
+
+Answer = tuple[str, str, bool, str]
+"""The syntax, the class of the handler, whether it asks by function calling, a text."""
+
+TEXTS = {
+    (family.syntax, family.handler): family.mode is Mode.FC
+    for family in FAMILIES
+    # The lists of interfaces are no texts.
+    if family.syntax not in ("tool_calls", "cohere", "gemini", "nova")
+}
+# A result that is evaluated must not be able to do anything.
+SAFE = [row[1] for row in READ.values() if "import" not in row[1]]
+
+
+def draw_answers(count: int) -> Iterator[Answer]:
+    """Draw mutated texts for each handler, most of them in its own syntax."""
+    chance = random.Random(26)
+    for (syntax, handler), by_tools in TEXTS.items():
+        own = [text for _, (name, text, *_) in READ.items() if name == syntax and text in SAFE]
+        for number in range(count):
+            text = chance.choice(own) if own and number % 4 else chance.choice(SAFE)
+            yield (
+                syntax,
+                handler,
+                by_tools,
+                mutate_text(text, chance) if number >= len(SAFE) else SAFE[number],
+            )
+
+
+def read_ours(syntax: str, text: str) -> dict[str, object]:
+    """Return our reading in the form of the official one."""
+    completion = Completion(text=text)
+    reading = read_official(completion, syntax, Language.PYTHON)
+    read: object = "wrong" if not isinstance(reading, Calls) and reading.code == WRONG_FORMAT else "failed"
+    if isinstance(reading, Calls):
+        read = [[call.name, repr(dict(call.arguments))] for call in reading.calls]
+    return {"read": read, "texts": list(list_calls_to_make(completion, syntax))}
+
+
+@NEEDS_OFFICIAL
+def test_every_handler_reads_texts_as_ours_does(tmp_path: Path) -> None:
+    asked = list(draw_answers(600))
+    lines = "".join(
+        f"{json.dumps([handler, by_tools, 'python', text])}\n" for _, handler, by_tools, text in asked
+    )
+    done = subprocess.run(
+        [OFFICIAL, str(Path(decoders_official.__file__))],
+        env={**os.environ, "BFCL_PROJECT_ROOT": str(tmp_path)},
+        input=lines,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    kinds: Counter[tuple[str, str]] = Counter()
+    for (syntax, handler, _, text), line in zip(asked, done.stdout.splitlines(), strict=True):
+        official = json.loads(line)
+        # The name of what is behind ** differs, None there and ** here; no function has such a parameter.
+        if "**" not in text:
+            assert read_ours(syntax, text) == official, (handler, text)
+        kinds[handler, "calls" if isinstance(official["read"], list) else "none"] += 1
+    assert min(kinds[handler, "calls"] for _, handler in TEXTS) > 20, kinds
