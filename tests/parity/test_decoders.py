@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from inspect import getsource
 from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
@@ -22,7 +21,7 @@ from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.official_models import FAMILIES
 from tests.codecs.decoders.families.test_families import READ
 from tests.parity import decoders_official
-from tests.parity.test_prompt_formats import NEEDS_OFFICIAL, OFFICIAL, mutate_text
+from tests.parity.test_prompt_formats import NEEDS_OFFICIAL, mutate_text, run_official
 
 Answer = tuple[str, str, bool, str]
 """The syntax, the class of the handler, whether it asks by function calling, a text."""
@@ -68,18 +67,9 @@ def test_every_handler_reads_texts_as_ours_does(tmp_path: Path) -> None:
     lines = "".join(
         f"{json.dumps([handler, by_tools, 'python', text])}\n" for _, handler, by_tools, text in asked
     )
-    done = subprocess.run(
-        [OFFICIAL, str(Path(decoders_official.__file__))],
-        env={**os.environ, "BFCL_PROJECT_ROOT": str(tmp_path)},
-        input=lines,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    readings = run_official(getsource(decoders_official), tmp_path, lines)
     kinds: Counter[tuple[str, str]] = Counter()
-    for (syntax, handler, _, text), line in zip(asked, done.stdout.splitlines(), strict=True):
-        official = json.loads(line)
+    for (syntax, handler, _, text), official in zip(asked, readings, strict=True):
         # The name of what is behind ** differs, None there and ** here; no function has such a parameter.
         if "**" not in text:
             assert read_ours(syntax, text) == official, (handler, text)

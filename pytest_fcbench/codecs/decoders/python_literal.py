@@ -30,6 +30,11 @@ def _evaluate(node: ast.expr) -> object:
             return [_evaluate(element) for element in elements]
         case ast.Tuple(elts=elements):
             return tuple(_evaluate(element) for element in elements)
+        case ast.Set(elts=elements):
+            try:
+                return set(map(_evaluate, elements))
+            except TypeError as error:
+                raise Undecodable(f"not a set: {error}") from None
         # Models chain calls with these, ``{...} | {...}`` among them.
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             return apply_operator(OPERATORS[type(op)], _evaluate(left), _evaluate(right))

@@ -122,6 +122,8 @@ READ: Mapping[str, tuple[str, str, Sequence[Call] | str, Sequence[str]]] = {
         [Call("f", {"x": True}), F1],
         ["f(x=True)", "f(x=1)"],
     ),
+    "llama_3_1, set": ("llama_3_1", AS_PARAMETERS.replace('"x": 1', '"x"'), WRONG, []),
+    "llama_3_1, set of lists": ("llama_3_1", AS_PARAMETERS.replace('"x": 1', "[]"), FAILED, []),
     "llama_3_1, arithmetic": ("llama_3_1", AS_PARAMETERS.replace("1", "3 - 2"), [F1], ["f(x=1)"]),
     "llama_3_1, no text is run": ("llama_3_1", "__import__('os').getcwd()", FAILED, []),
     "minicpm": (
@@ -163,6 +165,8 @@ READ: Mapping[str, tuple[str, str, Sequence[Call] | str, Sequence[str]]] = {
     "phi, prose": ("phi", "No.", FAILED, []),
     "phi_python": ("phi_python", "```python\n[f(x=1)]\n```", [F1], ["f(x=1)"]),
     "phi_python, blank first": ("phi_python", " ```python\n[f(x=1)]\n```", [F1], []),
+    "python": ("python", "[f(x=1), g.h()]", [F1, G], ["f(x=1)", "g.h()"]),
+    "python, prose": ("python", "No, thanks.", FAILED, []),
     "python_behind_reasoning": (
         "python_behind_reasoning",
         "<think>\n[g()]\n</think>\n\n[f(x=1)]",
