@@ -56,6 +56,8 @@ _COLOURS = {
 _CHANGING = (
     (re.compile(r"in \d+\.\d\ds\b"), "in N s"),
     (re.compile(r"\d{8}-\d{6}-"), "YYYYMMDD-HHMMSS-"),
+    # A narrow screen may cut a run's name anywhere.
+    (re.compile(r"\b20\d{2,6}(?:-\d{0,6})?(?=…)"), "YYYYMMDD-"),
     (re.compile(r"sha256 [0-9a-f]{12}"), "sha256 HASH--------"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "YYYY-MM-DD HH:MM UTC"),
 )
