@@ -13,9 +13,10 @@ is an error of the call has none (``multi_turn:inference_error``).
 
 The corrected profile differs in this:
 
-- A call in a turn in which nothing can be called yet fails (``multi_turn:irrelevance_error:decoder_success``,
-  which the official code has and never asks for), and so does one that cannot be read
-  (``multi_turn:irrelevance_error:unreadable_call``).
+- In a turn in which nothing can be done yet, looking around is allowed; a call that changes the state or does
+  the task, with an invented value or with another function, fails
+  (``multi_turn:irrelevance_error:decoder_success``, which the official code has and never asks for), and so
+  does one that cannot be read (``multi_turn:irrelevance_error:unreadable_call``).
 - State that the official comparison forgets is compared too (``multi_turn:hidden_state_mismatch``): the
   current folder, the forces of both brakes and the slope, and nothing else: see each ``get_hidden_state()``.
 - Results of calls are compared by value where they are JSON, so that 3 is 3.0.
@@ -32,6 +33,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Unreadable
@@ -97,6 +99,7 @@ def match_calls(
         return Failed("multi_turn:force_terminated", reason, {"turn": len(made)})
     # Results add up over the turns: officially those of the truth may have come in any earlier turn.
     results: Counter[object] = Counter()
+    early = _EarlyTurn()
     played = play_turns(truth, made, fresh, profile)
     for steps, expected, turn in zip(made, truth.turns, played, strict=True):
         number, calls = turn.number, [call for step in steps for call in step]
@@ -104,13 +107,13 @@ def match_calls(
             results.update(map(normalize, texts))
         # The official checker of such turns exists but is never called (eval_runner.py:13).
         if not expected:
-            if corrected and calls:
-                reason = (
-                    f"turn {number}: nothing can be called yet, but the model called {_list_calls(calls)}"
-                )
-                code = "multi_turn:irrelevance_error:decoder_success"
-                return Failed(code, reason, {"turn": number, "calls": calls})
+            early = _EarlyTurn(number, calls, list(chain.from_iterable(turn.results)))
+            if corrected and calls and (why := _find_early_action(early, turn, truth.turns[number:])):
+                return early.fail(why)
             continue
+        if corrected and early.does_task(turn.returned):
+            return early.fail("which returned what the task asks for")
+        early = _EarlyTurn()
         # The official check takes one step without calls for none, but not several.
         if len(steps) < 2 and not any(steps):
             reason = f"turn {number}: no call was made; the truth makes {_list_calls(expected)}"
@@ -128,6 +131,67 @@ def match_calls(
             details = {"turn": number, "call": call, "expected": result}
             return Failed("multi_turn:execution_response_mismatch", reason, details)
     return Passed()
+
+
+@dataclass(frozen=True, slots=True)
+class _EarlyTurn:
+    """The calls of a turn in which the truth makes none: something is missing that the next turn brings."""
+
+    number: int = 0
+    calls: Sequence[str] = ()
+    results: Sequence[str] = ()
+
+    def does_task(self, returned: Sequence[str]) -> bool:
+        """Tell whether the results hold everything that the calls of the next turn's truth return."""
+        wanted = Counter(map(_normalize_result, returned))
+        return bool(self.calls) and not wanted - Counter(map(_normalize_result, self.results))
+
+    def fail(self, why: str) -> Failed:
+        """Return the failure of calls that were more than looking around."""
+        reason = (
+            f"turn {self.number}: nothing can be done yet, but the model called {_list_calls(self.calls)}"
+        )
+        details = {"turn": self.number, "calls": [*self.calls]}
+        return Failed("multi_turn:irrelevance_error:decoder_success", f"{reason}, {why}", details)
+
+
+def _find_early_action(early: _EarlyTurn, turn: Played, later: Sequence[Sequence[str]]) -> str | None:
+    """Describe what the calls of a turn did in which nothing can be done yet, or return None.
+
+    Looking around is allowed there. A change of state is not, nor a successful call of a function of the
+    task with other arguments than the truth gives it, which are invented.
+    """
+    if _find_difference(early.number, turn.model, turn.right, corrected=True):
+        return "which changed the state"
+    task = [call for calls in later[:1] for call in calls]
+    names = {_name_function(call) for call in task}
+    arguments = {*map(_list_values, task)}
+    for call, result in zip(early.calls, early.results, strict=True):
+        if _name_function(call) in names and _list_values(call) not in arguments and not _is_error(result):
+            return f"where {call:.80} does the task with values that nobody gave"
+    return None
+
+
+def _name_function(call: str) -> str:
+    return call.partition("(")[0].strip()
+
+
+def _list_values(call: str) -> tuple[str, tuple[str, ...]]:
+    """Return a call as its function and the values of its arguments, by name or not."""
+    try:
+        tree = parse_expression(call.strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return call, ()
+    if not isinstance(tree, ast.Call):
+        return call, ()
+    values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
+    return _name_function(call), tuple(sorted(map(ast.dump, values)))
+
+
+def _is_error(result: str) -> bool:
+    value = _normalize_result(result)
+    named = isinstance(value, tuple) and value[0] == "dict" and any(key == "error" for key, _ in value[1])
+    return named or result.startswith("Error during execution")
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,17 +193,37 @@ def test_both_profiles_give_the_same_code(truth: Turns, made: Turns, code: str |
     assert name_outcomes(judge(entry_of(truth), make_conversation(made), open_entry)) == (code, code)
 
 
+ADD = "add(a={}, b={})".format
 PRESS = "pressBrakePedal(pedalPosition={})".format
 ENGAGED = {"parkingBrakeStatus": "released", "parkingBrakeForce": 300.0, "slopeAngle": 10.0}
 RELEASE = "activateParkingBrake(mode='release')"
 
 # Truth and calls by turn, the configuration of the vehicle, the official and the corrected code
 APART: Mapping[str, tuple[Turns, Turns, Mapping[str, object], str | None, str | None]] = {
-    "a call in an empty turn": ([[], [LS]], [[PWD], [LS]], {}, None, CALLED),
-    "a call in an empty turn that is undone": ([[], [LS]], [[MKDIR, "rmdir('new')"], [LS]], {}, None, CALLED),
-    "a call in an empty turn at the end": ([[LS], []], [[LS], [LS]], {}, None, CALLED),
+    "looking around in an empty turn": ([[], [LS]], [[PWD], [LS]], {}, None, None),
+    "a change in an empty turn": ([[], [MKDIR, LS]], [[MKDIR], [LS]], {}, None, CALLED),
+    "another folder after an empty turn": ([[], [DOWN]], [[DOWN], [LS]], {}, None, CALLED),
+    "a change in an empty turn that is undone": ([[], [LS]], [[MKDIR, "rmdir('new')"], [LS]], {}, None, None),
+    "looking around at the end": ([[LS], []], [[LS], [LS]], {}, None, None),
+    "a change at the end": ([[LS], []], [[LS], [MKDIR]], {}, None, CALLED),
+    "the task before it can be done": ([[], [CAT]], [[CAT], [CAT]], {}, None, CALLED),
+    "the task by another function": (
+        [[], [ADD(1, 2)]],
+        [["subtract(a=5, b=2)"], [ADD(1, 2)]],
+        {},
+        None,
+        CALLED,
+    ),
+    "the task with an invented value": ([[], [ADD(1, 2)]], [[ADD(1, 9)], [ADD(1, 2)]], {}, None, CALLED),
+    "the task with an invented value that fails": (
+        [[], [CAT]],
+        [["cat('nowhere.txt')"], [CAT]],
+        {},
+        None,
+        None,
+    ),
     "the call in an empty turn, not after": ([[], [MKDIR]], [[MKDIR], []], {}, EMPTY, CALLED),
-    "a failing call in an empty turn": ([[]], [["nonsense()"]], {}, None, CALLED),
+    "a failing call in an empty turn": ([[]], [["nonsense()"]], {}, None, None),
     "the current folder": ([[DOWN]], [[DOWN, UP]], {}, None, HIDDEN),
     "the current folder, where nothing is looked at": (
         [[DOWN], [LS]],
@@ -589,10 +609,16 @@ def test_no_call_names_those_of_the_truth(profile: Profile) -> None:
     assert found.details == {"turn": 2}
 
 
-def test_a_call_in_an_empty_turn_is_named() -> None:
-    found = find_failure([[LS], []], [[LS], [PWD, "cat('x')"]])
-    assert found.reason == "turn 2: nothing can be called yet, but the model called pwd(), cat('x')"
-    assert found.details == {"turn": 2, "calls": [PWD, "cat('x')"]}
+def test_an_action_in_an_empty_turn_is_named() -> None:
+    found = find_failure([[LS], []], [[LS], [PWD, MKDIR]])
+    acted = f"turn 2: nothing can be done yet, but the model called {PWD}, {MKDIR}"
+    assert found.reason == f"{acted}, which changed the state"
+    assert found.details == {"turn": 2, "calls": [PWD, MKDIR]}
+    invented = find_failure([[], [ADD(1, 2)]], [[ADD(1, 9)], [ADD(1, 2)]])
+    assert invented.reason.endswith("where add(a=1, b=9) does the task with values that nobody gave")
+    done = find_failure([[], [CAT]], [[CAT], [CAT]])
+    assert done.reason.endswith("which returned what the task asks for")
+    assert done.details["turn"] == 1
 
 
 @pytest.mark.parametrize("profile", Profile)
@@ -606,7 +632,7 @@ def test_reasons_are_short_and_printable() -> None:
     wild = "\x1b[31m" + "x" * 5_000 + "\ud800"
     calls = [f"echo(content={wild!r})"] * 50
     for found in (
-        find_failure([[]], [calls]),
+        find_failure([[]], [[MKDIR, *calls]]),
         find_failure([[CAT]], [calls]),
         find_failure([calls], [[LS]]),
         find_failure([calls], [[]]),

@@ -160,8 +160,9 @@ def test_acting_without_the_function_that_is_to_come() -> None:
     late = {1: ["mkdir"]}
     at = find_divergence([[], [MKDIR]], make_conversation([[TOUCH], [MKDIR]]), withheld=late)
     assert (at.failure, at.turn, at.found) == (C.ACTED_WITHOUT_FUNCTION, 1, TOUCH)
-    looked = find_divergence([[], [MKDIR]], make_conversation([[LS], [MKDIR]]), Profile.CORRECTED, late)
-    assert (looked.failure, looked.found) == (C.ACTED_WITHOUT_FUNCTION, LS)
+    made = make_conversation([[LS, TOUCH], [MKDIR]])
+    acted = find_divergence([[], [MKDIR]], made, Profile.CORRECTED, late)
+    assert (acted.failure, acted.turn) == (C.ACTED_WITHOUT_FUNCTION, 1)
 
 
 def test_the_function_that_came_is_not_used() -> None:
