@@ -29,10 +29,9 @@ class Parties:
     @property
     def notes(self) -> tuple[str, ...]:
         """The notes of all models, those of auxiliary models with their party."""
-        ours = self.model.notes
         # A replay answers for all parties, and says what it has to say once.
-        others = {party: other.notes for party, other in self.others.items() if other.notes != ours}
-        return (*ours, *(f"{party}: {note}" for party, notes in others.items() for note in notes))
+        others = {party: other.notes for party, other in self.others.items() if other is not self.model}
+        return (*self.model.notes, *(f"{party}: {note}" for party, notes in others.items() for note in notes))
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the model that the request is for.

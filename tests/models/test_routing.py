@@ -78,3 +78,13 @@ def test_it_waits_for_nobody_only_if_nobody_waits_and_tells_all_notes() -> None:
         "seed was dropped",
         "judge: 3 of 9 calls were retries",
     )
+
+
+def test_a_model_that_also_judges_tells_its_notes_once() -> None:
+    model = Answering("m", notes=("seed was dropped",))
+    assert Parties(model, {Party.JUDGE: model}).notes == ("seed was dropped",)
+
+
+def test_two_models_with_the_same_note_both_tell_it() -> None:
+    model, judge = (Answering(name, notes=("seed was dropped",)) for name in "mj")
+    assert Parties(model, {Party.JUDGE: judge}).notes == ("seed was dropped", "judge: seed was dropped")
