@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
@@ -42,7 +43,7 @@ from pytest_fcbench.domain.verdict import (
     Verdicts,
 )
 from pytest_fcbench.models.protocol import Model
-from pytest_fcbench.scorecard.record import Record, Usage, to_json
+from pytest_fcbench.scorecard.record import Record, Usage, to_json, write_answer
 from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -209,6 +210,12 @@ def make_record(
         trial=trial,
         steps=tuple(steps),
     )
+
+
+def make_answered_record(*completions: Completion, **more: Any) -> Record:
+    """Make a Record of one turn with these answers; the rest is for ``make_record``."""
+    turn = tuple(map(write_answer, completions))
+    return replace(make_record(**more), turns=(turn,), steps=(Usage(),) * len(completions))
 
 
 def make_format_record(

@@ -14,6 +14,8 @@ The corrected profile differs in this:
 - Words and numbers are compared, not letters. A number is its value (``116,175`` is ``116175``, ``05`` is
   ``5``, ``1.8`` is not ``18``), ``49.99`` is found in ``$49.99`` and the other way round, but not in another
   currency. Accents do not count, nor does how a word is joined (``Engi-House``, ``Engi House``).
+- Articles do not count, nor whether a common noun is in the singular or the plural (``glue sticks`` is
+  ``Glue Stick``). In names it counts: ``Williams`` is not ``William``.
 - A right answer must not be denied (``not 75``).
 """
 
@@ -22,7 +24,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -30,6 +32,7 @@ from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import Answers, Entry
+from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.transcript import WEBS, Fault, Transcript, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
@@ -125,7 +128,7 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
     if transcript.last.fault is Fault.OVERFLOW:
         return OVERFLOW
     last = transcript.turns[-1][-1]
-    text = last.completion.text or ""
+    text = drop_reasoning(last.completion.text or "")
     # Carried-out calls in the last step mean that the conversation was ended before an answer.
     if last.calls or not (text.strip() or last.completion.tool_calls):
         why = "the last step calls a function" if last.calls else "the answer is empty"
@@ -207,6 +210,9 @@ class _Word(NamedTuple):
     """A word without accents, or the value of a number between ``#``."""
     glued: bool
     """True where it follows the word before without a gap (``7th``)."""
+    is_common: bool
+    """True for a word in small letters, which is no name."""
+    is_article: bool
 
 
 def states_answer(text: str, answer: str) -> bool:
@@ -216,8 +222,19 @@ def states_answer(text: str, answer: str) -> bool:
     # Currencies clash only where both sides name one: 49.99 is right for $49.99.
     if not wanted or (meant and given and not meant & given):
         return False
+    if significant := [word for word in wanted if not word.is_article]:
+        wanted, found = significant, [word for word in found if not word.is_article]
     # Compared without gaps, because it does not count how a word is joined.
-    whole = "".join(word.text for word in wanted)
+    *before, last = (word.text for word in wanted)
+    whole = "".join([*before, last])
+    if _has_words(found, whole):
+        return True
+    others = ("".join([*before, other]) for other in _list_other_numbers(last))
+    return any(_has_words(found, other, common=not wanted[-1].is_common) for other in others)
+
+
+def _has_words(found: Sequence[_Word], whole: str, *, common: bool = False) -> bool:
+    """Tell whether words make up a text, where ``common`` asks for a last one that is no name."""
     for start, first in enumerate(found):
         # A word glued to its neighbour is a part of another one: 7 is not in 7th.
         if first.glued or (start and found[start - 1].text in _DENIALS):
@@ -226,29 +243,51 @@ def states_answer(text: str, answer: str) -> bool:
         while len(joined) < len(whole) and end < len(found) and whole.startswith(joined):
             joined += found[end].text
             end += 1
-        if joined == whole and not (end < len(found) and found[end].glued):
+        is_whole = joined == whole and not (end < len(found) and found[end].glued)
+        if is_whole and (found[end - 1].is_common or not common):
             return True
     return False
 
 
+_HISSING = ("s", "x", "z", "ch", "sh")
+
+
+def _list_other_numbers(word: str) -> Iterator[str]:
+    """List what a noun can be in the plural if it is in the singular, and the other way round."""
+    if not word.isalpha() or len(word) < 3:
+        return
+    yield word + ("es" if word.endswith(_HISSING) else "s")
+    if word.endswith("y"):
+        yield f"{word[:-1]}ies"
+    if word.endswith("ies"):
+        yield f"{word[:-3]}y"
+    if word.endswith("es") and word[:-2].endswith(_HISSING):
+        yield word[:-2]
+    if word.endswith("s") and not word.endswith("ss"):
+        yield word[:-1]
+
+
 def _split_words(text: str) -> tuple[list[_Word], set[str]]:
     """Split a text into words and numbers, and the currencies that it names."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     words: list[_Word] = []
     currencies: set[str] = set()
     end = -1
     for found in _TOKEN.finditer(plain):
         number, *_ = found.groups()
-        if currency := _CURRENCIES.get(found[0]):
+        written = found[0]
+        text = written.casefold()
+        if currency := _CURRENCIES.get(text):
             currencies.add(currency)
             continue
-        text = found[0]
+        # ``a`` is one only in small letters and before a gap: not in "Plan A" and "10 a.m.".
+        is_article = (text == "the" or written in ("a", "an")) and plain[found.end() :][:1].isspace()
         if number:
             # As its digits, not as a float, which would take long numbers that differ for the same.
             sign = "-" if number[0] in "-−" else ""
             whole, _, decimals = number.lstrip("-−").replace(",", "").partition(".")
             decimals = decimals.rstrip("0")
             text = f"#{sign}{whole.lstrip('0') or '0'}{'.' if decimals else ''}{decimals}#"
-        words.append(_Word(text, found.start() == end))
+        words.append(_Word(text, found.start() == end, written.islower(), is_article))
         end = found.end()
     return words, currencies

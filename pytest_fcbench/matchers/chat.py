@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, JudgeRating, Passed
 from pytest_fcbench.matchers import relevance
@@ -27,7 +28,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     """Judge the last answer, and add the judge's rating if the transcript has one."""
     judgement = relevance.judge(entry, transcript)
     # Officially an empty answer passes: it calls nothing.
-    if isinstance(judgement.corrected, Passed) and not (transcript.last.text or "").strip():
+    if isinstance(judgement.corrected, Passed) and not _select_answer(transcript).strip():
         judgement = replace(judgement, corrected=Failed(EMPTY, "the answer is empty"))
     if not transcript.asides:
         return judgement
@@ -37,4 +38,8 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 def build_question(entry: Entry, transcript: Transcript) -> Question[JudgeRating]:
     """Build the question to a judge about the last answer."""
-    return ratings.ask_relevance(entry, transcript.last.text or "")
+    return ratings.ask_relevance(entry, _select_answer(transcript))
+
+
+def _select_answer(transcript: Transcript) -> str:
+    return drop_reasoning(transcript.last.text or "")

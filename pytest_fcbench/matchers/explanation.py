@@ -24,6 +24,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.explanation import ArgumentPair, CallPair, Explanation, StateDifference
 from pytest_fcbench.domain.prompting import Names, Prompting
+from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
@@ -66,7 +67,7 @@ def _describe_answer(completion: Completion, syntax: str) -> str:
         f"{part.name} {part.arguments}" if isinstance(part, ToolCall) else part
         for part in completion.tool_calls or ()
     ]
-    text = (completion.text or "").strip() or "; ".join(raw)
+    text = drop_reasoning(completion.text or "").strip() or "; ".join(raw)
     return shorten_text(text, _LONGEST) or f"({completion.fault or 'an empty answer'})"
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import completion_from_json
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.matchers.explanation import explain_failure
-from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.record import Record, read_answer
 
 
 def explain_record(entry: Entry, record: Record, profile: Profile) -> Explanation | None:
@@ -19,5 +18,5 @@ def explain_record(entry: Entry, record: Record, profile: Profile) -> Explanatio
     prompting = Prompting(Mode(record.mode), Names(record.names), record.syntax)
     if entry.variation:
         prompting = prompting.use_format(entry.variation.format)
-    answers = [[completion_from_json(step) for step in turn] for turn in record.turns]
+    answers = [[read_answer(step) for step in turn] for turn in record.turns]
     return explain_failure(entry, answers, prompting, verdict, profile, record.path(profile))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import (
@@ -31,9 +32,11 @@ from pytest_fcbench.domain.json_values import (
     read_json,
 )
 from pytest_fcbench.domain.prompting import Manner, Mode, Names
+from pytest_fcbench.domain.reasoning import separate_reasoning
 from pytest_fcbench.domain.transcript import (
     Aside,
     Completion,
+    Ending,
     Fault,
     Party,
     Transcript,
@@ -91,15 +94,33 @@ _COMPLETION: Mapping[str, object] = {
     "reasoning": {"type": ["string", "null"]},
     "fault": {"enum": [None, *Fault]},
 }
+_ENDING: Mapping[str, object] = {
+    "finish_reason": {"type": "string", "description": "the server's word for why the answer ended"},
+    "ending": {"enum": list(Ending)},
+    "refusal": {"type": "string"},
+    "in_parts": {"type": "boolean"},
+}
+"""What a completion has beside where there is something to say."""
+_MARKS: Mapping[str, object] = {
+    "reasoning_marks": {
+        "type": "array",
+        "items": {"type": "string"},
+        "minItems": 2,
+        "maxItems": 2,
+        "description": "the texts around the reasoning, where it came in the text: before it and behind it",
+    }
+}
 
 
-def describe_object(properties: Mapping[str, object]) -> dict[str, Any]:
-    """Describe an object with exactly these keys as a JSON Schema."""
+def describe_object(
+    properties: Mapping[str, object], optional: Mapping[str, object] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Describe an object with these keys, and at most the optional ones beside, as a JSON Schema."""
     return {
         "type": "object",
         "additionalProperties": False,
         "required": list(properties),
-        "properties": dict(properties),
+        "properties": {**properties, **optional},
     }
 
 
@@ -128,17 +149,19 @@ def measure_completion(completion: Completion, usd: float | None) -> Usage:
 def restore_completion(value: Mapping[str, object], usage: Usage) -> Completion:
     """Return a stored completion with its seconds and tokens. Raises KeyError or TypeError."""
     return replace(
-        completion_from_json(value),
+        read_answer(value),
         latency_s=usage.latency_s,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
     )
 
 
-_Completion: TypeAlias = Annotated[Mapping[str, object], Unwalked(Mapping, describe_object(_COMPLETION))]
+_Completion: TypeAlias = Annotated[
+    Mapping[str, object], Unwalked(Mapping, describe_object(_COMPLETION, {**_ENDING, **_MARKS}))
+]
 _DIGEST = {"type": "string", "description": "of the question"}
 _NUMBER = {"type": ["number", "null"]}
-_ASIDE = describe_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION})
+_ASIDE = describe_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION}, _ENDING)
 _ASIDE["properties"]["usage"] = describe_object(dict.fromkeys(_USAGE, _NUMBER))
 _Aside: TypeAlias = Annotated[
     Aside,
@@ -304,7 +327,26 @@ def _measure_steps(transcript: Transcript, usd: Pricing) -> tuple[Usage, ...]:
 
 
 def _write_turns(transcript: Transcript) -> tuple[tuple[Mapping[str, object], ...], ...]:
-    return tuple(tuple(map(completion_to_json, turn)) for turn in transcript.answers)
+    return tuple(tuple(map(write_answer, turn)) for turn in transcript.answers)
+
+
+def write_answer(completion: Completion) -> Mapping[str, object]:
+    """Write an answer with its reasoning apart from its text, and the marks that stood between them."""
+    separated, marks = separate_reasoning(completion)
+    written = completion_to_json(separated)
+    return {**written, "reasoning_marks": list(marks)} if marks else written
+
+
+def read_answer(value: Mapping[str, object]) -> Completion:
+    """Read an answer of a Record as the model gave it. Raises KeyError, TypeError or ValueError."""
+    completion = completion_from_json(value)
+    match value.get("reasoning_marks"):
+        case None:
+            return completion
+        case [str(opening), str(closing)]:
+            text = f"{opening}{completion.reasoning}{closing}{completion.text}"
+            return replace(completion, text=text, reasoning=None)
+    raise ValueError("reasoning_marks: expected the two texts around the reasoning")
 
 
 def group_by_category(records: Iterable[Record]) -> dict[str, list[Record]]:

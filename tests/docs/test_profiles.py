@@ -76,6 +76,12 @@ def judge_value(kind: str, accepted: str, answer: str) -> Judgement:
     return by_calls.judge(entry, make_transcript(f"[f(x={answer})]"))
 
 
+def judge_default(default: str, accepted: str, answer: str) -> Judgement:
+    doc = make_doc("f", {"x": {"type": "integer", "default": json.loads(default)}})
+    entry = make_entry(functions=[doc], expect=[{"f": {"x": json.loads(accepted)}}])
+    return by_calls.judge(entry, make_transcript(answer))
+
+
 def judge_source_text(language: str, kind: str, accepted: str, answer: str) -> Judgement:
     doc = make_doc("f", {"x": _make_schema(kind)})
     entry = make_entry(f"simple_{language}", functions=[doc], expect=[{"f": {"x": json.loads(accepted)}}])
@@ -168,6 +174,7 @@ def judge_ended(category: str, ending: str, answer: str) -> Judgement:
 SECTIONS: Mapping[str, Callable[..., Judgement]] = {
     "Reading an answer": judge_reading,
     "Comparing values": judge_value,
+    "Defaults": judge_default,
     "Java and JavaScript": judge_source_text,
     "Several calls": judge_several_calls,
     "Whether to call at all": judge_relevance,

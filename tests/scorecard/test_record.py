@@ -17,6 +17,7 @@ from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import (
     Aside,
     Completion,
+    Ending,
     Fault,
     Party,
     Step,
@@ -41,6 +42,7 @@ from pytest_fcbench.scorecard.record import (
     Usage,
     build_record,
     from_json,
+    read_answer,
     sort_records,
     to_json,
 )
@@ -60,6 +62,9 @@ PASSED = Judgement.same_in_both(Passed())
 
 
 ANSWER = {"text": "x", "tool_calls": None, "reasoning": None, "fault": None}
+_SAID = completion_to_json(
+    Completion(finish_reason="stop", ending=Ending.REFUSED, refusal="No.", in_parts=True)
+) | {"reasoning_marks": ["", "</think>"]}
 
 
 def _record_completions(*completions: Completion) -> Record:
@@ -118,6 +123,36 @@ def test_each_step_has_its_price_where_one_is_known() -> None:
     assert judged["usage"] == {"latency_s": 0.5, "input_tokens": 5, "output_tokens": 1, "usd": 10.0}
     assert "usage" not in searched
     assert from_json(written).asides[0] == found.asides[0]
+
+
+def test_reasoning_in_a_text_stands_apart_and_the_text_comes_back() -> None:
+    completion = Completion(text="<think>\nHm.\n</think>\n\n[f()]")
+    found = _record_completions(completion)
+    assert found.turns == (
+        (
+            {
+                **ANSWER,
+                "text": "[f()]",
+                "reasoning": "Hm.",
+                "reasoning_marks": ["<think>\n", "\n</think>\n\n"],
+            },
+        ),
+    )
+    assert read_answer(found.turns[0][0]) == completion
+    assert from_json(_write_json(found)) == found
+
+
+def test_reasoning_in_a_field_of_its_own_stays_there() -> None:
+    completion = Completion(text="[f()]", reasoning="Hm.")
+    (answer,) = _record_completions(completion).turns[0]
+    assert answer == {**ANSWER, "text": "[f()]", "reasoning": "Hm."}
+    assert read_answer(answer) == completion
+
+
+@pytest.mark.parametrize("marks", ["</think>", ["</think>"], ["<think>", None]])
+def test_marks_of_reasoning_are_two_texts(marks: object) -> None:
+    with pytest.raises(ValueError, match="reasoning_marks: expected the two texts around the reasoning"):
+        read_answer({**ANSWER, "reasoning": "Hm.", "reasoning_marks": marks})
 
 
 def test_asides_of_older_scorecards_have_no_usage() -> None:
@@ -276,6 +311,8 @@ def test_verdicts_of_entries_that_share_a_cluster_are_one_unit() -> None:
         pytest.param([[{"text": "x"}]], False, id="keys are missing"),
         pytest.param([[{**ANSWER, "fault": "else"}]], False, id="an unknown fault"),
         pytest.param(None, False, id="null"),
+        pytest.param([[{**ANSWER, **_SAID}]], True, id="the end of an answer and marks of reasoning"),
+        pytest.param([[{**ANSWER, "reasoning_marks": ["</think>"]}]], False, id="one mark of reasoning"),
     ],
 )
 def test_the_schema_knows_turns(turns: object, *, fits: bool) -> None:

@@ -26,13 +26,13 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion, Party, completion_from_json
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.explaining import explain_record
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.html.island import Done, Told
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -105,7 +105,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 
 def _read_completions(record: Record) -> list[Completion]:
-    return [completion_from_json(step) for turn in record.turns for step in turn]
+    return [read_answer(step) for turn in record.turns for step in turn]
 
 
 def _gather_entries(cards: Sequence[Scorecard], chosen: argparse.Namespace) -> Told:

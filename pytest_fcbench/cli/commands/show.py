@@ -41,6 +41,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.reasoning import separate_reasoning
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript, completion_from_json
 from pytest_fcbench.domain.verdict import (
@@ -293,7 +294,7 @@ def _describe_turns(
 
 def _describe_step(step: Step, environments: Environments | None) -> Iterator[_Line]:
     """Describe a step; its calls act on the environments, or else have recorded replies."""
-    completion = step.completion
+    completion, _ = separate_reasoning(step.completion)
     for name, text in (("reasoning", completion.reasoning), ("model", completion.text)):
         if text:
             yield _Value(f"  {name}", text)

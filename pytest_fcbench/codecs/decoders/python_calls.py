@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.reasoning import split_reasoning
 from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.reasoning import drop_official_reasoning
 from pytest_fcbench.domain.transcript import Call
 
 PYTHON = Syntax(
@@ -57,9 +57,5 @@ def _unwrap_first(
     return {language: make_reader(read) for language, read in readers.items()}
 
 
-def _select_answer(text: str) -> str:
-    return split_reasoning(text)[1]
-
-
-PYTHON_BEHIND_REASONING = read_unwrapped(_select_answer)
+PYTHON_BEHIND_REASONING = read_unwrapped(drop_official_reasoning)
 """Official: ``QwenHandler`` and ``DeepseekReasoningHandler``."""

@@ -46,12 +46,12 @@ from pytest_fcbench.codecs.decoders.outcome import (
     as_call,
 )
 from pytest_fcbench.codecs.decoders.python_calls import PYTHON, PYTHON_BEHIND_REASONING
-from pytest_fcbench.codecs.decoders.reasoning import drop_reasoning
 from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, read_every_language
 from pytest_fcbench.codecs.decoders.wrapping import OPENING, strip_fence
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
 from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall, describe_ending
 

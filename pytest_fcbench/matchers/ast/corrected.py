@@ -9,7 +9,8 @@ Differences from ``official``, each a finding about BFCL's ``ast_checker`` and d
 - a tuple equals a list; texts are standardized at any depth, variables' names too;
 - dicts may be nested, with accepted values at any level;
 - ``""`` and ``[]`` no longer pass for an optional parameter that should be left out or hold a value
-  (``""`` does where it is the default, or the only accepted value).
+  (``""`` does where it is the default, or the only accepted value);
+- to write out the default that the function's doc declares and to leave the parameter out are the same.
 """
 
 from __future__ import annotations
@@ -92,18 +93,44 @@ def match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Faile
         return fail_wrong_name(doc.name, call)
     if call.positional:
         return fail_unexpected(doc, "a further positional argument", call.positional[0])
+    language = entry.category.language
     for name in doc.required:
         if name not in call.arguments:
             return fail_missing_required(doc, name)
     for name, value in call.arguments.items():
-        if name not in doc.properties or name not in wanted.accepted:
-            return fail_unexpected(doc, name, value)
-        if failed := match_value(entry.category.language, doc, name, value, wanted.accepted[name]):
+        if failed := _match_argument(language, doc, name, value, wanted.accepted):
             return failed
     for name, accepted in wanted.accepted.items():
-        if name not in call.arguments and "" not in _list_options(accepted):
+        options = _list_options(accepted)
+        if name not in call.arguments and not ("" in options or is_default(language, doc, name, options)):
             return fail_missing_optional(doc, name, accepted)
     return Passed()
+
+
+def _match_argument(
+    language: Language, doc: FunctionDoc, name: str, value: object, accepted: Mapping[str, object]
+) -> Failed | None:
+    """Compare an argument with what is accepted for its parameter; ``""`` there allows to leave it out."""
+    may_be_left_out = "" in _list_options(accepted.get(name, ""))
+    if may_be_left_out and is_default(language, doc, name, [value]):
+        return None
+    if name not in doc.properties or name not in accepted:
+        return fail_unexpected(doc, name, value)
+    return match_value(language, doc, name, value, accepted[name])
+
+
+def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence[object]) -> bool:
+    """Tell whether one of the values is the default that the doc declares for an optional parameter."""
+    schema = doc.properties.get(name, {})
+    if "default" not in schema or name in doc.required:
+        return False
+    meant = _list_readings(language, schema, schema["default"])
+    return any(
+        values_agree(default, reading)
+        for value in values
+        for reading in _list_readings(language, schema, value)
+        for default in meant
+    )
 
 
 def _list_options(accepted: object) -> Sequence[object]:
@@ -119,12 +146,10 @@ def match_value(
     literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in options)
     options = [option for option in options if option != "" or literal_empty]
     # Java and JavaScript values come as source text; any reading of it may be right.
-    candidates = [value]
-    if language is not Language.PYTHON:
-        if not isinstance(value, str):
-            code = "type_error:java" if language is Language.JAVA else "type_error:js"
-            return fail_wrong_value(code, doc, name, value, options)
-        candidates = _list_source_readings(language, doc.properties[name], value)
+    if language is not Language.PYTHON and not isinstance(value, str):
+        code = "type_error:java" if language is Language.JAVA else "type_error:js"
+        return fail_wrong_value(code, doc, name, value, options)
+    candidates = _list_readings(language, doc.properties[name], value)
     if any(values_agree(option, candidate) for option in options for candidate in candidates):
         return None
     shared = set(map(_name_kind, options)) & set(map(_name_kind, candidates))
@@ -132,18 +157,21 @@ def match_value(
     return fail_wrong_value(code, doc, name, value, options)
 
 
-def _list_source_readings(language: Language, schema: Schema, text: str) -> list[object]:
-    """List the values that source text can mean: itself, its value, the reading of the official patterns.
+def _list_readings(language: Language, schema: Schema, value: object) -> list[object]:
+    """List the values that a value can mean: itself, and in Java and JavaScript what it is as source text.
 
-    Text inside a string literal is read once more: some models quote the whole expression.
+    Source text is read by the grammar and by the official patterns. Text inside a string literal is read
+    once more: some models quote the whole expression.
     """
+    if language is Language.PYTHON or not isinstance(value, str):
+        return [value]
     read = java.parse_literal if language is Language.JAVA else javascript.parse_literal
     by_pattern = (
         java.parse_official_literal if language is Language.JAVA else javascript.parse_official_literal
     )
     kind, element = str(schema.get("type")), find_element_type(language, schema)
-    inner = read(text)
-    texts = [text] if inner == text or not isinstance(inner, str) else [text, inner]
+    inner = read(value)
+    texts = [value] if inner == value or not isinstance(inner, str) else [value, inner]
     return [reading for t in texts for reading in (t, read(t), by_pattern(t, kind, element))]
 
 

@@ -30,6 +30,7 @@ from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import record as records
 from tests.factories import (
     FACTS,
+    make_answered_record,
     make_call_verdict,
     make_entry,
     make_path_score,
@@ -213,6 +214,16 @@ def test_tool_calls_and_text_beside_each_other(run_show: RunShow, tmp_path: Path
         "  tool call    and a part",
     ):
         assert line in text
+
+
+def test_reasoning_in_a_text_is_shown_apart(run_show: RunShow, tmp_path: Path) -> None:
+    completion = Completion(text="<think>\nHm.\n</think>\n\nLet me see.")
+    record = make_answered_record(completion)
+    write_scorecard(tmp_path / "card.json", [record])
+    text = run_show(record.entry, "--scorecard=card.json")
+    assert "  reasoning    Hm." in text
+    assert "  model        Let me see." in text
+    assert "> answered   Let me see." in text
 
 
 def test_a_reader_that_has_read_enough(tmp_path: Path) -> None:

@@ -297,6 +297,47 @@ def test_a_fixed_optional_must_be_given() -> None:
     assert read_code(judge_calls(entry, Call("f", {"b": 2}))) is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "default", "accepted", "given", "expected"),
+    [
+        # To leave it out is to give the default.
+        ("integer", 2, [2], {}, None),
+        ("integer", 2, [3], {}, f"{SIMPLE}:missing_optional"),
+        ("integer", 2, [3, 2], {}, None),
+        ("boolean", False, [False], {}, None),
+        ("integer", True, [1], {}, f"{SIMPLE}:missing_optional"),
+        ("string", "Metric", ["metric"], {}, None),
+        # To give the default is to leave it out.
+        ("integer", 2, [""], {"b": 2}, None),
+        ("integer", 2, [3, ""], {"b": 2}, None),
+        ("integer", 2, None, {"b": 2}, None),
+        ("integer", 2, None, {"b": 3}, f"{SIMPLE}:unexpected_param"),
+        ("integer", 2, [3], {"b": 2}, "value_error:number"),
+        ("integer", 2, [""], {"b": 3}, "type_error:simple"),
+    ],
+)
+def test_a_default_is_the_same_written_out_and_left_out(
+    kind: str, default: object, accepted: list[object] | None, given: dict[str, object], expected: str | None
+) -> None:
+    doc = make_doc("f", {"b": {"type": kind, "default": default}})
+    entry = make_entry(functions=[doc], expect=[{"f": {} if accepted is None else {"b": accepted}}])
+    assert read_code(judge_calls(entry, Call("f", given))) == expected
+
+
+def test_a_required_parameter_with_a_default_must_be_given() -> None:
+    doc = make_doc("f", {"b": {"type": "integer", "default": 2}}, ["b"])
+    entry = make_entry(functions=[doc], expect=[{"f": {"b": [2]}}])
+    assert read_code(judge_calls(entry, Call("f", {}))) == f"{SIMPLE}:missing_required"
+
+
+@pytest.mark.parametrize("default", ['"metric"', "metric"])
+def test_a_default_of_java_is_source_text_or_its_value(default: str) -> None:
+    doc = make_doc("f", {"b": {"type": "String", "default": default}})
+    entry = make_entry("simple_java", functions=[doc], expect=[{"f": {"b": ["metric"]}}])
+    assert read_code(judge_calls(entry, Call("f", {}))) is None
+    assert read_code(judge_calls(entry, Call("f", {"b": '"imperial"'}))) == "value_error:string"
+
+
 def test_the_expected_function_is_looked_up_by_name_in_every_category() -> None:
     entry = make_entry(functions=[make_doc("f", NUMBERED), make_doc("g", NUMBERED)], expect=[{"g": {}}])
     assert read_code(judge_calls(entry, Call("g", {}))) is None

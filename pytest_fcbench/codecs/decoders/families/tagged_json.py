@@ -10,9 +10,9 @@ import re
 
 from pytest_fcbench.codecs.decoders.json_text import from_json, read_named_calls
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
-from pytest_fcbench.codecs.decoders.reasoning import split_reasoning
 from pytest_fcbench.codecs.decoders.syntax import read_json_calls
 from pytest_fcbench.codecs.decoders.wrapping import find_all_between
+from pytest_fcbench.domain.reasoning import drop_official_reasoning
 from pytest_fcbench.domain.transcript import Call
 
 _OPENING = re.compile(r"<tool_call>\s*\{")
@@ -40,7 +40,7 @@ def parse_tagged(text: str) -> tuple[Call, ...]:
 
 def parse_behind_reasoning(text: str) -> tuple[Call, ...]:
     """Read the tagged objects behind the reasoning. Raises ``Undecodable``."""
-    return parse_tagged(split_reasoning(text)[1])
+    return parse_tagged(drop_official_reasoning(text))
 
 
 QWEN = read_json_calls(

@@ -32,6 +32,7 @@ from pytest_fcbench.scorecard.render.html.island import (
 )
 from tests.factories import (
     FACTS,
+    make_answered_record,
     make_call_verdict,
     make_doc,
     make_entry,
@@ -85,13 +86,6 @@ def read_islands(
         "an entry a line"
     )
     return json.loads(made.index), entries
-
-
-def make_answered_record(*completions: Completion, **more: Any) -> Record:
-    record = make_record(**more)
-    return replace(
-        record, turns=(tuple(map(completion_to_json, completions)),), steps=(Usage(),) * len(completions)
-    )
 
 
 def test_the_index_has_category_and_verdicts_of_each_entry(tmp_path: Path) -> None:
