@@ -48,7 +48,7 @@ class Explanation:
     question: tuple[tuple[str, str], ...]
     """Role and text of each message of the turn."""
     turn: str = ""
-    """The turn of a conversation that failed (``turn 2 of 3``), empty where there is only one."""
+    """The turn of a conversation that failed (``turn 2 of 3, 1 turn right``); empty where there is one."""
     calls: tuple[CallPair, ...] = ()
     found: tuple[str, ...] = ()
     """The calls or the text of the answer, one for each step."""

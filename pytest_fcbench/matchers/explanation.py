@@ -51,12 +51,17 @@ def explain_failure(
     last = answers[number - 1] if number <= len(answers) else ()
     return Explanation(
         question=tuple((message.role, message.content) for message in entry.turns[number - 1]),
-        turn=f"turn {number} of {len(entry.turns)}" if several else "",
+        turn=f"turn {number} of {len(entry.turns)}{_count_right_turns(verdict)}" if several else "",
         calls=_pair_path(path) if path else _pair_answer(entry, last, prompting, profile),
         found=tuple(_describe_answer(completion, prompting.syntax) for completion in last),
         expected=tuple(_list_expected(entry, number)),
         differences=tuple(_list_state_differences(verdict)),
     )
+
+
+def _count_right_turns(verdict: Failed) -> str:
+    right = verdict.details.get("right_turns")
+    return "" if right is None else f", {right} turn{'s' * (right != 1)} right"
 
 
 def _describe_answer(completion: Completion, syntax: str) -> str:

@@ -32,7 +32,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import TypeAlias
 
@@ -63,11 +63,15 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
     if transcript.last.fault is Fault.OTHER_TURNS:
         reason = f"the result has another number of turns than the entry, which has {len(entry.turns)}"
         ended = Failed("multi_turn:force_terminated", reason, {"turn": len(transcript.turns)})
+        ended = count_right_turns(ended, 0, len(entry.turns))
         return Judgement(ended, unscored or ended)
     if transcript.last.fault:
         error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
         overflow = transcript.last.fault is Fault.OVERFLOW
-        return Judgement(error, unscored or (OVERFLOW if overflow else error))
+        judged = [
+            count_right_turns(each, 0, len(entry.turns)) for each in (error, OVERFLOW if overflow else error)
+        ]
+        return Judgement(judged[0], unscored or judged[1])
     made = list_calls(transcript)
     official = match_calls(truth, made, lambda: fresh(entry), Profile.OFFICIAL)
     if unscored:
@@ -90,18 +94,33 @@ def list_calls(transcript: Transcript) -> Made:
 def match_calls(
     truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Passed | Failed:
-    """Judge calls turn by turn until something is wrong."""
+    """Judge calls turn by turn. The first failure is the verdict; its details count the turns without one."""
+    turns = len(truth.turns)
+    failures = list(_find_failures(truth, made, fresh, profile))
+    right = min(len(made), turns) - len({failure.details["turn"] for failure in failures})
+    if len(made) != turns:
+        # Officially all turns after the 21st step of one are dropped.
+        reason = f"the conversation has {len(made)} turns of {turns}, so it was ended by force"
+        failures = [Failed("multi_turn:force_terminated", reason, {"turn": len(made)})]
+    return count_right_turns(failures[0], right, turns) if failures else Passed()
+
+
+def count_right_turns(failure: Failed, right: int, turns: int) -> Failed:
+    """Add to a failure how many turns of the conversation were right, of how many."""
+    return replace(failure, details={**failure.details, "right_turns": right, "turns": turns})
+
+
+def _find_failures(
+    truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+) -> Iterator[Failed]:
+    """Yield what is wrong, turn by turn, where each turn continues in what the turns before it left."""
     corrected = profile is Profile.CORRECTED
     normalize: Callable[[str], object] = _normalize_result if corrected else str
-    if len(made) != len(truth.turns):
-        # Officially all turns after the 21st step of one are dropped.
-        reason = f"the conversation has {len(made)} turns of {len(truth.turns)}, so it was ended by force"
-        return Failed("multi_turn:force_terminated", reason, {"turn": len(made)})
     # Results add up over the turns: officially those of the truth may have come in any earlier turn.
     results: Counter[object] = Counter()
     early = _EarlyTurn()
     played = play_turns(truth, made, fresh, profile)
-    for steps, expected, turn in zip(made, truth.turns, played, strict=True):
+    for steps, expected, turn in zip(made, truth.turns, played, strict=False):
         number, calls = turn.number, [call for step in steps for call in step]
         for texts in turn.results:
             results.update(map(normalize, texts))
@@ -109,18 +128,21 @@ def match_calls(
         if not expected:
             early = _EarlyTurn(number, calls, list(chain.from_iterable(turn.results)))
             if corrected and calls and (why := _find_early_action(early, turn, truth.turns[number:])):
-                return early.fail(why)
+                yield early.fail(why)
+                early = _EarlyTurn()
             continue
         if corrected and early.does_task(turn.returned):
-            return early.fail("which returned what the task asks for")
+            yield early.fail("which returned what the task asks for")
         early = _EarlyTurn()
         # The official check takes one step without calls for none, but not several.
         if len(steps) < 2 and not any(steps):
             reason = f"turn {number}: no call was made; the truth makes {_list_calls(expected)}"
-            return Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
+            yield Failed("multi_turn:empty_turn_model_response", reason, {"turn": number})
+            continue
         # Official order: state_checker before response_checker; the first failure gives the code.
         if failure := _find_difference(number, turn.model, turn.right, corrected=corrected):
-            return failure
+            yield failure
+            continue
         missing = Counter(map(normalize, turn.returned)) - results
         # Extra results are no mistake: looking around is allowed as long as the state agrees.
         if missing:
@@ -129,8 +151,7 @@ def match_calls(
             more = f" (and {missing.total() - 1} more)" if missing.total() > 1 else ""
             reason = f"turn {number}: no call returned what {call:.120} returns: {result:.200}{more}"
             details = {"turn": number, "call": call, "expected": result}
-            return Failed("multi_turn:execution_response_mismatch", reason, details)
-    return Passed()
+            yield Failed("multi_turn:execution_response_mismatch", reason, details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +233,7 @@ class Played:
 def play_turns(
     truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Iterator[Played]:
-    """Carry out calls turn by turn as a profile does, for as many turns as the truth has."""
+    """Carry out calls turn by turn as a profile does, for the turns that both have."""
     model, right = fresh(), fresh()
 
     def carried_out(step: Sequence[str]) -> tuple[str, ...]:
@@ -221,7 +242,7 @@ def play_turns(
             [_rewrite_call(call, model.functions) for call in step] if official else step
         )
 
-    for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=True), 1):
+    for number, (steps, expected) in enumerate(zip(made, truth.turns, strict=False), 1):
         yield Played(number, tuple(map(carried_out, steps)), right.perform_calls(expected), model, right)
 
 
@@ -235,7 +256,8 @@ def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcrip
             )
             if isinstance(reading, Unreadable):
                 reason = f"turn {number}: nothing can be called yet, but the model tried: {reading.reason}"
-                return Failed("multi_turn:irrelevance_error:unreadable_call", reason, {"turn": number})
+                failure = Failed("multi_turn:irrelevance_error:unreadable_call", reason, {"turn": number})
+                return count_right_turns(failure, len(truth.turns) - 1, len(truth.turns))
     return Passed()
 
 

@@ -410,7 +410,7 @@ def test_an_unreadable_call_in_an_empty_turn(
     judgement = judge(entry_of(truth), transcript_of(*turns, mode=mode), open_entry)
     assert name_outcomes(judgement) == (None, code)
     if code:
-        assert expect_failure(judgement.corrected).details == {"turn": turn + 1}
+        assert expect_failure(judgement.corrected).details == {"turn": turn + 1, "right_turns": 2, "turns": 3}
 
 
 @pytest.mark.parametrize("completion", [ATTEMPTS["a cut call"][0], ATTEMPTS["JSON"][0]], ids=["cut", "JSON"])
@@ -516,6 +516,8 @@ def test_a_difference_of_states_names_turn_place_and_values() -> None:
     assert found.details == {
         "turn": 2,
         "differences": [{"at": place, "expected": "'uno'", "found": "'eins'"}],
+        "right_turns": 1,
+        "turns": 2,
     }
 
 
@@ -563,7 +565,13 @@ def test_a_missing_result_names_call_and_result() -> None:
     found = find_failure([[LS], [PWD, CAT, "add(a=1, b=1)"]], [[LS], [LS]], Profile.OFFICIAL)
     here = '{"current_working_directory": "/home"}'
     assert found.reason == f"turn 2: no call returned what pwd() returns: {here} (and 2 more)"
-    assert found.details == {"turn": 2, "call": "pwd()", "expected": here}
+    assert found.details == {
+        "turn": 2,
+        "call": "pwd()",
+        "expected": here,
+        "right_turns": 1,
+        "turns": 2,
+    }
 
 
 def test_the_first_result_that_is_missing_is_named() -> None:
@@ -606,14 +614,14 @@ def test_states_may_differ_in_what_no_text_shows(profile: Profile) -> None:
 def test_no_call_names_those_of_the_truth(profile: Profile) -> None:
     found = find_failure([[LS], [PWD, CAT]], [[LS], []], profile)
     assert found.reason == f"turn 2: no call was made; the truth makes pwd(), {CAT}"
-    assert found.details == {"turn": 2}
+    assert found.details == {"turn": 2, "right_turns": 1, "turns": 2}
 
 
 def test_an_action_in_an_empty_turn_is_named() -> None:
     found = find_failure([[LS], []], [[LS], [PWD, MKDIR]])
     acted = f"turn 2: nothing can be done yet, but the model called {PWD}, {MKDIR}"
     assert found.reason == f"{acted}, which changed the state"
-    assert found.details == {"turn": 2, "calls": [PWD, MKDIR]}
+    assert found.details == {"turn": 2, "calls": [PWD, MKDIR], "right_turns": 1, "turns": 2}
     invented = find_failure([[], [ADD(1, 2)]], [[ADD(1, 9)], [ADD(1, 2)]])
     assert invented.reason.endswith("where add(a=1, b=9) does the task with values that nobody gave")
     done = find_failure([[], [CAT]], [[CAT], [CAT]])
@@ -625,7 +633,48 @@ def test_an_action_in_an_empty_turn_is_named() -> None:
 def test_a_forced_end_names_the_turn(profile: Profile) -> None:
     found = find_failure([[LS], [LS], [LS]], [[LS], [LS]], profile)
     assert found.reason == "the conversation has 2 turns of 3, so it was ended by force"
-    assert found.details == {"turn": 2}
+    assert found.details == {"turn": 2, "right_turns": 2, "turns": 3}
+
+
+@pytest.mark.parametrize(
+    ("truth", "made", "right"),
+    [
+        # What is missing in one turn does not make the next ones wrong.
+        pytest.param([[CAT], [PWD], [LS]], [[], [PWD], [LS]], 2, id="no call in one turn"),
+        pytest.param([[CAT], [PWD], [LS]], [[LS], [PWD], [LS]], 2, id="a result that is missing"),
+        # A state that stays wrong does, until it is mended.
+        pytest.param([[MKDIR], [PWD], [LS]], [[PWD], [PWD], [LS]], 0, id="a state that stays wrong"),
+        pytest.param([[MKDIR], [PWD], [LS]], [[PWD], [PWD, MKDIR], [LS]], 2, id="a state that is mended"),
+        pytest.param([[CAT], [PWD], [LS]], [[], [], []], 0, id="nothing is called"),
+        # Two turns are there, and the second is wrong too.
+        pytest.param([[CAT], [PWD], [LS]], [[CAT], [CAT]], 1, id="ended by force"),
+    ],
+)
+@pytest.mark.parametrize("profile", Profile)
+def test_a_failure_counts_the_turns_that_were_right(
+    truth: Turns, made: Turns, right: int, profile: Profile
+) -> None:
+    details = find_failure(truth, made, profile).details
+    assert (details["right_turns"], details["turns"]) == (right, len(truth))
+
+
+@pytest.mark.parametrize("fault", [Fault.OVERFLOW, Fault.OTHER_TURNS, Fault.INFERENCE_ERROR])
+def test_no_turn_is_right_where_the_call_failed(fault: Fault) -> None:
+    said = transcript_of([make_step([MKDIR]), Step(Completion("Done.", fault=fault))])
+    judgement = judge(entry_of([[MKDIR], [LS]]), said, open_entry)
+    for verdict in (judgement.official, judgement.corrected):
+        if isinstance(verdict, NotScored):
+            assert fault is Fault.INFERENCE_ERROR
+            continue
+        details = expect_failure(verdict).details
+        assert (details["right_turns"], details["turns"]) == (0, 2)
+
+
+def test_an_early_turn_that_fails_is_one_wrong_turn() -> None:
+    made = [[CAT], [CAT], [PWD]]
+    assert find_failure([[], [CAT], [PWD]], made).details["right_turns"] == 2
+    made = [[PWD, MKDIR], [CAT], [PWD]]
+    assert find_failure([[], [CAT], [PWD]], made).details["right_turns"] == 0
 
 
 def test_reasons_are_short_and_printable() -> None:

@@ -22,6 +22,7 @@ from pytest_fcbench.scorecard.aggregate import execution, golden_paths
 from pytest_fcbench.scorecard.aggregate.format_sensitivity import Sensitivity, measure_sensitivity
 from pytest_fcbench.scorecard.aggregate.ratings import Ratings
 from pytest_fcbench.scorecard.aggregate.ratings import summarise_ratings_by_category as rate_categories
+from pytest_fcbench.scorecard.aggregate.right_turns import RightTurns, count_right_turns_by_category
 from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, list_sized_categories
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
@@ -86,6 +87,8 @@ class ProfileResults:
     where calls were executed."""
     format_sensitivity: Annotated[Sensitivity | None, _Absent()] = None
     """Only where entries were put to the model in all prompt formats."""
+    right_turns: Annotated[Mapping[str, RightTurns] | None, _Absent(), _WITH_ALL] = None
+    """Turns of conversations, by category and for ``all``; only where such were run."""
     trials: Annotated[RunTrials | None, _Absent()] = None
     """Only where each entry was put to the model several times."""
 
@@ -156,6 +159,7 @@ def write_section(
             golden_paths.score_paths_by_category(records, profile) or None,
             execution.count_sides_by_category(records, profile) or None,
             measure_sensitivity(records, profile),
+            count_right_turns_by_category(records, profile) or None,
             RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
         )
     results = Results(

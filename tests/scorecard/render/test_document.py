@@ -107,6 +107,16 @@ def test_a_run_of_nothing_fits_the_schema() -> None:
     assert _find_value(found, "usage", "categories") == {}
 
 
+def test_right_turns_stand_in_each_profile_where_conversations_were_run() -> None:
+    failed = Failed("multi_turn:empty_turn_model_response", "x", {"right_turns": 1, "turns": 4})
+    found = _read_section([make_record(failed, category="multi_turn_base")])
+    _validate_section(found)
+    counted = {"conversations": 1, "turns": 4, "right": 1, "share": 0.25}
+    for profile in Profile:
+        turns = _find_value(found, "profiles", profile, "right_turns")
+        assert turns == {"multi_turn_base": counted, "all": counted}
+
+
 def test_usage_stands_for_the_run_and_each_category() -> None:
     found = _read_section(TRIALS)
     _validate_section(found)

@@ -11,7 +11,7 @@ from statistics import stdev
 from pytest_fcbench.domain.entry import AS_WRITTEN
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile
-from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
+from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings, right_turns
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
@@ -357,10 +357,11 @@ def draw_error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool 
 
 
 def tabulate_beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
-    """Tabulate each model's executable entries and its replies in words."""
+    """Tabulate each model's turns of conversations, executable entries and replies in words."""
     for model in shown:
         card = model.scorecard
         for table in (
+            right_turns.tabulate_right_turns(card.records, profile),
             execution.tabulate_sides(card.records, profile),
             ratings.tabulate_ratings(card.records, card.facts.rated_by),
         ):

@@ -1,0 +1,77 @@
+"""Turns of conversations that were right, beside the verdicts on whole conversations.
+
+Officially one wrong turn fails a conversation. The share of right turns tells a model that fails in the
+last of five turns from one that fails in the first (asked for in BFCL's issue 920). It changes no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fcbench.domain.entry import Group
+from pytest_fcbench.domain.json_values import DESCRIBED, Count
+from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
+from pytest_fcbench.scorecard.aggregate.intervals import Share
+from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.render.wording import format_number
+
+
+@dataclass(frozen=True, slots=True)
+class RightTurns:
+    """The turns of scored conversations, and how many of them were right."""
+
+    __pydantic_config__ = DESCRIBED
+
+    conversations: Count
+    turns: Count
+    right: Count
+    share: Share | None = field(default=None, init=False)
+    """Share of right turns, each turn counting the same; null without turns."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "share", self.right / self.turns if self.turns else None)
+
+
+def find_right_turns(record: Record, profile: Profile) -> tuple[int, int] | None:
+    """Find how many turns of a conversation were right, of how many; None where nobody counted them."""
+    verdict = record.verdict(profile)
+    if record.group != Group.MULTI_TURN or isinstance(verdict, NotScored):
+        return None
+    if not isinstance(verdict, Failed):
+        return len(record.turns), len(record.turns)
+    # Scorecards of earlier versions lack them.
+    match verdict.details:
+        case {"right_turns": int(right), "turns": int(turns)}:
+            return right, turns
+    return None
+
+
+def count_right_turns(records: Iterable[Record], profile: Profile) -> RightTurns:
+    """Count the turns of these Records."""
+    counts = [counted for record in records if (counted := find_right_turns(record, profile))]
+    return RightTurns(len(counts), sum(turns for _, turns in counts), sum(right for right, _ in counts))
+
+
+def count_right_turns_by_category(records: Iterable[Record], profile: Profile) -> dict[str, RightTurns]:
+    """Count the turns of each category of conversations, and of ``all``."""
+    counted = [record for record in records if find_right_turns(record, profile)]
+    parts = {name: count_right_turns(part, profile) for name, part in group_by_category(counted).items()}
+    return {**parts, "all": count_right_turns(counted, profile)} if parts else {}
+
+
+def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table | None:
+    """Tabulate each category; None without conversations."""
+    found = count_right_turns_by_category(records, profile)
+    if not found:
+        return None
+    return Table(
+        f"turns of conversations ({profile} profile)",
+        ("", "conversations", "turns", "right", "share"),
+        tuple(
+            (name, f"{of.conversations:,}", f"{of.turns:,}", f"{of.right:,}", format_number(of.share, ".1%"))
+            for name, of in found.items()
+        ),
+        ("each turn continues in what the turns before it left; the share changes no verdict",),
+    )
