@@ -175,19 +175,31 @@ def test_looking_around_changes_no_verdict(entry: Entry, place: int | None) -> N
     assert _match_calls(entry, made, Profile.CORRECTED).passed
 
 
-@pytest.mark.parametrize(
+each_with_an_empty_turn = pytest.mark.parametrize(
     "entry", [e for e in _ENTRIES if e.category.name in _EMPTY], ids=lambda entry: entry.id
 )
-def test_a_call_where_nothing_can_be_called_fails_in_the_corrected_profile_only(entry: Entry) -> None:
+
+
+@each_with_an_empty_turn
+def test_looking_around_where_nothing_can_be_done_is_no_mistake(entry: Entry) -> None:
     assert entry.scene is not None
     look = _LOOKS[entry.scene.domains[0]]
     for turn, calls in enumerate(_read_truth(entry)):
         if not calls:
             made = _replace_turn(entry, turn, [look])
             assert _match_calls(entry, made, Profile.OFFICIAL).passed
-            verdict = _match_calls(entry, made, Profile.CORRECTED)
+            assert _match_calls(entry, made, Profile.CORRECTED).passed
+
+
+@each_with_an_empty_turn
+def test_the_task_where_nothing_can_be_done_fails_in_the_corrected_profile(entry: Entry) -> None:
+    truth = _read_truth(entry)
+    for turn, calls in enumerate(truth):
+        if not calls:
+            verdict = _match_calls(entry, _replace_turn(entry, turn, truth[turn + 1]))
             assert isinstance(verdict, Failed)
             assert verdict.code == "multi_turn:irrelevance_error:decoder_success"
+            assert verdict.details["turn"] == turn + 1
 
 
 @pytest.mark.parametrize(
