@@ -12,11 +12,12 @@ from pytest_fcbench.tools.audit import (
     texts,
     trajectories,
     truths,
+    unsaid_texts,
 )
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Check, Finding
 
-_MODULES = (shapes, truths, trajectories, function_docs, duplicates, irrelevance, texts)
+_MODULES = (shapes, truths, trajectories, unsaid_texts, function_docs, duplicates, irrelevance, texts)
 DECLARED = [value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)]
 
 CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(DECLARED, key=lambda check: check.weak)}

@@ -19,6 +19,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile
+from pytest_fcbench.matchers.ast.corrected import is_default
 from pytest_fcbench.matchers.execution import LIVE_ONLY
 from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import MANNERS, Facts
@@ -370,6 +371,20 @@ def _format_call(call: ExpectedCall) -> str:
     }
     given = ", ".join(f"{name}={format_value(value, 40)}" for name, value in values.items() if value != "")
     return f"{call.name}({given})"
+
+
+@entry_check(
+    "omitted_default",
+    "a default is accepted, leaving it out is not",
+    "accept leaving the parameter out, too",
+)
+def find_defaults_to_give(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find optional parameters that must be given though what must be given is their default."""
+    language = entry.category.language
+    for accepted in iterate_accepted_values(entry):
+        if "" not in accepted.options and is_default(language, accepted.doc, accepted.name, accepted.options):
+            told = f"the default of the doc is accepted, {format_value(accepted.schema['default'])}"
+            yield Flaw(CERTAIN, f"{accepted.label}: {told}, and leaving it out is not")
 
 
 @entry_check(

@@ -42,6 +42,7 @@ def test_a_sound_truth_has_no_finding() -> None:
         truths.find_malformed_alternatives,
         truths.find_mistyped_values,
         truths.find_refused_truths,
+        truths.find_defaults_to_give,
         truths.find_refused_defaults,
         truths.find_broken_sql,
     ):
@@ -206,6 +207,20 @@ def test_a_first_value_that_only_another_can_stand_for() -> None:
     # The oracle makes no member of a text, so its first answer lacks the key.
     severities = {severity for _, severity, _ in list_findings(truths.find_refused_truths, make_facts(entry))}
     assert severities == {"hint"}
+
+
+def test_a_default_that_must_be_given() -> None:
+    ((entry, severity, evidence),) = list_findings(
+        truths.find_defaults_to_give, make_facts(make_booking(board=["half", "None"]))
+    )
+    assert (entry, severity) == ("simple_python_0", "certain")
+    told = "hotel.book.board: the default of the doc is accepted, 'none', and leaving it out is not"
+    assert evidence == told
+
+
+@pytest.mark.parametrize("board", [["half"], ["none", ""]], ids=["another value", "it may be left out"])
+def test_no_default_must_be_given(board: list[str]) -> None:
+    assert list_findings(truths.find_defaults_to_give, make_facts(make_booking(board=board))) == []
 
 
 def test_an_entry_that_both_profiles_refuse_for_their_own_reasons_is_told_once() -> None:

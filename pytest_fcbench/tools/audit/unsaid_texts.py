@@ -1,0 +1,132 @@
+"""A check that texts of a trajectory stand in the question, in a result or in the initial state.
+
+The state after a conversation is compared letter by letter, so a model must write each text as the truth
+does. It can where somebody gives the text, and not where the truth shortens, joins or rewords it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from difflib import SequenceMatcher
+
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.matchers.state import match_calls
+from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, Severity, entry_check, format_value
+
+_FEWEST_WORDS = 4
+"""Shorter texts are names and titles, which users give in other words."""
+_NEAR = 0.8
+"""The least share of a text that is found, in pieces, in a text near to it."""
+_PIECE = 4
+"""The fewest characters of such a piece."""
+_LONGEST = 3_000
+"""The most characters of a text and of a source that are compared in pieces."""
+
+
+@entry_check(
+    "unsaid_text",
+    "a text that must be written is given nowhere",
+    "give the text word for word in the question, or correct it in the truth",
+)
+def find_unsaid_texts(facts: Facts, entry: Entry) -> Iterator[Flaw]:
+    """Find texts that no user message, no result so far and no initial state contains as they are."""
+    if not isinstance(entry.expectation, Trajectory):
+        return
+    try:
+        environments = facts.open_environments(entry)
+        sources = {"the initial state": [*_iterate_texts(dict(environments.copy_state()))]}
+    except Exception:  # noqa: BLE001 - ``erring`` reports a state that cannot be opened
+        return
+    truth = entry.expectation
+    for turn, texts in enumerate(truth.turns):
+        sources[f"turn {turn + 1}"] = [message.content for message in entry.turns[turn]]
+        for text in texts:
+            for call, name, value in _iterate_written_texts(text):
+                found = _find_source(value, sources)
+                if found and _is_compared(facts, entry, truth, text, _replace_text(call, name)):
+                    yield Flaw(found[0], f"turn {turn + 1}: {name} of {call.name} {found[1]}")
+            (result,) = environments.perform_calls([text])
+            sources[f"the result of {format_value(text, 60)}"] = [result, *_iterate_result(result)]
+
+
+def _iterate_written_texts(call_text: str) -> Iterator[tuple[Call, str, str]]:
+    """Yield call, parameter and text of each argument that is long enough to be somebody's words."""
+    # ``unmakeable`` reports a text that is no call.
+    with suppress(Undecodable):
+        for call in python.parse_corrected(call_text):
+            for name, value in call.arguments.items():
+                if isinstance(value, str) and len(value.split()) >= _FEWEST_WORDS:
+                    yield call, name, value
+
+
+def _is_compared(facts: Facts, entry: Entry, truth: Trajectory, call_text: str, other: str) -> bool:
+    """Tell whether a conversation with another call in the place of one of the truth's fails."""
+    made = [
+        [[other if text == call_text else text for text in texts]] if texts else [] for texts in truth.turns
+    ]
+    verdict = match_calls(truth, made, lambda: facts.open_environments(entry), Profile.CORRECTED)
+    return not verdict.passed
+
+
+def _replace_text(call: Call, name: str) -> str:
+    """Write a call with another text for one of its parameters."""
+    arguments = {**call.arguments, name: f"{call.arguments[name]} (in other words)"}
+    return f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+
+
+def _iterate_texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for member in value.values():
+            yield from _iterate_texts(member)
+    elif isinstance(value, (list, tuple)):
+        for element in value:
+            yield from _iterate_texts(element)
+
+
+def _iterate_result(result: str) -> Iterator[str]:
+    with suppress(ValueError, RecursionError):
+        yield from _iterate_texts(json.loads(result))
+
+
+def _find_source(text: str, sources: dict[str, list[str]]) -> tuple[Severity, str] | None:
+    """Describe a text that no source contains; None where one does."""
+    if any(text in source for texts in sources.values() for source in texts):
+        return None
+    rated = ((_rate_share(text, source), name) for name, texts in sources.items() for source in texts)
+    share, name = max(rated, default=(0.0, ""))
+    if share >= _NEAR:
+        # A form of words that somebody gave, filled in with a value that somebody gave.
+        known = {name: _list_words(" ".join(texts)) for name, texts in sources.items()}
+        filled_in = _list_words(text) - known.pop(name)
+        if filled_in and filled_in <= set().union(*known.values()):
+            return None
+        return LIKELY, f"is nearly what {name} holds, but not letter by letter: {format_value(text)}"
+    return HINT, f"is a text that nobody gave: {format_value(text)}"
+
+
+_WORD = re.compile(r"\w+(?:[.,]\w+)*")
+
+
+def _list_words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _rate_share(text: str, source: str) -> float:
+    """Rate how much of a text stands in a source, in pieces and in order, from 0 to 1."""
+    words = _list_words(text)
+    # Most sources have few of the words, and the comparison of letters takes long.
+    if len(words & _list_words(source)) < _NEAR * len(words):
+        return 0.0
+    text, source = text[:_LONGEST], source[: 3 * _LONGEST]
+    pieces = SequenceMatcher(None, text, source, autojunk=False).get_matching_blocks()
+    return sum(piece.size for piece in pieces if piece.size >= _PIECE) / len(text)
