@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT, drop_option_prefix
@@ -16,19 +16,28 @@ from pytest_fcbench.cli.output import declare_json, print_long_lines, split_name
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings, require_at_least
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Category, Entry
-from pytest_fcbench.domain.errors import FcbenchError, SuiteError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.errors import (
+    FcbenchError,
+    NotScoredError,
+    SuiteError,
+    UsageError,
+    describe_unknown_name,
+)
+from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import open_own_web
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.render import tables
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit import checks, distributions, report, review
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Severity
 from pytest_fcbench.tools.audit.report import Audit
+from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts, read_scorecard_verdicts, read_verdict_matrix
 
 HELP = "find errors in the entries of a suite, and show how they are distributed"
 PAGE = "after-a-run"
@@ -64,6 +73,16 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="write every finding and the distributions as a page (.html) or as data (.json); repeatable",
+    )
+    add(
+        "--results",
+        action="extend",
+        nargs="+",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="results of real runs, which show entries that nobody passes: folders of published results, "
+        "scorecards (.json), tables of verdicts (.csv, .csv.gz)",
     )
     decisions = "file with decisions about findings (default: the review that comes with the package, if any)"
     add("--review", type=Path, metavar="FILE", help=decisions)
@@ -129,6 +148,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             against,
             threshold=chosen.threshold,
             embed=model.embed if model else None,
+            results=_gather_results(chosen, entries),
         )
         findings = tuple(checks.run_checks(facts, names))
     audit = Audit(
@@ -149,16 +169,11 @@ def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -
     require_at_least(0, chosen, "show")
     # Missing packages are reported before an audit of minutes, not after it.
     _check_files(chosen.to)
-    if "overlap" in named and not chosen.against:
-        raise UsageError("--check overlap: needs another suite to compare with; name it with --against")
+    _check_needs(chosen, named)
     if chosen.embedding == "lexical":
         raise UsageError(
             "--embedding lexical: compares words, which every audit does; use minilm or the "
             "folder of such a model"
-        )
-    if "paraphrase" in named and not chosen.embedding:
-        raise UsageError(
-            "--check paraphrase: needs an embedding model; name it with --embedding, e.g. --embedding minilm"
         )
     if chosen.against == chosen.suite:
         raise UsageError(f"--against {chosen.against}: this is the audited suite itself; name another one")
@@ -174,6 +189,61 @@ def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -
         if (name in named if named else chosen.weak or not check.weak)
         and (check.needs is None or getattr(chosen, check.needs) or named)
     )
+
+
+def _gather_results(chosen: argparse.Namespace, entries: Sequence[Entry]) -> Sequence[RunVerdicts]:
+    """Read all runs. Raises ``UsageError`` for one that has no verdict on any of these entries."""
+    known = {entry.id for entry in entries}
+    found: list[RunVerdicts] = []
+    for path in chosen.results:
+        runs = _read_results(chosen, path, entries)
+        if not any(known & run.passed.keys() for run in runs):
+            raise UsageError(
+                f"--results {path}: has no verdict on an entry of {chosen.suite} that is audited"
+            )
+        found += runs
+    return found
+
+
+def _read_results(chosen: argparse.Namespace, path: Path, entries: Sequence[Entry]) -> Sequence[RunVerdicts]:
+    """Read the official verdicts of one run or several; a folder of results is judged for them."""
+    match path.suffixes:
+        case [*_, ".csv"] | [*_, ".csv", ".gz"]:
+            return read_verdict_matrix(path)
+        case [*_, ".json"]:
+            return [read_scorecard_verdicts(load_scorecard(path), entries[0].suite)]
+    # --category narrows the entries, not the answers.
+    plain = argparse.Namespace(config=chosen.config)
+    context = RunContext(load_settings(plain, chosen.suite, f"replay:{path}"))
+    recorded = context.chosen.recorded
+    with closing(Session(context)) as session:
+        answered = [entry for entry in entries if recorded and entry.item_id in recorded.answered]
+        session.expect(answered)
+        passed: dict[str, bool] = {}
+        for entry in answered:
+            # An answer that cannot be judged says nothing about its entry.
+            with suppress(NotScoredError):
+                verdict = session.judge(entry, session.transcript(entry)).official
+                if not isinstance(verdict, NotScored):
+                    passed[entry.id] = verdict.passed
+    return [RunVerdicts(path.name, passed)]
+
+
+_NEEDED = {
+    "against": "another suite to compare with; name it with --against",
+    "embedding": "an embedding model; name it with --embedding, e.g. --embedding minilm",
+    "results": "results of real runs; name them with --results",
+}
+"""The way out where a check lacks what it needs, by the name of its option."""
+
+
+def _check_needs(chosen: argparse.Namespace, named: Sequence[str]) -> None:
+    for name in named:
+        if (option := CHECKS[name].needs) and not getattr(chosen, option):
+            raise UsageError(f"--check {name}: needs {_NEEDED[option]}")
+    for path in chosen.results:
+        if not path.exists():
+            raise UsageError(f"--results {path}: there is no such file or folder")
 
 
 def _check_files(files: Sequence[Path]) -> None:

@@ -8,6 +8,7 @@ from pytest_fcbench.tools.audit import (
     duplicates,
     function_docs,
     irrelevance,
+    item_statistics,
     shapes,
     texts,
     trajectories,
@@ -17,7 +18,17 @@ from pytest_fcbench.tools.audit import (
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Check, Finding
 
-_MODULES = (shapes, truths, trajectories, unsaid_texts, function_docs, duplicates, irrelevance, texts)
+_MODULES = (
+    shapes,
+    truths,
+    trajectories,
+    unsaid_texts,
+    function_docs,
+    duplicates,
+    irrelevance,
+    item_statistics,
+    texts,
+)
 DECLARED = [value for module in _MODULES for value in vars(module).values() if isinstance(value, Check)]
 
 CHECKS: Mapping[str, Check] = {check.name: check for check in sorted(DECLARED, key=lambda check: check.weak)}

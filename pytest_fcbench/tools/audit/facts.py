@@ -23,6 +23,7 @@ from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts
 
 MANNERS = tuple(Manner("oracle", Prompting.make_default(mode)) for mode in (Mode.FC, Mode.PROMPT))
 """The two manners in which entries are put to models."""
@@ -46,6 +47,8 @@ class Facts:
     """The least ROUGE-L, from 0 to 1, of similar questions."""
     embed: Embed | None = None
     """The embedding of texts as vectors of length 1, if a model for that was named."""
+    results: Sequence[RunVerdicts] = ()
+    """The verdicts of real runs on the entries."""
     _memories: Mapping[Manner, Memories] = field(
         default_factory=lambda: {manner: {} for manner in MANNERS}, init=False, repr=False, compare=False
     )

@@ -11,8 +11,10 @@ A review is a YAML file:
         confirmed: How somebody made sure that it is so.
         decision: set_aside            # or keep
         reason: Why, as the ledger says it.
+        source: Where it was told first.   # may be left out
 
-The ledger lists, in the order of the review, each entry that is set aside and that the check still finds.
+The finding ``read`` stands for what no check sees and somebody found by reading the entry. The ledger lists,
+in the order of the review, each entry that is set aside and that the check still finds, or that was read.
 Several decisions may concern an entry through different checks, but only one may set it aside.
 """
 
@@ -29,6 +31,9 @@ from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.findings import Finding, Severity
+
+READ = "read"
+"""The finding of somebody who read an entry; no check has this name."""
 
 _REVIEWS = Path(__file__).with_name("reviews")
 
@@ -54,6 +59,8 @@ class ReviewedFinding:
     confirmed: str
     decision: Decision
     reason: str
+    source: str | None = None
+    """The place where others told it first, such as an issue."""
 
     @property
     def keys(self) -> Sequence[tuple[str, str]]:
@@ -82,9 +89,9 @@ def read_review(path: Path) -> Review:
     decisions: list[ReviewedFinding] = []
     aside: set[str] = set()
     for field in top["decisions"].elements():
-        members = field.members(("finding", "entries", "confirmed", "decision", "reason"))
+        members = field.members(("finding", "entries", "confirmed", "decision", "reason"), ("source",))
         texts = {name: members[name].text() for name in ("finding", "confirmed", "decision", "reason")}
-        for name, valid in (("finding", CHECKS), ("decision", tuple(Decision))):
+        for name, valid in (("finding", (*CHECKS, READ)), ("decision", tuple(Decision))):
             if texts[name] not in valid:
                 raise members[name].error(describe_unknown_name(name, texts[name], valid))
         entries = tuple(entry.text() for entry in members["entries"].elements())
@@ -94,8 +101,10 @@ def read_review(path: Path) -> Review:
             if twice := aside.intersection(entries):
                 raise field.error(f"{min(twice)} is already set aside by a decision above")
             aside.update(entries)
-        finding = ReviewedFinding(texts["finding"], entries, texts["confirmed"], decision, texts["reason"])
-        decisions.append(finding)
+        source = members["source"].text() if "source" in members else None
+        decisions.append(
+            ReviewedFinding(texts["finding"], entries, texts["confirmed"], decision, texts["reason"], source)
+        )
     suite, version, package = (top[name].text() for name in ("suite", "version", "package"))
     return Review(suite, version, package, tuple(decisions))
 
@@ -108,14 +117,15 @@ def build_ledger(review: Review, findings: Sequence[Finding]) -> Mapping[str, st
         for item in review.decisions
         if item.decision is Decision.SET_ASIDE
         for key in item.keys
-        if key in found
+        if key in found or item.finding == READ
     }
 
 
 def find_vanished(review: Review, findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
     """Find decisions, by check and entry, about findings that do not occur (any more)."""
     found = {(finding.check, finding.entry) for finding in findings}
-    return (key for item in review.decisions for key in item.keys if key not in found)
+    decided = (key for item in review.decisions if item.finding != READ for key in item.keys)
+    return (key for key in decided if key not in found)
 
 
 def find_undecided(review: Review, findings: Sequence[Finding]) -> Sequence[Finding]:

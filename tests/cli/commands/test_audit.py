@@ -10,9 +10,10 @@ import pytest
 from pytest_fcbench.cli import main
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.registry import OURS
-from tests.factories import make_entry
+from tests.factories import make_entry, make_record, write_scorecard
 from tests.tools.audit.made import make_suite
 
 REVIEW = """\
@@ -50,7 +51,7 @@ def test_a_sound_category_has_no_certain_finding(folder: Path, capsys: pytest.Ca
     out, err = capsys.readouterr()
     assert out.startswith("Audit of core ")
     entries = core.open_suite(Path()).load(CATEGORIES["simple_python"])
-    assert f": {len(entries)} entries, 20 checks\n" in out
+    assert f": {len(entries)} entries, 22 checks\n" in out
     assert "Languages of questions" in out
     assert err == ""
 
@@ -122,6 +123,49 @@ def test_a_ledger_comes_out_of_a_review(
     )
 
 
+def test_results_of_real_runs_show_what_nobody_passes(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (entry, *_) = core.open_suite(Path()).load(CATEGORIES["parallel"])
+    (folder / "runs.csv").write_text(f"entry,one,two\n{entry.id},0,0\n")
+    failed = make_record(Failed("wrong_count", "x"), category="parallel", number=int(entry.id.split("_")[-1]))
+    write_scorecard(folder / "card.json", [failed])
+    paths = ["runs.csv", "card.json"]
+    code = main.main(
+        [
+            "audit",
+            "core",
+            "--category",
+            "parallel",
+            "--check",
+            "never_passed",
+            "--results",
+            *paths,
+            "-o",
+            "o.json",
+        ]
+    )
+    assert code == 0, capsys.readouterr()
+    (found,) = json.loads((folder / "o.json").read_text())["findings"]
+    assert (found["entry"], found["evidence"]) == (entry.id, "0 of 3 runs pass")
+
+
+def test_a_folder_of_published_results_is_judged_for_its_verdicts(pack_cache: Path, folder: Path) -> None:
+    (folder / "model").mkdir()
+    (folder / "model" / "BFCL_v4_parallel_result.json").write_text('{"id": "parallel_0", "result": "None."}')
+    (folder / "runs.csv").write_text("entry,one,two\nparallel_0,0,0\nparallel_1,0,0\n")
+    options = ["--category", "parallel", "--check", "never_passed", "--results", "model", "runs.csv"]
+    assert main.main(["audit", "bfcl", *options, "-o", "o.json"]) == 0
+    (found,) = json.loads((folder / "o.json").read_text())["findings"]
+    assert (found["entry"], found["evidence"]) == ("parallel_0", "0 of 3 runs pass")
+
+
+def test_results_of_another_suite_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_scorecard(folder / "card.json", [make_record(suite="mine")])
+    assert main.main(["audit", "core", "--results", "card.json"]) == 4
+    assert "--results card.json: has no verdict on an entry of core" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -142,6 +186,11 @@ def test_a_ledger_comes_out_of_a_review(
             ["core", "--check", "overlap"],
             "--check overlap: needs another suite to compare with; name it with --against",
         ),
+        (
+            ["core", "--check", "never_passed"],
+            "--check never_passed: needs results of real runs; name them with --results",
+        ),
+        (["core", "--results", "nowhere"], "--results nowhere: there is no such file or folder"),
         (["core", "--against", "core"], "--against core: this is the audited suite itself"),
         (["core", "--against", "nope"], "unknown suite 'nope'"),
         (["core", "--category", "nope"], "unknown category 'nope'"),

@@ -1,0 +1,73 @@
+"""Checks by what real runs made of each entry: nobody passes it, or better models fail it more often.
+
+Both are hints. A hard entry looks like a wrong one; what these checks find, a person has to read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from pytest_fcbench.scorecard.aggregate.correlation import correlate_pairs
+from pytest_fcbench.tools.audit.facts import Facts
+from pytest_fcbench.tools.audit.findings import HINT, Flaw, check
+
+FEWEST_RUNS = 3
+"""The fewest runs by which an entry can count as never passed."""
+_PER_EXCEPTION = 50
+"""So many runs allow one that passed by chance."""
+_FEWEST_CORRELATED, _FEWEST_EACH = 10, 3
+"""The fewest runs of a correlation, and of each outcome among them."""
+_WEAKEST = -0.15
+"""The correlation below which an entry is told. Of 3,770 entries of BFCL eleven are, over 64 models."""
+
+
+@check("never_passed", "no real run passes the entry", "read whether it can be known", needs="results")
+def find_entries_never_passed(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find entries that no run passes, one run in fifty excepted."""
+    for entry in facts.entries:
+        verdicts = [run.passed[entry.id] for run in facts.results if entry.id in run.passed]
+        passed = sum(verdicts)
+        if len(verdicts) >= FEWEST_RUNS and passed <= len(verdicts) // _PER_EXCEPTION:
+            yield entry.id, Flaw(HINT, f"{passed} of {len(verdicts)} runs pass")
+
+
+@check(
+    "inverted", "better models fail the entry more often", "read whether the answer is right", needs="results"
+)
+def find_inverted_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find entries that are passed more often by runs that pass less of the rest of the category."""
+    of_category: defaultdict[str, list[str]] = defaultdict(list)
+    for entry in facts.entries:
+        of_category[entry.category.name].append(entry.id)
+    totals = {
+        (run.name, category): Counter(run.passed[entry] for entry in ids if entry in run.passed)
+        for run in facts.results
+        for category, ids in of_category.items()
+    }
+    for entry in facts.entries:
+        points: list[tuple[float, float]] = []
+        for run in facts.results:
+            counts = totals[run.name, entry.category.name]
+            if entry.id in run.passed and counts.total() > 1:
+                passed = run.passed[entry.id]
+                points.append((passed, (counts[True] - passed) / (counts.total() - 1)))
+        if flaw := _describe_inversion(points, entry.category.name):
+            yield entry.id, flaw
+
+
+def _describe_inversion(points: Sequence[tuple[float, float]], category: str) -> Flaw | None:
+    """Describe a negative correlation of the verdict on an entry and the score on the rest."""
+    with_it, without = ([rest for passed, rest in points if passed == side] for side in (True, False))
+    if len(points) < _FEWEST_CORRELATED or min(len(with_it), len(without)) < _FEWEST_EACH:
+        return None
+    r = correlate_pairs(points).pearson
+    if r is None or r > _WEAKEST:
+        return None
+    of_rest = f"of the rest of {category}"
+    return Flaw(
+        HINT,
+        f"{len(with_it)} of {len(points)} runs pass; they pass {fmean(with_it):.0%} {of_rest}, "
+        f"those that fail {fmean(without):.0%}",
+    )
