@@ -17,8 +17,10 @@ The corrected profile differs in this:
   the task, with an invented value or with another function, fails
   (``multi_turn:irrelevance_error:decoder_success``, which the official code has and never asks for), and so
   does one that cannot be read (``multi_turn:irrelevance_error:unreadable_call``).
-- State that the official comparison forgets is compared too (``multi_turn:hidden_state_mismatch``): the
-  current folder, the forces of both brakes and the slope, and nothing else: see each ``get_hidden_state()``.
+- How far the brake pedal is pressed is compared too (``multi_turn:hidden_state_mismatch``), which a user can
+  ask for and the official comparison forgets. What else it forgets, no user asks for: the current folder, the
+  force of the parking brake, the slope. In 8,000 conversations of 13 models these differed in 11 that passed
+  officially, none of which had a mistake.
 - Results of calls are compared by value where they are JSON, so that 3 is 3.0.
 - Text stays text: the official executor rewrites everything that looks like a function's name before a
   bracket, also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.
@@ -43,6 +45,7 @@ from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
+from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
 from pytest_fcbench.matchers.state_difference import find_differences
@@ -180,15 +183,19 @@ def _find_early_action(early: _EarlyTurn, turn: Played, later: Sequence[Sequence
     """Describe what the calls of a turn did in which nothing can be done yet, or return None.
 
     Looking around is allowed there. A change of state is not, nor a successful call of a function of the
-    task with other arguments than the truth gives it, which are invented.
+    task with a value that the truth does not give it, which is invented.
     """
     if _find_difference(early.number, turn.model, turn.right, corrected=True):
         return "which changed the state"
     task = [call for calls in later[:1] for call in calls]
-    names = {_name_function(call) for call in task}
-    arguments = {*map(_list_values, task)}
+    given: dict[str, list[Counter[str]]] = {}
+    for call in task:
+        given.setdefault(_name_function(call), []).append(_count_values(call))
     for call, result in zip(early.calls, early.results, strict=True):
-        if _name_function(call) in names and _list_values(call) not in arguments and not _is_error(result):
+        wanted = given.get(_name_function(call), [])
+        # A value that is left out is not invented.
+        invented = wanted and not any(_count_values(call) <= values for values in wanted)
+        if invented and not _is_error(result):
             return f"where {call:.80} does the task with values that nobody gave"
     return None
 
@@ -197,16 +204,15 @@ def _name_function(call: str) -> str:
     return call.partition("(")[0].strip()
 
 
-def _list_values(call: str) -> tuple[str, tuple[str, ...]]:
-    """Return a call as its function and the values of its arguments, by name or not."""
+def _count_values(call: str) -> Counter[str]:
+    """Count the values of a call's arguments, by name or not; a text that is no call is its own value."""
     try:
         tree = parse_expression(call.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return call, ()
+        return Counter([call])
     if not isinstance(tree, ast.Call):
-        return call, ()
-    values = [*tree.args, *(keyword.value for keyword in tree.keywords)]
-    return _name_function(call), tuple(sorted(map(ast.dump, values)))
+        return Counter([call])
+    return Counter(map(ast.dump, [*tree.args, *(keyword.value for keyword in tree.keywords)]))
 
 
 def _is_error(result: str) -> bool:
@@ -274,10 +280,8 @@ def _find_difference(
     pairs = [(environment, right.by_domain[name]) for name, environment in model.by_domain.items()]
     if any(found.state() != expected.state() for found, expected in pairs):
         code = "multi_turn:instance_state_mismatch"
-    # Official: attributes that begin with an underscore, such as the current folder, are not compared.
-    elif corrected and any(
-        found.get_hidden_state() != expected.get_hidden_state() for found, expected in pairs
-    ):
+    # Official: attributes that begin with an underscore are not compared.
+    elif corrected and any(_get_pedal(found) != _get_pedal(expected) for found, expected in pairs):
         code = "multi_turn:hidden_state_mismatch"
     else:
         return None
@@ -286,6 +290,10 @@ def _find_difference(
     shown = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
     details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
     return Failed(code, f"turn {number}: {shown}{more}", details)
+
+
+def _get_pedal(environment: Environment) -> object:
+    return environment.get_hidden_state().get("brakePedalForce")
 
 
 def _show(environments: Environments) -> dict[str, object]:

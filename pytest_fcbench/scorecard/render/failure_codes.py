@@ -187,8 +187,8 @@ CONVERSATIONS: Mapping[str, FailureCode] = {
         "After a turn the environment is not as after the expected calls.", _STATE
     ),
     "multi_turn:hidden_state_mismatch": FailureCode(
-        "After a turn a part of the environment differs that the official code does not compare, such as "
-        "the current folder.",
+        "After a turn the brake pedal is not pressed as far as after the expected calls, which the official "
+        "code does not compare.",
         _STATE,
     ),
     "multi_turn:execution_response_mismatch": FailureCode(
