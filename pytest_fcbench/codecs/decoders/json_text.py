@@ -85,7 +85,10 @@ def find_named_calls(text: str) -> tuple[Call, ...]:
     for item in find_json_values(text):
         wrapped = item.get("tool_calls") if isinstance(item, Mapping) else None
         for value in wrapped if isinstance(wrapped, list) else [item]:
-            if not isinstance(value, Mapping) or not isinstance(name := value.get("name"), str):
+            if not isinstance(value, Mapping):
+                raise Undecodable('expected objects with "name" and "arguments"')
+            # Cohere's calls have "tool_name" and "parameters".
+            if not isinstance(name := value.get("name", value.get("tool_name")), str):
                 raise Undecodable('expected objects with "name" and "arguments"')
             arguments = value.get("arguments", value.get("parameters", {}))
             calls.append(as_call(name, from_json(arguments) if isinstance(arguments, str) else arguments))

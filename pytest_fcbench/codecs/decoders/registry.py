@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -34,7 +35,7 @@ from pytest_fcbench.codecs.decoders.families.phi import PHI, PHI_PYTHON
 from pytest_fcbench.codecs.decoders.families.tagged_json import GRANITE_4, QWEN
 from pytest_fcbench.codecs.decoders.families.think_agent import THINK_AGENT
 from pytest_fcbench.codecs.decoders.families.xlam import XLAM, XLAM_2
-from pytest_fcbench.codecs.decoders.json_text import from_json
+from pytest_fcbench.codecs.decoders.json_text import find_named_calls, from_json
 from pytest_fcbench.codecs.decoders.outcome import (
     WRONG_FORMAT,
     Calls,
@@ -231,6 +232,16 @@ class Offer:
         return any(name in self.by_name for name in named)
 
 
+def _read_vendor_calls(parts: Sequence[ToolCall | str], offer: Offer) -> tuple[Call, ...]:
+    """Read a vendor's own call objects, which stand among the parts as JSON, if they call what is offered."""
+    with suppress(Undecodable, WrongFormat):
+        calls = find_named_calls("\n".join(part for part in parts if isinstance(part, str)))
+        named = tuple(map(offer.normalise_call, calls))
+        if any(call.name in offer.by_name for call in named):
+            return named
+    return ()
+
+
 def read_corrected(completion: Completion, syntax: str, language: Language, offer: Offer) -> Reading:
     """Read an answer leniently, map names back, and distinguish an abstention from broken calls."""
     reader = SYNTAXES[syntax]
@@ -241,6 +252,8 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
     try:
         if tool_calls:
             return Calls(tuple(offer.normalise_call(_read_tool_call(call)) for call in tool_calls))
+        if vendor := _read_vendor_calls(parts, offer):
+            return Calls(vendor)
         if reader is None:
             raise Undecodable("the reply is text, not tool calls")
         found = reader.corrected[language](text) if text else ()

@@ -10,12 +10,14 @@ Differences from ``official``, each a finding about BFCL's ``ast_checker`` and d
 - dicts may be nested, with accepted values at any level;
 - ``""`` and ``[]`` no longer pass for an optional parameter that should be left out or hold a value
   (``""`` does where it is the default, or the only accepted value);
+- a constant of Java is the same with its class and without (``TimeUnit.SECONDS``, ``SECONDS``);
 - to write out the default that the function's doc declares and to leave the parameter out are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
@@ -150,11 +152,23 @@ def match_value(
         code = "type_error:java" if language is Language.JAVA else "type_error:js"
         return fail_wrong_value(code, doc, name, value, options)
     candidates = _list_readings(language, doc.properties[name], value)
+    if language is Language.JAVA and doc.properties[name].get("type") != "String":
+        options, candidates = ([*values, *_list_bare_constants(values)] for values in (options, candidates))
     if any(values_agree(option, candidate) for option in options for candidate in candidates):
         return None
     shared = set(map(_name_kind, options)) & set(map(_name_kind, candidates))
     code = f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"
     return fail_wrong_value(code, doc, name, value, options)
+
+
+_CONSTANT = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Z][A-Z0-9_]*)")
+
+
+def _list_bare_constants(values: Sequence[object]) -> Iterator[str]:
+    """List the names of constants without their class, as a static import brings them."""
+    for value in values:
+        if isinstance(value, str) and (constant := _CONSTANT.fullmatch(value)):
+            yield constant[1]
 
 
 def _list_readings(language: Language, schema: Schema, value: object) -> list[object]:

@@ -256,6 +256,23 @@ def test_corrected_text_parts_are_the_text() -> None:
     assert decode_corrected(Completion(tool_calls=("No", "way.")), "tool_calls") == Prose("No\nway.")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        '{"tool_name": "weather.forecast", "parameters": {"city": "Bergen"}}',
+        '{"name": "weather.forecast", "arguments": "{\\"city\\": \\"Bergen\\"}"}',
+    ],
+)
+def test_corrected_a_vendors_objects_among_the_parts_are_calls(part: str) -> None:
+    reading = decode_corrected(Completion(tool_calls=("Well:", part)), "tool_calls")
+    assert reading == Calls((Call("weather.forecast", {"city": "Bergen"}),))
+
+
+@pytest.mark.parametrize("part", ['{"name": "Ada", "arguments": {}}', '{"tool_name": 3}', "tool_name: f"])
+def test_corrected_other_parts_are_words(part: str) -> None:
+    assert decode_corrected(Completion(tool_calls=(part,)), "tool_calls") == Prose(part)
+
+
 def test_corrected_positional_arguments_get_the_names_of_the_doc() -> None:
     reading = decode_corrected("[weather.forecast('Bergen', 3)]")
     assert reading == Calls((Call("weather.forecast", {"city": "Bergen", "days": 3}),))
