@@ -30,6 +30,7 @@ from pytest_fcbench.suites.suite import Suite
 from tests.conftest import ROOT
 from tests.parity.comparison import read_records
 from tests.parity.conftest import find_oracle_files
+from tests.parity.real.published import find_folder, unpack
 from tests.parity.test_prompt_formats import mutate_text
 from tests.parity.test_tables import MODELS, REPLAY, read_table
 from tests.parity.trajectories import is_error
@@ -42,6 +43,15 @@ NEEDS_REPLAY = pytest.mark.skipif(not REPLAY.is_dir(), reason="no replay folder 
 MUTATED = [path for path in find_oracle_files("multi_turn_mut_*.jsonl.gz") if "composite" not in path.name]
 
 LINK = "https://openai.com/index/gpt-4o-mini-advancing-cost-efficient-intelligence/"
+GPT_DETAILS = (f"--link={LINK}", "--price=0.15,0.6", "--organization=OpenAI", "--license=Proprietary")
+QWEN = "Qwen/Qwen3-4B-Instruct-2507"
+QWEN_DETAILS = (
+    "--title=Qwen3-4B-Instruct-2507 (Prompt)",
+    f"--link=https://huggingface.co/{QWEN}",
+    "--price=hosted",
+    "--organization=Qwen",
+    "--license=apache-2.0",
+)
 MODES = {"fc": "gpt-4o-mini-2024-07-18-FC", "prompt": "gpt-4o-mini-2024-07-18"}
 """An official id for each mode."""
 
@@ -61,8 +71,9 @@ def _export_official(cache: Path, folder: Path, scorecards: Mapping[str, Path]) 
     command = [sys.executable, "-m", "pytest_fcbench.cli.main", "export", "official", f"--to={folder}"]
     command += map(str, scorecards.values())
     for name in scorecards:
-        command += [f"--as={name}", f"--title={MODELS[name]}", f"--link={LINK}", "--price=0.15,0.6"]
-        command += ["--organization=OpenAI", "--license=Proprietary"]
+        command += [f"--as={name}", *(QWEN_DETAILS if name == QWEN else GPT_DETAILS)]
+        if name in MODELS:
+            command += [f"--title={MODELS[name]}"]
     environment = {**os.environ, "FCBENCH_CACHE": str(cache)}
     done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -134,8 +145,8 @@ def _assert_agreement(cache: Path, folder: Path, categories: str, scorecards: Ma
     official = _evaluate_officially(ours, folder / "official")
     assert list(find_differences(ours, official)) == []
     for name, scorecard in scorecards.items():
-        replayed = f"--fcbench-model=replay:{ours / 'result' / name}"
-        again = _run_benchmarks(cache, folder / f"{name}.json", categories, replayed)
+        replayed = f"--fcbench-model=replay:{ours / 'result' / name.replace('/', '_')}"
+        again = _run_benchmarks(cache, folder / "again.json", categories, replayed)
         assert _read_verdicts(again) == _read_verdicts(scorecard)
     return sum(len(_read_lines(path)) - 1 for path in official.glob("score/*/**/*_score.json"))
 
@@ -196,6 +207,24 @@ def test_changed_trajectories_are_exported_as_officially(
             pack_cache, tmp_path / f"{name}-run.json", "multi_turn", f"--fcbench-model=replay:{said}"
         )
     assert _assert_agreement(pack_cache, tmp_path, "multi_turn", scorecards) > 100
+
+
+# gpt-oss-20b has no official id: its answers are tool calls, as those of GPT in function calling.
+@NEEDS_OFFICIAL
+@pytest.mark.parametrize(
+    ("archive", "name", "failures"),
+    [("2025-11-12-main-openai_gpt-oss-20b", MODES["fc"], 1), ("v4-Qwen_Qwen3-4B-Instruct-2507", QWEN, 1)],
+)
+def test_results_of_real_models_are_exported_as_officially(
+    archive: str, name: str, failures: int, pack_cache: Path, tmp_path: Path
+) -> None:
+    packed = find_folder() / f"{archive}.tar.xz"
+    if not packed.exists():
+        pytest.skip(f"no {packed} (FCBENCH_REAL)")
+    results = unpack(packed, tmp_path / "published")
+    categories = "single_turn multi_turn"
+    run = _run_benchmarks(pack_cache, tmp_path / "run.json", categories, f"--fcbench-model=replay:{results}")
+    assert _assert_agreement(pack_cache, tmp_path, categories, {name: run}) == failures
 
 
 TEXTS = (
