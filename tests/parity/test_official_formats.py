@@ -213,7 +213,10 @@ def test_changed_trajectories_are_exported_as_officially(
 @NEEDS_OFFICIAL
 @pytest.mark.parametrize(
     ("archive", "name", "failures"),
-    [("2025-11-12-main-openai_gpt-oss-20b", MODES["fc"], 1), ("v4-Qwen_Qwen3-4B-Instruct-2507", QWEN, 1)],
+    [
+        ("2025-11-12-main-openai_gpt-oss-20b", MODES["fc"], 1_439),
+        ("v4-Qwen_Qwen3-4B-Instruct-2507", QWEN, 809),
+    ],
 )
 def test_results_of_real_models_are_exported_as_officially(
     archive: str, name: str, failures: int, pack_cache: Path, tmp_path: Path
