@@ -92,7 +92,7 @@ _RELEVANCE = Rule("relevance", "relevance", "single_turn:OfferedFile", expects_c
 _STATE = Rule("state", "state", "multi_turn:TrajectoryFile", single_turn=False)
 """Calls are carried out, turn by turn; the changed state and the results are compared."""
 _MEMORY, _WEB_SEARCH = (
-    Rule("answer", "answer", *read, expects_calls=False, single_turn=False, in_score_files=False)
+    Rule("answer", "answer", *read, expects_calls=False, single_turn=False)
     for read in (("memory:ScenarioFile", "memory"), ("web_questions:QuestionFile", "web_search"))
 )
 """Calls are carried out until words come; these are compared with right answers."""

@@ -49,7 +49,12 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
     # Only a last column of text is cut: a number that is cut would be another number.
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if table.is_left(len(widths)):
-        last = min(last, max(_LEAST, width - sum(widths) - 2 * len(widths)))
+        room = width - sum(widths) - 2 * len(widths)
+        is_crowded = len(widths) > 1 and room < min(last, _LEAST) and max(widths) > width // 2
+        if is_crowded and all(map(table.is_left, range(len(widths)))):
+            yield from _stack_rows(table, cells, width)
+            return
+        last = min(last, max(_LEAST, room))
     widths.append(last)
     yield from _wrap_sentence(table.title, width)
     for number, row in enumerate(cells):
@@ -60,6 +65,18 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
         yield "  ".join(columns).rstrip()
         if not number:
             yield "-" * (sum(widths) + 2 * (len(widths) - 1))
+    for note in table.notes:
+        yield from _wrap_sentence(note, width)
+
+
+def _stack_rows(table: Table, cells: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """Render a table of texts that are too long to stand side by side: a line for each of them, uncut."""
+    (_, *names), *rows = cells
+    room = max(map(len, names))
+    yield from _wrap_sentence(table.title, width)
+    for row in rows:
+        yield row[0]
+        yield from (f"  {name:<{room}}  {cell}" for name, cell in zip(names, row[1:], strict=True))
     for note in table.notes:
         yield from _wrap_sentence(note, width)
 

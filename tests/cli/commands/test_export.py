@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from pytest_fcbench.cli import main
-from pytest_fcbench.domain.entry import CATEGORIES, Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Trajectory
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import Completion, Fault, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, NotScored
@@ -265,6 +265,20 @@ def test_what_is_left_out_is_told(folder: Path, run_export: RunCommand) -> None:
         "1 of the suite core",
         "1 that do not belong to the entries",
     ]
+
+
+@pytest.mark.parametrize("group", ("non_live", "live", "multi_turn", "memory", "web_search"))
+def test_every_category_of_the_leaderboard_has_an_official_form(
+    group: str, folder: Path, run_refused_export: RunCommand
+) -> None:
+    records = [
+        add_answer(make_record(category=category, suite="bfcl", number=9_999), RIGHT)
+        for category in SELECTIONS[group]
+    ]
+    write_scorecard(folder / "a.json", records, OFFICIAL)
+    # Ids that do not exist: what has no form would be left out for that reason instead.
+    told = run_refused_export("official", "--to=out", "a.json")
+    assert f"left out: {len(records)} that do not belong to the entries" in told
 
 
 def test_of_several_trials_the_first_counts(folder: Path, run_export: RunCommand) -> None:

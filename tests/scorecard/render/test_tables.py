@@ -58,6 +58,20 @@ def test_a_last_column_of_text_keeps_some_characters() -> None:
     assert list(render_text(table))[-1].endswith(f" {'y' * 19}…")
 
 
+def test_long_texts_side_by_side_stand_below_each_other_where_there_is_no_room() -> None:
+    long = "x" * 40
+    table = Table(
+        "Runs", ("", "before", "after"), (("file", long, f"{long}y"),), (), frozenset({"before", "after"})
+    )
+    assert list(render_text(table, 60)) == ["Runs", "file", f"  before  {long}", f"  after   {long}y"]
+    assert list(render_text(table, 120))[1].split() == ["before", "after"]
+
+
+def test_short_texts_stay_in_columns_where_the_last_one_is_cut() -> None:
+    table = Table("Runs", ("", "why"), (("a" * 20, "b" * 90),), (), frozenset({"why"}))
+    assert list(render_text(table, 40))[-1] == f"{'a' * 20}  {'b' * 19}…"
+
+
 def test_a_page_may_have_figures() -> None:
     lines = list(render_page("Scores", [TABLE], ["<svg></svg>"]))
     assert "<figure><svg></svg></figure>" in lines
