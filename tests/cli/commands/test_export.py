@@ -267,7 +267,7 @@ def test_what_is_left_out_is_told(folder: Path, run_export: RunCommand) -> None:
     ]
 
 
-@pytest.mark.parametrize("group", ("non_live", "live", "multi_turn", "memory", "web_search"))
+@pytest.mark.parametrize("group", ["non_live", "live", "multi_turn", "memory", "web_search"])
 def test_every_category_of_the_leaderboard_has_an_official_form(
     group: str, folder: Path, run_refused_export: RunCommand
 ) -> None:
