@@ -216,6 +216,7 @@ def test_changed_trajectories_are_exported_as_officially(
     [
         ("2025-11-12-main-openai_gpt-oss-20b", MODES["fc"], 1_439),
         ("v4-Qwen_Qwen3-4B-Instruct-2507", QWEN, 809),
+        ("v4-Qwen3-4B-memory", QWEN, 361),
     ],
 )
 def test_results_of_real_models_are_exported_as_officially(
@@ -225,7 +226,7 @@ def test_results_of_real_models_are_exported_as_officially(
     if not packed.exists():
         pytest.skip(f"no {packed} (FCBENCH_REAL)")
     results = unpack(packed, tmp_path / "published")
-    categories = "single_turn multi_turn"
+    categories = "single_turn multi_turn memory"
     run = _run_benchmarks(pack_cache, tmp_path / "run.json", categories, f"--fcbench-model=replay:{results}")
     assert _assert_agreement(pack_cache, tmp_path, categories, {name: run}) == failures
 
