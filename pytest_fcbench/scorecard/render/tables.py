@@ -44,7 +44,11 @@ class Table:
 
 
 def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
-    """Render a table as lines of aligned columns; its texts are wrapped, and a last column of text cut."""
+    """Render a table as lines of aligned columns.
+
+    Its texts are wrapped, and a last column of text is cut. Columns of numbers for which there is no room
+    follow below, again behind the first column.
+    """
     cells = [[_put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     # Only a last column of text is cut: a number that is cut would be another number.
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -57,16 +61,41 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
         last = min(last, max(_LEAST, room))
     widths.append(last)
     yield from _wrap_sentence(table.title, width)
-    for number, row in enumerate(cells):
-        columns = [
-            f"{shorten_text(cell, room):<{room}}" if table.is_left(index) else f"{cell:>{room}}"
-            for index, (cell, room) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(columns).rstrip()
-        if not number:
-            yield "-" * (sum(widths) + 2 * (len(widths) - 1))
+    is_cut = table.is_left(len(widths) - 1)
+    for group in [range(len(widths))] if is_cut else _group_columns(widths, width):
+        for number, row in enumerate(cells):
+            columns = [
+                f"{shorten_text(row[index], widths[index]):<{widths[index]}}"
+                if table.is_left(index)
+                else f"{row[index]:>{widths[index]}}"
+                for index in group
+            ]
+            yield "  ".join(columns).rstrip()
+            if not number:
+                yield "-" * (sum(widths[index] for index in group) + 2 * (len(group) - 1))
     for note in table.notes:
         yield from _wrap_sentence(note, width)
+
+
+def _group_columns(widths: Sequence[int], width: int) -> Sequence[Sequence[int]]:
+    """Group columns, by index, into as few as fit beside each other, about equally wide.
+
+    The first column is in each group.
+    """
+
+    def fill_groups(width: int) -> Sequence[Sequence[int]]:
+        groups = [[0]]
+        for index in range(1, len(widths)):
+            taken = sum(widths[each] + 2 for each in groups[-1])
+            if len(groups[-1]) > 1 and taken + widths[index] > width:
+                groups.append([0])
+            groups[-1].append(index)
+        return groups
+
+    groups = fill_groups(width)
+    while width and len(balanced := fill_groups(width - 1)) == len(groups):
+        width, groups = width - 1, balanced
+    return groups
 
 
 def _stack_rows(table: Table, cells: Sequence[Sequence[str]], width: int) -> Iterator[str]:

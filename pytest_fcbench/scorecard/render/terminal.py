@@ -112,7 +112,8 @@ def _write_summary(
     for each in sorted(Profile, key=lambda other: other is not facts.profile):
         if calls := call_tables.tabulate_calls(records, each):
             yield ""
-            yield from render_text(calls if each is facts.profile else replace(calls, notes=calls.notes[:1]))
+            shown = calls if each is facts.profile else replace(calls, notes=calls.notes[:1])
+            yield from render_text(shown, width)
         if sentence := call_tables.describe_other_rules(records, each):
             yield from _wrap_text(sentence, width, "")
     for table in (
@@ -123,7 +124,7 @@ def _write_summary(
     ):
         if table:
             yield ""
-            yield from render_text(table)
+            yield from render_text(table, width)
     yield from _write_cost_latency(records, facts.earlier, width)
     yield from _write_trials(records, facts.profile, width)
     yield from _write_failures(records, facts.profile, width=width, most=most)

@@ -67,6 +67,24 @@ def test_long_texts_side_by_side_stand_below_each_other_where_there_is_no_room()
     assert list(render_text(table, 120))[1].split() == ["before", "after"]
 
 
+def test_numbers_without_room_follow_below_behind_the_first_column() -> None:
+    table = Table("T", ("name", "first", "second", "third"), (("a", "1", "2", "3"),), ("A note.",))
+    assert list(render_text(table, 20)) == [
+        "T",
+        "name  first  second",
+        "-------------------",
+        "a         1       2",
+        "name  third",
+        "-----------",
+        "a         3",
+        "A note.",
+    ]
+    # The groups are about equally wide, and one column always stands beside the first.
+    four = Table("T", ("name", *("other",) * 4), (("a", *"1234"),))
+    assert [line.count("other") for line in render_text(four, 26)][1::3] == [2, 2]
+    assert list(render_text(table, 5))[1] == "name  first"
+
+
 def test_short_texts_stay_in_columns_where_the_last_one_is_cut() -> None:
     table = Table("Runs", ("", "why"), (("a" * 20, "b" * 90),), (), frozenset({"why"}))
     assert list(render_text(table, 40))[-1] == f"{'a' * 20}  {'b' * 19}…"
