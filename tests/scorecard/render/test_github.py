@@ -132,3 +132,19 @@ def test_without_gate_and_baseline_there_are_scores_only() -> None:
     lines = list(github.write_step_summary(FACTS, _make_evidence([make_record()]), []))
     assert sum(line.startswith("###") for line in lines) == 1
     assert lines[-1].startswith("Not run, counted as 0 overall: ")
+
+
+def test_the_first_failures_are_explained_behind_their_titles() -> None:
+    records = [make_record(Failed("wrong_count", "x"), number=number) for number in range(30)]
+    evidence = Evidence(records, FACTS.profile, lambda name: 0, {})
+
+    def explain(record: Record) -> list[Line]:
+        return [Line(f"{record.entry} <failed>"), Line("answered f(1) & g()")]
+
+    lines = list(github.write_step_summary(FACTS, evidence, [], explain))
+    assert "### Failed (30)" in lines
+    assert "<summary>core:simple_python_0 &lt;failed&gt;</summary>" in lines
+    assert "answered f(1) &amp; g()" in lines
+    shown = sum(line == "<details>" for line in lines)
+    assert lines[-1] == f"and {30 - shown} more in the report"
+    assert 0 < shown < 30

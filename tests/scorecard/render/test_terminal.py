@@ -14,6 +14,7 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotSco
 from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render import terminal
+from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 from tests.factories import (
     make_call_verdict,
@@ -112,6 +113,33 @@ not scored (1 of 6, 16.7%)
   timeout: 1
     core:live_simple_1: no answer in 600 s"""
     )
+
+
+def test_few_entries_are_explained_and_have_no_table() -> None:
+    records = [
+        make_record(),
+        make_record(Failed("wrong_count", "2 calls"), Passed(), number=1),
+        make_record(NotScored("timeout", "600 s"), ASIDE, number=2),
+    ]
+    summary = terminal.write_summary(
+        replace(FACTS, shard="1/2", search="core"),
+        records,
+        lambda name: 0,
+        width=100,
+        most=60,
+        explain=lambda record: [Line(f"why {record.entry} failed")],
+    )
+    lines = [line.text for line in summary]
+    assert lines[3:5] == ["shard 1/2: only a part of the entries", "web: core"]
+    assert lines[5:] == [
+        "",
+        "core:simple_python_0 (simple_python): passed",
+        "",
+        "why core:simple_python_1 failed",
+        "             corrected profile: passed",
+        "",
+        "core:simple_python_2 (simple_python): not scored: timeout: 600 s",
+    ]
 
 
 def test_the_profile_of_the_run_says_what_failed() -> None:

@@ -1,0 +1,85 @@
+"""What stands at the end of a run: the verdict first, the gate and the commands that go on last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.render.explanations import Line
+from pytest_fcbench.scorecard.render.run_end import append_summary, write_run_end
+from pytest_fcbench.scorecard.run_facts import Outcome
+from tests.factories import FACTS, make_record
+
+WRONG = Failed("wrong_count", "2 calls came, 1 expected")
+BROKEN = Outcome("sql>=0.5", "broken", "sql is 10%")
+MANY = [make_record(WRONG if number % 2 else None, number=number) for number in range(8)]
+
+
+def explain(record: Record) -> Iterator[Line]:
+    yield Line(f"why {record.entry} failed")
+
+
+def make_evidence(records: Sequence[Record]) -> Evidence:
+    return Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites)
+
+
+def write_lines(records: Sequence[Record], *, annotate: bool = False, remark: str | None = None) -> list[str]:
+    found = write_run_end(
+        FACTS,
+        make_evidence(records),
+        [BROKEN],
+        width=80,
+        most=20,
+        annotate=annotate,
+        remark=remark,
+        explain=explain,
+    )
+    return [line.text for line in found]
+
+
+def test_the_verdict_is_first_and_the_commands_are_last() -> None:
+    lines = write_lines(MANY)
+    assert lines[0].startswith("50.0% passed: 4 of 8")
+    assert "gate sql>=0.5: broken: sql is 10%" in lines
+    (following,) = (number for number, line in enumerate(lines) if line.startswith("next: "))
+    assert following > lines.index("gate sql>=0.5: broken: sql is 10%")
+    assert not any(line.startswith("why ") for line in lines)
+
+
+def test_few_entries_are_explained_in_place_of_a_verdict_and_commands() -> None:
+    lines = write_lines(MANY[:2])
+    assert "why core:simple_python_1 failed" in lines
+    assert not any(line.startswith(("50.0% passed", "next: ")) for line in lines)
+
+
+def test_a_remark_follows_the_gate() -> None:
+    lines = write_lines(MANY, remark="the gate was not applied")
+    assert lines.index("the gate was not applied") == lines.index("gate sql>=0.5: broken: sql is 10%") + 1
+
+
+def test_annotations_come_last_and_no_answer_can_write_one() -> None:
+    hostile = make_record(Failed("wrong_count", "::error::taken over"), number=9)
+    lines = write_lines([*MANY, hostile], annotate=True)
+    assert lines[-1] == "::error title=gate sql>=0.5%3A broken::sql is 10%25"
+    assert lines[0].startswith("::stop-commands::")
+    end = lines.index(f"::{lines[0].removeprefix('::stop-commands::')}::")
+    (told,) = (number for number, line in enumerate(lines) if "taken over" in line)
+    assert 0 < told < end
+
+
+def test_the_summary_is_added_to_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "summary.md"
+    path.write_text("before\n")
+    assert append_summary(path, FACTS, make_evidence(MANY), [BROKEN], explain) is None
+    text = path.read_text()
+    assert text.startswith("before\n")
+    assert "50.0% passed: 4 of 8" in text
+
+
+def test_a_summary_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    assert append_summary(tmp_path, FACTS, make_evidence(MANY), []) == (
+        f"{tmp_path}: cannot be written: Is a directory"
+    )
