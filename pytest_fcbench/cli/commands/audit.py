@@ -81,7 +81,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="PATH",
-        help="results of real runs, which show entries that nobody passes: folders of published results, "
+        help="results of real runs, which show entries that no model passes: folders of published results, "
         "scorecards (.json), tables of verdicts (.csv, .csv.gz)",
     )
     decisions = "file with decisions about findings (default: the review that comes with the package, if any)"

@@ -31,16 +31,18 @@ def read_verdict_matrix(path: Path) -> list[RunVerdicts]:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open() as file:
             rows = list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path}: not a table of verdicts: {error}") from None
+        raise UsageError(f"{path}: cannot be read as a table of verdicts: {error}; give a CSV file") from None
     if not rows or rows[0][:1] != ["entry"] or len(rows[0]) < 2:
         raise UsageError(f"{path}: the first line must be entry,RUN,… with a name for each run")
     verdicts: list[dict[str, bool]] = [{} for _ in rows[0][1:]]
     for number, (entry, *cells) in enumerate(rows[1:], 2):
         if len(cells) != len(verdicts):
-            raise UsageError(f"{path}:{number}: {len(cells)} verdicts for {len(verdicts)} runs")
+            raise UsageError(
+                f"{path}:{number}: {len(cells)} verdicts for {len(verdicts)} runs; write a comma for each run"
+            )
         for of, cell in zip(verdicts, cells, strict=True):
             if cell not in ("0", "1", ""):
-                raise UsageError(f"{path}:{number}: {cell!r} is no verdict; write 1, 0 or nothing")
+                raise UsageError(f"{path}:{number}: {cell!r} must be 1, 0 or empty")
             if cell:
                 of[entry] = cell == "1"
     return [RunVerdicts(name, of) for name, of in zip(rows[0][1:], verdicts, strict=True)]

@@ -111,7 +111,7 @@ def _find_source(text: str, sources: dict[str, list[str]]) -> tuple[Severity, st
         if filled_in and filled_in <= set().union(*known.values()):
             return None
         return LIKELY, f"is nearly what {name} holds, but not letter by letter: {format_value(text)}"
-    return HINT, f"is a text that nobody gave: {format_value(text)}"
+    return HINT, f"is a text that no question and no result contains: {format_value(text)}"
 
 
 _WORD = re.compile(r"\w+(?:[.,]\w+)*")

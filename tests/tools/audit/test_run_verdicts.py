@@ -33,7 +33,7 @@ def test_a_table_has_a_column_for_each_run(name: str, tmp_path: Path) -> None:
         ("entry\n", "the first line must be entry,RUN"),
         ("id,one\na,1\n", "the first line must be entry,RUN"),
         ("entry,one\na,1,0\n", r"t.csv:2: 2 verdicts for 1 runs"),
-        ("entry,one\na,1\nb,yes\n", r"t.csv:3: 'yes' is no verdict; write 1, 0 or nothing"),
+        ("entry,one\na,1\nb,yes\n", r"t.csv:3: 'yes' must be 1, 0 or empty"),
     ],
 )
 def test_another_table_is_refused(text: str, why: str, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_another_table_is_refused(text: str, why: str, tmp_path: Path) -> None:
 
 def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv.gz").write_bytes(b"no gzip")
-    with pytest.raises(UsageError, match="not a table of verdicts"):
+    with pytest.raises(UsageError, match="cannot be read as a table of verdicts"):
         read_verdict_matrix(tmp_path / "t.csv.gz")
 
 
