@@ -76,7 +76,8 @@ def test_a_text_that_nobody_gave_is_a_hint() -> None:
     ((_, severity, evidence),) = find_texts(("Write something nice to n.txt", [written]))
     assert severity == "hint"
     assert evidence == (
-        "turn 1: content of echo is a text that no question and no result contains: 'All our guests loved the evening'"
+        "turn 1: content of echo is a text that no question and no result contains: "
+        "'All our guests loved the evening'"
     )
 
 
