@@ -340,7 +340,13 @@ def test_functions_are_withheld_only_where_they_are_missing(entries: Mapping[str
 
 def test_which_entries_are_set_aside(entries: Mapping[str, tuple[Entry, ...]]) -> None:
     found = {name: sum(entry.set_aside is not None for entry in those) for name, those in entries.items()}
-    assert found == {**dict.fromkeys(COUNTS, 0), "multi_turn_miss_func": 1, "multi_turn_composite": 41}
+    assert found == {
+        "multi_turn_base": 12,
+        "multi_turn_miss_func": 15,
+        "multi_turn_miss_param": 15,
+        "multi_turn_long_context": 14,
+        "multi_turn_composite": 41,
+    }
 
 
 def list_early_calls(entry: Entry) -> list[str]:
