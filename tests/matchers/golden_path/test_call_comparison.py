@@ -1,4 +1,4 @@
-"""What the API itself says of a call that is not on the golden path."""
+"""What the API itself and a judge say of a call that is not on the golden path."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pytest
 
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings
-from pytest_fcbench.domain.verdict import CallVerdict, Profile
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.matchers.golden_path.verdict import judge
+from pytest_fcbench.matchers.golden_path.walk import get_golden_path
 from tests.matchers.golden_path.cases import make_path_entry
 from tests.matchers.golden_path.talking import hold_conversation, write_call
+from tests.matchers.golden_path.test_official_questions import WORDING
 
 GOLDEN = PathCall.with_reply("Search_Hotel_Destination", {"query": "Bergen"}, {"data": 1})
 ENTRY = make_path_entry([[GOLDEN]])
@@ -82,3 +84,58 @@ def test_what_was_recorded_is_not_asked(profile: Profile) -> None:
     score = judge(entry, transcript).select_path_score(profile)
     assert score is not None
     assert (score.verdicts[0].stage, score.verdicts[0].right) == ("response", True)
+
+
+# Where a model judges
+
+JUDGED = PathSettings(Profile.OFFICIAL, judge="openai/judge")
+
+
+def _ask_judge(
+    reply: Completion, profile: Profile, *, runner: str | None = None, official: bool = False
+) -> Verdict:
+    """Judge a call with the query "a b", where the judge replies so."""
+    path = replace(
+        get_golden_path(ENTRY), by_runner=runner is not None, wording=WORDING if official else None
+    )
+    driven = replace(JUDGED, profile=profile, runner=runner, wording=WORDING.version if official else None)
+    entry = replace(ENTRY, expectation=path)
+    made = [[write_call(GOLDEN.name, query="a b")]]
+    transcript = hold_conversation(entry, made, driven, aside=lambda request: reply)
+    return judge(entry, transcript).select_profile(profile)
+
+
+@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize(("same", "passed"), [(True, True), (False, False)])
+def test_a_judge_decides_about_values_that_differ(profile: Profile, same: bool, passed: bool) -> None:
+    reply = Completion(text=json.dumps({"same": same, "reason": "a town"}))
+    assert isinstance(_ask_judge(reply, profile), Passed) is passed
+
+
+@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize(
+    "reply",
+    [Completion(text="perhaps"), Completion(text="down", fault=Fault.INFERENCE_ERROR)],
+    ids=["unreadable", "down"],
+)
+def test_without_a_judgement_nothing_is_scored(profile: Profile, reply: Completion) -> None:
+    verdict = _ask_judge(reply, profile)
+    assert isinstance(verdict, NotScored)
+    assert verdict.cause == "judge"
+    assert verdict.reason.startswith("openai/judge did not judge: ")
+
+
+def test_officially_a_judgement_that_cannot_be_read_says_that_calls_differ() -> None:
+    reply = Completion(text="perhaps")
+    assert isinstance(_ask_judge(reply, Profile.OFFICIAL, runner="gpt"), Failed)
+    assert isinstance(_ask_judge(reply, Profile.OFFICIAL, runner="gpt", official=True), Failed)
+    assert isinstance(_ask_judge(reply, Profile.CORRECTED, runner="gpt"), NotScored)
+
+
+def test_the_official_prompt_is_answered_by_true_or_false() -> None:
+    for same in (True, False):
+        reply = Completion(text=json.dumps({"is_equal": same, "reason": "a town"}))
+        verdict = _ask_judge(reply, Profile.OFFICIAL, runner="gpt", official=True)
+        assert isinstance(verdict, Passed) is same
+    down = Completion(text="down", fault=Fault.INFERENCE_ERROR)
+    assert isinstance(_ask_judge(down, Profile.OFFICIAL, runner="gpt", official=True), NotScored)
