@@ -35,6 +35,15 @@ def test_the_share_of_what_was_scored_comes_first() -> None:
     assert write([late])[0] == "no entry was scored in the official profile"
 
 
+def test_the_official_overall_stands_beside_the_share_with_the_weight_that_was_run() -> None:
+    """Of the groups of the formula only irrelevance was run in full, which weighs a tenth."""
+    names = ("irrelevance", "live_irrelevance", "parallel")
+    lines = write([make_record(WRONG if name == "parallel" else None, category=name) for name in names])
+    assert lines[0].startswith("66.7% passed: 2 of 3")
+    told = " ".join(map(str.strip, lines[:2]))
+    assert told.endswith("official profile; BFCL's overall: 10.00%, of whose weight 10% was run in full")
+
+
 def test_a_gate_that_holds_is_one_line_and_a_broken_one_says_why() -> None:
     held, broken = Outcome("live>=0.5", "held", "live is 60%"), Outcome("sql>=0.5", "broken", "sql is 10%")
     assert "gate held: 2 rules" in write(HALF, [held, held])

@@ -142,6 +142,18 @@ def test_few_entries_are_explained_and_have_no_table() -> None:
     ]
 
 
+def test_what_did_not_pass_is_listed_without_a_table() -> None:
+    lines = list(terminal.write_unpassed_entries(RUN, Profile.OFFICIAL, 100))
+    assert lines[0] == "failed (2, official profile)"
+    assert "  core:simple_python_1  2 calls, 1 expected" in lines
+    assert lines[-3:] == [
+        "not scored (1 of 6, 16.7%)",
+        "  timeout: 1",
+        "    core:live_simple_1: no answer in 600 s",
+    ]
+    assert not any("simple_python_0" in line for line in lines)
+
+
 def test_the_profile_of_the_run_says_what_failed() -> None:
     lines = _render_lines(RUN, facts=replace(FACTS, profile=Profile.CORRECTED))
     assert lines[0] == "model gpt-4o (fc, underscored names), profile corrected"
