@@ -23,6 +23,8 @@ def read_call_texts(completion: Completion, syntax: str) -> tuple[str, ...]:
     try:
         if reader and reader.carried_out and completion.text is not None and not completion.in_parts:
             return reader.carried_out(completion.text)
+        if reader and reader.carried_out_parts and completion.tool_calls:
+            return reader.carried_out_parts(completion.tool_calls)
         reading = read_official(completion, syntax, Language.PYTHON)
         if isinstance(reading, Unreadable):
             raise Undecodable(reading.reason)

@@ -63,11 +63,16 @@ def build_late_functions_request(
     late: Sequence[FunctionDoc], wording: Wording, prompting: Prompting
 ) -> AskModel:
     """Build the request that offers functions in a later turn. Their docs get no language hint (official)."""
-    docs = [_build_doc(doc, prompting.names) for doc in late]
+    docs = build_late_docs(late, prompting.names)
     if prompting.mode is Mode.FC:
         message = {"role": "user", "content": wording.more_functions}
         return AskModel((message,), tuple(build_tool(doc, wording) for doc in docs))
     return AskModel(({"role": "user", "content": f"{docs}\n{wording.more_functions}"},))
+
+
+def build_late_docs(late: Sequence[FunctionDoc], names: Names) -> list[WireDoc]:
+    """Build the docs of functions that a later turn offers, without language hints (official)."""
+    return [_build_doc(doc, names) for doc in late]
 
 
 def select_tool_calls(completion: Completion) -> tuple[ToolCall, ...]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 
 from pytest_fcbench import environments
-from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.dialogues.dialogue import Opening
+from pytest_fcbench.codecs.dialogues.families import open_dialogue
 from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.conversations.setting import Setting
@@ -26,7 +27,6 @@ from pytest_fcbench.domain.transcript import (
     Results,
     Step,
     Transcript,
-    to_wire_message,
 )
 
 MOST_STEPS = 20
@@ -48,26 +48,20 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
     has nothing to carry out, so its only answer ends it.
     """
     prompting = manner.prompting
-    opening = presenting.build_first_request(entry, wording, prompting, preamble)
-    messages, tools = list(opening.messages), list(opening.tools)
+    dialogue = open_dialogue(Opening(entry, manner, wording, preamble))
     turns: list[tuple[Step, ...]] = []
     for number, said in enumerate(entry.turns):
         if number:
-            messages += map(to_wire_message, said)
+            dialogue.add_user_turn(said)
         # Officially a turn that brings functions has no message of its own; a team's suite may give one.
         if late := entry.scene.withheld.get(number) if entry.scene else None:
-            shown = presenting.build_late_functions_request(late, wording, prompting)
-            messages += shown.messages
-            tools += shown.tools
+            dialogue.add_functions(late)
         steps: list[Step] = []
         turns.append(())
         while True:
-            completion = yield AskModel(tuple(messages), tuple(tools), number, len(steps))
-            assert isinstance(completion, Completion), "a driver answers a question with a completion"
-            tool_calls = presenting.select_tool_calls(completion) if prompting.syntax == "tool_calls" else ()
-            messages.append(
-                presenting.repeat_answer(completion, tool_calls, number, len(steps), manner.reasoning)
-            )
+            answer = yield dialogue.build_request(number, len(steps))
+            assert isinstance(answer, Completion), "a driver answers a question with a completion"
+            completion = dialogue.add_answer(answer)
             calls = (
                 list_calls_to_make(completion, prompting.syntax)
                 if entry.scene and not completion.fault
@@ -80,16 +74,7 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
                 results = reply.texts
             steps.append(Step(completion, calls, results))
             turns[-1] = tuple(steps)
-            # Official: nothing answers tool calls that cannot be read; a server that refuses the next request
-            # for that is asked again by its transport. Stored answers without their message go on as the
-            # version that stored them did, so that their next request is the one that was paid for.
-            texts = results
-            if not calls and completion.message is None:
-                texts = (presenting.UNREADABLE_CALLS,) * len(tool_calls)
-            if texts:
-                messages += presenting.build_result_messages(
-                    tool_calls, calls, texts, number, len(steps) - 1, completion.message
-                )
+            dialogue.add_results(calls, results)
             if not calls:
                 break
             # As officially: the count is compared after the step, so that 21 steps are made, and the turns

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.prompt_format import PLAIN, PromptFormat
 
 
@@ -76,3 +77,5 @@ class Manner:
     """Its label."""
     prompting: Prompting
     reasoning: Reasoning = Reasoning.KEEP
+    member: FamilyMember | None = None
+    """The official model as which it is asked; None where it is asked as any server is."""

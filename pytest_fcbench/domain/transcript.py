@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.family import WireRequest
 from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.json_values import DESCRIBED
 from pytest_fcbench.domain.prompting import Prompting
@@ -149,11 +150,17 @@ class AskModel:
     """Parameters of the request that hold unless the user chose others."""
     attempt: int = 0
     """The number of equal requests before this one, where an answer was of no use."""
+    wire: WireRequest | None = None
+    """The request in the form of the model's family; None where every server gets the same form."""
 
     @property
     def digest(self) -> str:
-        """Hash of party, messages and tools, defaults and attempt; equal for equal requests."""
-        asked = json.dumps([self.party, self.messages, self.tools, *self.variant], sort_keys=True)
+        """Hash of party, messages and tools, defaults and attempt; equal for equal requests.
+
+        A request in the form of a family is that form alone.
+        """
+        said = (self.messages, self.tools) if self.wire is None else (self.wire.api, self.wire.body)
+        asked = json.dumps([self.party, *said, *self.variant], sort_keys=True)
         # A lone surrogate, which JSON escapes can bring in, has no form in UTF-8.
         return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()
 

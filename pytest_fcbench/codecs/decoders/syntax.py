@@ -35,6 +35,8 @@ class Syntax:
     carried_out: Callable[[str], tuple[str, ...]] | None = None
     """The official reader of the texts to carry out, where it reads otherwise than ``official``. Raises
     ``Undecodable`` and ``WrongFormat``."""
+    carried_out_parts: Callable[[Sequence[ToolCall | str]], tuple[str, ...]] | None = None
+    """The same for an answer that is a list."""
 
 
 def read_every_language(
@@ -55,6 +57,7 @@ def read_json_calls(
     parts: PartsReader | None = None,
     write: CallWriter = write_joined,
     carried_out: Callable[[str], tuple[str, ...]] | None = None,
+    carried_out_parts: Callable[[Sequence[ToolCall | str]], tuple[str, ...]] | None = None,
 ) -> Syntax:
     """Return the syntax of a model family that writes calls as JSON.
 
@@ -77,4 +80,5 @@ def read_json_calls(
         parts=parts,
         write=write,
         carried_out=carried_out,
+        carried_out_parts=carried_out_parts,
     )

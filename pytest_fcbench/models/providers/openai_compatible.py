@@ -12,13 +12,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
-from pytest_fcbench.models.providers.chat_message import read_choice
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
 from pytest_fcbench.models.providers.event_stream import is_event_stream, join_events
 from pytest_fcbench.models.providers.failures import (

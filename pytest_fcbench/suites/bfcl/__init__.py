@@ -62,7 +62,7 @@ SOURCE = WheelSource(
     package="bfcl-eval",
     version="2026.3.23",
     wheel_sha256="3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a",
-    content_sha256="e34ee518817b35b59daf15a123f10d4f82cedf77bcb9679a7a5773200f0f448d",
+    content_sha256="b7115a6552bb7ebda1fec246f2f6af0059f809ef29adce2952de32f3b84b537e",
     data="bfcl_eval/data",
     sources=SOURCES,
     read_constants=read_constants,
@@ -341,6 +341,10 @@ def _read_wording(constants: object) -> Wording:
             for kind, name in {"kv": "CORE_ARCHIVAL", "vector": "CORE_ARCHIVAL", "rec_sum": "UNIFIED"}.items()
         },
         empty_memory=_text_table(constants, "empty_memory"),
+        family_texts={
+            handler: tuple(map(str, as_list(texts)))
+            for handler, texts in as_mapping(as_mapping(constants).get("families")).items()
+        },
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_fcbench.codecs.python_syntax import parse_module
 from pytest_fcbench.domain.errors import PackError
-from pytest_fcbench.suites.bfcl import sentences, world
+from pytest_fcbench.suites.bfcl import family_texts, sentences, world
 
 _PROMPTS = "bfcl_eval/constants/default_prompts.py"
 _DOCS = "bfcl_eval/utils.py"
@@ -20,7 +20,9 @@ _MEMORIES = {
 _DUMP = "_dump_core_memory_to_context"
 
 # Each once: the sources of some classes have tables and sentences.
-SOURCES = tuple(dict.fromkeys((_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *sentences.SOURCES)))
+SOURCES = tuple(
+    dict.fromkeys((_PROMPTS, _DOCS, _TOOLS, *world.SOURCES, *sentences.SOURCES, *family_texts.SOURCES))
+)
 
 
 def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
@@ -57,6 +59,7 @@ def read_constants(texts: Mapping[str, str]) -> Mapping[str, object]:
             "sentences": sentences.read_sentences(modules),
             "class_names": sentences.CLASS_NAMES,
         },
+        "families": family_texts.read_family_texts(modules),
         # The sentence that a model is shown for the content of an empty memory.
         "empty_memory": {
             name: _expect(_read_returned_texts(world.find_function(modules[path], _DUMP)), 1, _DUMP)[0]

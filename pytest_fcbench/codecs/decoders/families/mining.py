@@ -36,8 +36,20 @@ def _decode(text: str) -> object:
 
 
 def read_parts(parts: Sequence[ToolCall | str]) -> tuple[Call, ...]:
-    """Read a list of calls. Raises ``Undecodable``, ``WrongFormat``."""
+    """Read a list of calls, which officially are never those of an interface.
+
+    The handler expects ``{"name": ..., "arguments": ...}`` where the interface's calls are kept as ``{name:
+    arguments}``, so it fails at every one. Raises ``Undecodable``, ``WrongFormat``.
+    """
+    if any(isinstance(part, ToolCall) for part in parts):
+        raise Undecodable('expected objects with "name" and "arguments", not calls of the interface')
     return read_vendor_objects(parts, "name", "arguments")
+
+
+def read_part_texts(parts: Sequence[ToolCall | str]) -> tuple[str, ...]:
+    """Read the calls to carry out: of a call of the interface nothing is found, and nothing is called."""
+    objects = [{} if isinstance(part, ToolCall) else from_json(part) for part in parts]
+    return write_lenient_calls(objects)
 
 
 MINING = read_json_calls(
@@ -46,4 +58,5 @@ MINING = read_json_calls(
     parts=read_parts,
     write=write_spaced,
     carried_out=read_call_texts,
+    carried_out_parts=read_part_texts,
 )

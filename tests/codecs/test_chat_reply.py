@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Ending, ToolCall
-from pytest_fcbench.models.providers.chat_message import read_choice
+from pytest_fcbench.codecs.chat_reply import read_choice
 
 CALLED = {
     "id": "c",

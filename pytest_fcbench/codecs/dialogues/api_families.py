@@ -1,0 +1,208 @@
+"""How each family with an API is asked: a row for each official class.
+
+Source: the classes of ``bfcl_eval.model_handler.api_inference`` (2026.3.23), driven and recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_fcbench.codecs.dialogues.api_dialogue import (
+    TEMPERATURE,
+    ApiFamily,
+    Parameters,
+    send_temperature,
+)
+from pytest_fcbench.codecs.dialogues.dialogue import Opening
+from pytest_fcbench.codecs.dialogues.forms.chat import ChatForm, Repeated, ResultIds
+from pytest_fcbench.codecs.dialogues.forms.cohere import CohereForm
+from pytest_fcbench.codecs.dialogues.forms.converse import ConverseForm
+from pytest_fcbench.codecs.dialogues.forms.form import Item
+from pytest_fcbench.codecs.dialogues.forms.generate_content import GenerateContentForm
+from pytest_fcbench.codecs.dialogues.forms.messages import MessagesForm
+from pytest_fcbench.codecs.dialogues.forms.responses import ResponsesForm
+from pytest_fcbench.codecs.dialogues.tools import (
+    write_bare_tool,
+    write_declaration,
+    write_described_tool,
+    write_firefunction_tool,
+    write_flat_tool,
+    write_palmyra_tool,
+    write_schema_tool,
+    write_spec_tool,
+    write_unconverted_doc,
+)
+from pytest_fcbench.codecs.presenting import WireDoc
+from pytest_fcbench.domain.family import FamilyMember
+from pytest_fcbench.domain.prompting import Mode
+
+_BOTH, _FC, _PROMPT = frozenset(Mode), frozenset({Mode.FC}), frozenset({Mode.PROMPT})
+
+_STORED = {"store": False}
+
+_REASONING = {"reasoning": {"summary": "auto"}, "include": ["reasoning.encrypted_content"]}
+
+
+def send_nothing(member: FamilyMember, mode: Mode) -> Parameters:
+    """Return no parameter at all."""
+    return {}
+
+
+def send_stored_temperature(member: FamilyMember, mode: Mode) -> Parameters:
+    """Return the temperature, and that nothing is to be stored."""
+    return {"temperature": TEMPERATURE, **_STORED}
+
+
+def _choose_response_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    # Official: by parts of the name; models that reason take no temperature.
+    if any(part in member.model for part in ("o3", "o4-mini", "gpt-5")):
+        return {**_STORED, **_REASONING}
+    return send_stored_temperature(member, mode)
+
+
+def _choose_claude_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    return {"temperature": TEMPERATURE, "max_tokens": 64000}
+
+
+def _choose_gemini_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    thinking = {"thinkingConfig": {"include_thoughts": True}}
+    return {"generationConfig": {"temperature": TEMPERATURE, **thinking}}
+
+
+def _choose_mistral_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    return {"temperature": TEMPERATURE, "stream": False}
+
+
+def _choose_cohere_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    # Official: of two names in the registry the ending is cut only here.
+    sent = {"model": member.name.replace("-FC", ""), "stream": False}
+    return {**sent, "temperature": TEMPERATURE, "citation_options": {"mode": "OFF"}}
+
+
+def _choose_nova_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    usual = {"inferenceConfig": {"temperature": TEMPERATURE}}
+    if "nova-2-lite" not in member.name:
+        return usual
+    reasoning = {"type": "enabled", "maxReasoningEffort": "medium"}
+    return {**usual, "additionalModelRequestFields": {"reasoningConfig": reasoning}}
+
+
+def _choose_deepseek_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    return send_temperature(member, mode) if mode is Mode.FC else {}
+
+
+def _choose_glm_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    if member.name == "glm-4.6":
+        return {**_STORED, "thinking": {"type": "enabled"}}
+    return send_stored_temperature(member, mode)
+
+
+def _choose_qwen_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    streamed = {"stream": True, "stream_options": {"include_usage": True}, "enable_thinking": True}
+    return {**streamed, "parallel_tool_calls": True} if mode is Mode.FC else streamed
+
+
+def _choose_ling_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    # Official: the handler knows the server's name of the one model that it takes.
+    return {"model": "Ling-lite-1.5-250604"}
+
+
+def _choose_palmyra_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    return {"temperature": TEMPERATURE, "tool_choice": "auto"}
+
+
+def _choose_qwen_agent_parameters(member: FamilyMember, mode: Mode) -> Parameters:
+    drawn = {"temperature": 0.6, "top_p": 0.95, "top_k": 20, "repetition_penalty": 1.0}
+    template = {"chat_template_kwargs": {"enable_thinking": True}}
+    return {**drawn, "presence_penalty": 0.0, "max_tokens": 16384, **template}
+
+
+_NEMOTRON_TEXT = 0
+
+
+def open_for_nemotron(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
+    """Put the docs and the first message of the user into one system text (official, a fault)."""
+    first = next((place for place, each in enumerate(messages) if each["role"] == "user"), None)
+    said = "" if first is None else str(messages[first]["content"])
+    text = opening.texts[_NEMOTRON_TEXT].replace("{functions}", repr(list(docs)))
+    others = [each for place, each in enumerate(messages) if place != first or opening.member.repaired]
+    shown = "" if opening.member.repaired else said
+    return [{"role": "system", "content": text.replace("{user_prompt}", shown)}, *others]
+
+
+def open_for_dm_cito(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
+    """Put the docs between two texts ahead of everything else."""
+    before, after = opening.texts
+    system = f"{before.replace('{}', repr(list(docs)), 1)}{after}"
+    if messages and messages[0]["role"] == "system":
+        return [{"role": "system", "content": f"{system}\n\n{messages[0]['content']}"}, *messages[1:]]
+    return [{"role": "system", "content": system}, *messages]
+
+
+_OPENAI = ApiFamily(ChatForm(), send_stored_temperature)
+
+API_FAMILIES: Mapping[str, ApiFamily] = {
+    "OpenAIResponsesHandler": ApiFamily(ResponsesForm(), _choose_response_parameters, write_flat_tool),
+    "ClaudeHandler": ApiFamily(
+        MessagesForm(),
+        _choose_claude_parameters,
+        write_schema_tool,
+        joins_users_in=_BOTH,
+        sends_no_tools_as_list=True,
+    ),
+    "GeminiHandler": ApiFamily(GenerateContentForm(), _choose_gemini_parameters, write_declaration),
+    "MistralHandler": ApiFamily(
+        ChatForm(Repeated.MISTRAL, ResultIds.NAME_AND_ID),
+        _choose_mistral_parameters,
+        write_bare_tool,
+        sends_no_tools_as_list=True,
+    ),
+    "CohereHandler": ApiFamily(
+        CohereForm(), _choose_cohere_parameters, write_bare_tool, sends_no_tools_as_list=True
+    ),
+    "NovaHandler": ApiFamily(ConverseForm(), _choose_nova_parameters, write_spec_tool, joins_users_in=_BOTH),
+    "DeepSeekAPIHandler": ApiFamily(
+        ChatForm(Repeated.WITHOUT_REASONING), _choose_deepseek_parameters, joins_users_in=_PROMPT
+    ),
+    "GrokHandler": ApiFamily(ChatForm(Repeated.WITHOUT_REASONING), send_stored_temperature),
+    "OpenAICompletionsHandler": _OPENAI,
+    "FunctionaryHandler": _OPENAI,
+    "KimiHandler": _OPENAI,
+    "GoGoAgentHandler": _OPENAI,
+    "MiningHandler": _OPENAI,
+    "GLMAPIHandler": ApiFamily(ChatForm(), _choose_glm_parameters),
+    "QwenAPIHandler": ApiFamily(
+        ChatForm(Repeated.WITH_REASONING), _choose_qwen_parameters, sends_no_tools_as_list=True
+    ),
+    "NanbeigeAPIHandler": ApiFamily(ChatForm(Repeated.WITH_REASONING), send_nothing),
+    "NovitaHandler": ApiFamily(ChatForm(), write_tool=write_described_tool),
+    "NvidiaHandler": ApiFamily(ChatForm(), send_stored_temperature, joins_users_in=_BOTH),
+    "LingAPIHandler": ApiFamily(
+        ChatForm(Repeated.WITHOUT_REASONING), _choose_ling_parameters, joins_users_in=_BOTH
+    ),
+    "NemotronHandler": ApiFamily(
+        ChatForm(),
+        send_stored_temperature,
+        joins_users_in=_BOTH,
+        sends_tools=False,
+        open=open_for_nemotron,
+        prompts=False,
+        makes_system_user=True,
+        is_silent_on_results=True,
+        mode=Mode.FC,
+    ),
+    "FireworksHandler": ApiFamily(
+        ChatForm(Repeated.CALLS_ALONE, ResultIds.NONE), write_tool=write_firefunction_tool
+    ),
+    "WriterHandler": ApiFamily(ChatForm(), _choose_palmyra_parameters, write_palmyra_tool),
+    "DMCitoHandler": ApiFamily(
+        ChatForm(), send_stored_temperature, open=open_for_dm_cito, prompts=False, mode=Mode.PROMPT
+    ),
+    "GorillaHandler": ApiFamily(
+        ChatForm(result_ids=ResultIds.NONE, tools_member="functions"), write_tool=write_unconverted_doc
+    ),
+    "QwenAgentThinkHandler": ApiFamily(
+        ChatForm(result_ids=ResultIds.NAME_AS_ID), _choose_qwen_agent_parameters
+    ),
+}
+"""Families by the official class. ``QwenAgentNoThinkHandler`` cannot be built officially."""

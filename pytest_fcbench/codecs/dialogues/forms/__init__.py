@@ -1,0 +1,1 @@
+"""The form of a conversation at each API: its messages, tools, answers and replies."""

@@ -1,0 +1,49 @@
+"""Read the reply of an API in the form of its family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_fcbench.codecs.dialogues.forms.chat import ChatForm
+from pytest_fcbench.codecs.dialogues.forms.cohere import CohereForm
+from pytest_fcbench.codecs.dialogues.forms.converse import ConverseForm
+from pytest_fcbench.codecs.dialogues.forms.form import Form, find_ending, list_members, read_count, read_text
+from pytest_fcbench.codecs.dialogues.forms.generate_content import GenerateContentForm
+from pytest_fcbench.codecs.dialogues.forms.messages import MessagesForm
+from pytest_fcbench.codecs.dialogues.forms.responses import ResponsesForm
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.transcript import Completion
+
+FORMS: Mapping[Api, Form] = {
+    form.api: form
+    for form in (
+        ChatForm(),
+        CohereForm(),
+        ConverseForm(),
+        GenerateContentForm(),
+        MessagesForm(),
+        ResponsesForm(),
+    )
+}
+"""The form of each API with messages."""
+
+
+def read_family_reply(api: Api, reply: Mapping[str, object]) -> Completion:
+    """Read the JSON of a reply. Raises ``CallError`` for one that is none of this API."""
+    return _read_completion_reply(reply) if api is Api.COMPLETIONS else FORMS[api].read_reply(reply)
+
+
+def _read_completion_reply(reply: Mapping[str, object]) -> Completion:
+    """Read a reply whose answer is one text."""
+    choices = list_members(reply.get("choices"))
+    if not choices:
+        raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
+    reason = choices[0].get("finish_reason")
+    return Completion(
+        text=read_text(choices[0].get("text")),
+        input_tokens=read_count(reply, "usage", "prompt_tokens"),
+        output_tokens=read_count(reply, "usage", "completion_tokens"),
+        finish_reason=read_text(reason),
+        ending=find_ending(reason),
+    )

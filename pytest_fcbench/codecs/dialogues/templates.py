@@ -1,0 +1,45 @@
+"""Render the written prompts of models that are asked without a chat interface.
+
+A template is the frame of a prompt: role marks and order. The sentences in it are official texts, which a
+pack brings; a template names them by their place in the official source.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+_FOLDER = Path(__file__).with_name("templates")
+
+
+def render_prompt(template: str, values: Mapping[str, object]) -> str:
+    """Render a template of the folder ``templates`` by its name, without the ending.
+
+    Beside Jinja's own filters there are ``json`` (``json.dumps``, with ``indent`` and ``sort_keys``) and
+    ``repr``, which write as Python does.
+    """
+    return _make_environment().get_template(f"{template}.jinja").render(values)
+
+
+def _write_json(value: object, indent: int | None = None, *, sort_keys: bool = False) -> str:
+    return json.dumps(value, indent=indent, sort_keys=sort_keys)
+
+
+@cache
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+        # The text goes to a model, where an escaped sign would be another one.
+        autoescape=False,  # noqa: S701
+    )
+    environment.filters["json"] = _write_json
+    environment.filters["repr"] = repr
+    return environment

@@ -1,0 +1,167 @@
+"""Function docs as the tools of each API.
+
+Official: ``convert_to_tool`` of ``model_handler/utils.py`` by the style of a handler, and what the vendors'
+clients make of the result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.codecs.presenting import WireDoc, build_tool
+from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.domain.prompting import Names
+
+Tool: TypeAlias = Mapping[str, object]
+
+WriteTool: TypeAlias = Callable[[WireDoc, Wording], Tool]
+"""Makes a tool of a doc under its shown name."""
+
+CONVERTER = "convert_to_tool"
+"""The key of the converter's sentences among those of families."""
+
+_DEFAULT, _MAXIMUM, _MIN_ITEMS, _MAX_ITEMS, _ADDITIONAL, _ENUM, _RESPONSE = range(1, 8)
+"""The places of its sentences."""
+
+_OURS = ("", " Default: ", " At most ", " At least this many: ", " At most this many: ", " Others: ")
+_LABELS_OF_OURS = (*_OURS, " One of: ", " What it returns, as a schema: ")
+"""What stands for them where a suite has its own wording."""
+
+
+def write_nested_tool(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a tool of the chat interface; a ``response`` stays a key beside the parameters."""
+    return {"type": "function", "function": _convert_doc(doc, wording)}
+
+
+def write_flat_tool(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a tool of the Responses API: without ``strict``, which lets the server make schemas strict."""
+    return {**_convert_doc(doc, wording), "type": "function"}
+
+
+def write_described_tool(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a tool of the chat interface with its ``response`` in the description."""
+    return {"type": "function", "function": _describe_response(_convert_doc(doc, wording), wording)}
+
+
+def write_firefunction_tool(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a tool of Fireworks, where a dotted name stays as it is."""
+    return {"type": "function", "function": _describe_response(_convert_dotted_doc(doc, wording), wording)}
+
+
+def write_bare_tool(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a tool of the chat interface without anything but name, description and parameters."""
+    function = _convert_doc(doc, wording)
+    bare = {name: function[name] for name in ("name", "description", "parameters") if name in function}
+    return {"type": "function", "function": bare}
+
+
+def write_schema_tool(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a tool of the Messages API."""
+    function = _describe_response(_convert_doc(doc, wording), wording)
+    return {**_leave_out(function, "parameters"), "input_schema": function["parameters"]}
+
+
+def write_spec_tool(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a tool of Bedrock."""
+    function = _describe_response(_convert_doc(doc, wording), wording)
+    return {
+        "toolSpec": {**_leave_out(function, "parameters"), "inputSchema": {"json": function["parameters"]}}
+    }
+
+
+def write_unconverted_doc(doc: WireDoc, wording: Wording) -> Tool:
+    """Leave a doc as it is."""
+    return doc
+
+
+def write_palmyra_tool(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a tool of Palmyra: names stay dotted, and keywords that it does not know are told in words."""
+    function = _describe_keywords(_convert_dotted_doc(doc, wording), wording, keeps_text_enums=False)
+    return {"type": "function", "function": _describe_response(function, wording)}
+
+
+def write_declaration(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a function declaration of Google, whose client writes types in capitals."""
+    function = _describe_keywords(_convert_doc(doc, wording), wording, keeps_text_enums=True)
+    described = _describe_response(function, wording)
+    return {**described, "parameters": _write_google_schema(as_mapping(described["parameters"]))}
+
+
+def _convert_doc(doc: WireDoc, wording: Wording) -> dict[str, object]:
+    """Convert a doc with the types of JSON Schema, under a name that every API takes."""
+    name = Names.UNDERSCORED.show_name(str(doc["name"]))
+    return dict(as_mapping(build_tool({**doc, "name": name}, wording)["function"]))
+
+
+def _convert_dotted_doc(doc: WireDoc, wording: Wording) -> dict[str, object]:
+    return dict(as_mapping(build_tool(doc, wording)["function"]))
+
+
+def _leave_out(value: Mapping[str, object], name: str) -> dict[str, object]:
+    return {key: each for key, each in value.items() if key != name}
+
+
+def _find_labels(wording: Wording) -> tuple[str, ...]:
+    return tuple(wording.family_texts.get(CONVERTER, ())) or _LABELS_OF_OURS
+
+
+def _describe_response(function: Mapping[str, object], wording: Wording) -> dict[str, object]:
+    """Move the schema of what a function returns to the end of its description."""
+    if "response" not in function:
+        return dict(function)
+    told = f"{_find_labels(wording)[_RESPONSE]}{json.dumps(function['response'])}"
+    return {**_leave_out(function, "response"), "description": f"{function['description']}{told}"}
+
+
+def _describe_keywords(
+    function: Mapping[str, object], wording: Wording, *, keeps_text_enums: bool
+) -> dict[str, object]:
+    """Tell the keywords of the top level that an API does not know in the descriptions, in this order."""
+    labels = _find_labels(wording)
+    places = {
+        "default": labels[_DEFAULT],
+        "optional": " Optional: ",
+        "required": " Required: ",
+        "maximum": labels[_MAXIMUM],
+        "minItems": labels[_MIN_ITEMS],
+        "maxItems": labels[_MAX_ITEMS],
+        "additionalProperties": labels[_ADDITIONAL],
+        "enum": labels[_ENUM],
+        "format": " Format: ",
+    }
+    parameters = _leave_out(as_mapping(function["parameters"]), "optional")
+    properties: dict[str, object] = {}
+    for name, schema in as_mapping(parameters["properties"]).items():
+        kept = dict(as_mapping(schema))
+        is_text = kept.get("type") == "string"
+        description = str(kept.get("description", ""))
+        for keyword, label in places.items():
+            is_known = keyword == "enum" and keeps_text_enums and is_text
+            is_known = is_known or (keyword == "format" and not is_text)
+            if keyword in kept and not is_known:
+                description += f"{label}{kept.pop(keyword)}."
+        properties[name] = {**kept, "description": description}
+    return {**function, "parameters": {**parameters, "properties": properties}}
+
+
+_GOOGLE_NAMES = {"any_of": "anyOf"}
+
+
+def _write_google_schema(schema: Mapping[str, object]) -> dict[str, object]:
+    """Write a schema as Google's client does: types in capitals, at every depth."""
+    written: dict[str, object] = {}
+    for name, value in schema.items():
+        if name == "type":
+            written[name] = str(value).upper()
+        elif name == "properties":
+            written[name] = {
+                key: _write_google_schema(as_mapping(each)) for key, each in as_mapping(value).items()
+            }
+        elif name == "items" and isinstance(value, Mapping):
+            written[name] = _write_google_schema(value)
+        else:
+            written[_GOOGLE_NAMES.get(name, name)] = value
+    return written

@@ -1,0 +1,144 @@
+"""Dialogues of models that get their prompt as one text (``/v1/completions``).
+
+Official: ``local_inference/base_oss_handler.py`` and the classes on it. They all go through the prompting
+loop, whether their prompt offers functions as tools or in the system text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from pytest_fcbench.codecs import presenting
+from pytest_fcbench.codecs.dialogues.dialogue import Opening
+from pytest_fcbench.codecs.dialogues.templates import render_prompt
+from pytest_fcbench.codecs.presenting import WireDoc
+from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.family import Api, WireRequest
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.transcript import AskModel, Completion, to_wire_message
+
+ChatMessage: TypeAlias = Mapping[str, object]
+"""A message with its role and content, as a template reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """An answer in parts."""
+
+    text: str
+    """What is judged and carried out."""
+    message: ChatMessage
+    """What later prompts repeat."""
+    reasoning: str | None = None
+
+
+def read_text(text: str) -> ReadAnswer:
+    """Read an answer of which all is judged and repeated."""
+    return ReadAnswer(text, {"role": "assistant", "content": text})
+
+
+def write_tool_message(call: str, text: str) -> ChatMessage:
+    """Write a result as a message of a tool, which is named by the whole call (official)."""
+    return {"role": "tool", "name": call, "content": text}
+
+
+def write_tool_messages(answer: ReadAnswer, calls: Sequence[str], texts: Sequence[str]) -> list[ChatMessage]:
+    """Write a message of a tool for each result."""
+    return [write_tool_message(call, text) for call, text in zip(calls, texts, strict=True)]
+
+
+def keep_messages(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """Leave the messages of a turn as they are."""
+    return messages
+
+
+def keep_docs(docs: Sequence[WireDoc], wording: Wording) -> Sequence[Mapping[str, object]]:
+    """Leave function docs as they are."""
+    return docs
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPrompt:
+    """How a family's prompt is written."""
+
+    template: str
+    """The file of ``templates`` that writes it."""
+    is_prompted: bool = False
+    """True where BFCL's system prompt with the function docs opens the conversation."""
+    convert_docs: Callable[[Sequence[WireDoc], Wording], Sequence[Mapping[str, object]]] = keep_docs
+    """Makes the docs that the template shows."""
+    prepare_turn: Callable[[Sequence[ChatMessage]], Sequence[ChatMessage]] = keep_messages
+    """Changes the messages of each turn of the question."""
+    read_answer: Callable[[str], ReadAnswer] = read_text
+    write_results: Callable[[ReadAnswer, Sequence[str], Sequence[str]], list[ChatMessage]] = (
+        write_tool_messages
+    )
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    """What the body has beside model, prompt, temperature and limit."""
+
+
+class WrittenDialogue:
+    """A conversation whose every request is one text, written anew."""
+
+    def __init__(self, opening: Opening, written: WrittenPrompt) -> None:
+        entry, wording, prompting = opening.entry, opening.wording, opening.prompting
+        self._opening, self._written = opening, written
+        docs = [
+            presenting.build_wire_doc(doc, wording, entry.category.language, prompting.names)
+            for doc in entry.functions
+        ]
+        self._functions = written.convert_docs(docs, wording)
+        mode = Mode.PROMPT if written.is_prompted else Mode.FC
+        first = presenting.build_first_request(
+            entry, wording, replace(prompting, mode=mode), opening.preamble
+        )
+        self._messages: list[ChatMessage] = list(written.prepare_turn(first.messages))
+        self._answer: ReadAnswer | None = None
+        self._requests = 0
+
+    def add_user_turn(self, said: Sequence[Message]) -> None:
+        """Add the messages of a later turn."""
+        self._messages += self._written.prepare_turn([*map(to_wire_message, said)])
+
+    def add_functions(self, late: Sequence[FunctionDoc]) -> None:
+        """Offer more functions as text of the user (official, also where the prompt has tools)."""
+        shown = replace(self._opening.prompting, mode=Mode.PROMPT)
+        said = presenting.build_late_functions_request(late, self._opening.wording, shown).messages
+        self._messages += self._written.prepare_turn(said)
+
+    def build_request(self, turn: int, step: int) -> AskModel:
+        """Write the prompt of all that was said."""
+        self._requests += 1
+        member = self._opening.member
+        values = {
+            "messages": self._messages,
+            "functions": self._functions,
+            "texts": self._opening.texts,
+            "model": member.model,
+            # Official: two families change what they show at each request, and so add to it again.
+            "requests": 1 if member.repaired else self._requests,
+            "is_repaired": member.repaired,
+        }
+        body = {
+            "model": member.name,
+            "prompt": render_prompt(self._written.template, values),
+            "temperature": 0.001,
+            **self._written.parameters,
+        }
+        return AskModel(tuple(self._messages), turn=turn, step=step, wire=WireRequest(Api.COMPLETIONS, body))
+
+    def add_answer(self, completion: Completion) -> Completion:
+        """Add an answer; its reasoning is not judged where the family cuts it off."""
+        self._answer = self._written.read_answer(completion.text or "")
+        self._messages.append(self._answer.message)
+        reasoning = completion.reasoning or self._answer.reasoning
+        return replace(completion, text=self._answer.text, reasoning=reasoning)
+
+    def add_results(self, calls: Sequence[str], texts: Sequence[str]) -> None:
+        """Add the results of calls."""
+        assert self._answer, "results follow an answer"
+        self._messages += self._written.write_results(self._answer, calls, texts)
