@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.function_doc import Language
@@ -87,7 +87,7 @@ class Wording:
     ``{persona}`` by the role of the model."""
     empty_memory: Mapping[str, str] = field(default_factory=dict)
     """By domain, the text in place of the content of an empty memory."""
-    family_texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    family_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By official class, the sentences of its requests in the order of its source."""
 
     @property

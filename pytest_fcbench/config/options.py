@@ -157,9 +157,17 @@ class Settings:
     )
     read_as: str | None = option(
         "ID",
-        "official model id whose mode, names and syntax are used, such as Qwen/Qwen3-8B-FC",
+        "official model id as which the model is asked and read, or chat",
         key="as",
-        otherwise="none",
+        otherwise="its own id, if official",
+        of_model=True,
+    )
+    repair: bool = option("", "ask an official family without the known faults of its handler")
+    context_length: int | None = option(
+        "N",
+        "tokens of a prompt and its answer together, where the prompt is written",
+        otherwise="as the server says",
+        positive=True,
         of_model=True,
     )
     reasoning: Reasoning | None = option(

@@ -39,6 +39,9 @@ class FamilyMember:
     repaired: bool = False
     """True where the known faults of the official way of asking are left out."""
 
+    def __str__(self) -> str:
+        return f"{self.model}, without its known faults" if self.repaired else self.model
+
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:

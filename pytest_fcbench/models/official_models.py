@@ -362,6 +362,21 @@ FAMILIES = (
     OfficialFamily("WriterHandler", "tool_calls", _DOTTED, ("palmyra-x-004",)),
 )
 
+_NAMES_AT_SERVER: Mapping[str, str] = {
+    "DeepSeek-V3.2-Exp": "deepseek-chat",
+    "DeepSeek-V3.2-Exp-FC": "deepseek-chat",
+    "DeepSeek-V3.2-Exp-thinking": "deepseek-reasoner",
+    "command-a-reasoning-08-2025-FC": "command-a-reasoning-08-2025-FC",
+    "firefunction-v2-FC": "accounts/fireworks/models/firefunction-v2",
+    "nova-2-lite-v1.0": "us.amazon.nova-2-lite-v1:0",
+    "nova-micro-v1.0": "us.amazon.nova-micro-v1:0",
+    "nova-pro-v1.0": "us.amazon.nova-pro-v1:0",
+    "openbmb/MiniCPM-SALA-FC": "openbmb/MiniCPM-SALA-FC",
+    "qwen3-4b-nothink-FC": "qwen3-4b-nothink-FC",
+    "qwen3-4b-think-FC": "qwen3-4b-think-FC",
+}
+"""The names that servers know, where they are not the id without its ending."""
+
 _BY_MODEL: Mapping[str, OfficialFamily] = {model: family for family in FAMILIES for model in family.models}
 
 
@@ -371,6 +386,27 @@ def find_official_family(model: str) -> OfficialFamily:
         return _BY_MODEL[model]
     except KeyError:
         raise UsageError(describe_unknown_name("official model", model, _BY_MODEL)) from None
+
+
+def name_at_server(model: str) -> str:
+    """Return the name by which its server knows an official model."""
+    return _NAMES_AT_SERVER.get(model) or model.removesuffix("-novita").removesuffix("-FC")
+
+
+def find_official_id(model: str, mode: Mode | None) -> str | None:
+    """Return the official id that a model's id is in a mode, without its provider; None where it is none."""
+    _, _, behind_prefix = model.partition("/")
+    for name in (model, behind_prefix):
+        for official in (name, f"{name}-FC", name.removesuffix("-FC")):
+            # Without a mode the id itself counts, as it stands on the leaderboard.
+            if official in _BY_MODEL and (official == name if mode is None else is_asked_in(official, mode)):
+                return official
+    return None
+
+
+def is_asked_in(model: str, mode: Mode) -> bool:
+    """Tell whether an official model is asked in a mode, by its notation of calls."""
+    return _BY_MODEL[model].mode is mode
 
 
 def find_folder_family(folder: str) -> tuple[str, OfficialFamily] | None:

@@ -28,6 +28,9 @@ from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.models.official_models import find_official_family
 from pytest_fcbench.models.protocol import Model
 
+CHAT = "chat"
+"""The value of ``--fcbench-as`` with which a model is asked in the form that every server takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
@@ -98,7 +101,7 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
     Raises ``UsageError`` where mode and syntax do not go together.
     """
     mode, syntax, names = settings.mode, settings.syntax, settings.names
-    if settings.read_as:
+    if settings.read_as and settings.read_as != CHAT:
         family = find_official_family(settings.read_as)
         if syntax is None and (mode is None or mode is family.mode):
             syntax, names = family.syntax, names or family.names

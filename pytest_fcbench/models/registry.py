@@ -19,7 +19,7 @@ from pytest_fcbench.models.baselines import lexical, oracle, replay, scripted
 from pytest_fcbench.models.embeddings import EmbeddingModel
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
-from pytest_fcbench.models.providers import booking, litellm, openai_compatible, python_function
+from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
 from pytest_fcbench.models.web import NoWebModel, RecordedWeb, Sources, WebModel, open_web
 from pytest_fcbench.web import recording, search
 
@@ -63,7 +63,12 @@ def find_provider(settings: Settings) -> tuple[Provider, str]:
 def choose_model(settings: Settings) -> Chosen:
     """Return the model of a run. Raises ``UsageError`` for an invalid name or argument."""
     provider, argument = find_provider(settings)
-    return provider.open(argument, settings)
+    chosen = provider.open(argument, settings)
+    if provider in (litellm.PROVIDER, openai_compatible.PROVIDER) and (
+        member := family_model.choose_member(settings)
+    ):
+        return family_model.open_family_model(member, chosen.model, settings)
+    return chosen
 
 
 Identity: TypeAlias = Mapping[str, object]

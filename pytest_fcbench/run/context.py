@@ -11,7 +11,7 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.entry import SELECTIONS, Entry
-from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.errors import PackMissing, UsageError
 from pytest_fcbench.domain.path_runner import find_runner
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
@@ -27,7 +27,8 @@ from pytest_fcbench.models.web import refuse_search
 from pytest_fcbench.run.selection import Selection
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.suites import complexfuncbench_texts
+from pytest_fcbench.suites import bfcl, complexfuncbench_texts
+from pytest_fcbench.suites.bfcl.family_texts import SPEAKING
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 
@@ -70,6 +71,19 @@ class RunContext:
             else suite
             for name, suite in opened.items()
         }
+
+    @cached_property
+    def _family_texts(self) -> Mapping[str, tuple[str, ...]]:
+        """The sentences of official families, which only a pack brings. Raises ``PackMissing``."""
+        if (member := self.manner.member) is None:
+            return {}
+        try:
+            return bfcl.read_family_sentences(self.settings.cache)
+        except PackMissing:
+            # A family without sentences of its own needs none.
+            if member.handler in SPEAKING:
+                raise
+            return {}
 
     def _searches_by_model(self, suite: Suite) -> bool:
         """Tell whether ``memory_vector`` of a suite finds texts by the sentence model."""
@@ -196,6 +210,9 @@ class RunContext:
             # Refused here, before the model is paid for an answer that cannot be scored.
             raise refuse_search()
         suite = self.suites[entry.suite]
+        if self._family_texts and not suite.wording.family_texts:
+            wording = replace(suite.wording, family_texts=self._family_texts)
+            suite = replace(suite, wording=wording)
         return converse(entry, Setting(manner or self.manner, suite, self.driven, memories))
 
     def lacks_search(self, entry: Entry) -> bool:
@@ -206,7 +223,7 @@ class RunContext:
     def check(self) -> None:
         """Raise ``UsageError`` or ``PackMissing`` if the model, a suite or an entry is wrong."""
         # Read first, so that a wrong model is reported before a missing pack.
-        manner = self.manner
+        manner, _ = self.manner, self._family_texts
         for category in self.settings.categories:
             if category.rule.varies_others and manner.prompting.mode is not Mode.PROMPT:
                 raise UsageError(

@@ -329,6 +329,7 @@ class Session:
             labels=settings.labels,
             commit=self.commit,
             narrowed_by=self.narrowed_by,
+            asked_as=str(manner.member) if manner.member else None,
         )
 
     @property

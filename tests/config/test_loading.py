@@ -68,6 +68,8 @@ def test_without_options_and_file_the_defaults_hold(
         names=None,
         syntax=None,
         read_as=None,
+        repair=False,
+        context_length=None,
         reasoning=None,
         profile=Profile.OFFICIAL,
         gate=(),
@@ -133,6 +135,8 @@ mode: prompt
 names: underscored
 syntax: python
 as: Qwen/Qwen3-8B-FC
+repair: true
+context_length: 32768
 reasoning: strip
 profile: corrected
 gate: ["overall>=0.1", "parallel > 20%"]
@@ -203,6 +207,8 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         names=Names.UNDERSCORED,
         syntax="python",
         read_as="Qwen/Qwen3-8B-FC",
+        repair=True,
+        context_length=32_768,
         reasoning=Reasoning.STRIP,
         profile=Profile.CORRECTED,
         gate=(),

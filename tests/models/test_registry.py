@@ -185,9 +185,8 @@ def test_a_path_must_be_given_and_be_there(kind: str, tmp_path: Path) -> None:
 def test_mode_names_and_syntax_follow_from_each_other(
     options: dict[str, object], mode: Mode, names: Names, syntax: str
 ) -> None:
-    assert _choose_model(model="openai/x", **options).manner == Manner(
-        "openai/x", Prompting(mode, names, syntax)
-    )
+    settings = loading.build_settings({"model": "openai/x", **options}, None)
+    assert choose_manner(settings) == Manner("openai/x", Prompting(mode, names, syntax))
 
 
 @pytest.mark.parametrize(

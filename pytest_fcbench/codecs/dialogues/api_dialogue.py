@@ -31,11 +31,11 @@ def send_temperature(member: FamilyMember, mode: Mode) -> Parameters:
     return {"temperature": TEMPERATURE}
 
 
-Open: TypeAlias = Callable[[Opening, Sequence[WireDoc], Sequence[Item]], Sequence[Item]]
+Begin: TypeAlias = Callable[[Opening, Sequence[WireDoc], Sequence[Item]], Sequence[Item]]
 """Makes the first messages from the docs and the messages of the first turn, system text included."""
 
 
-def open_as_usual(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
+def begin_as_usual(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
     """Leave the first messages as they are."""
     return messages
 
@@ -52,7 +52,7 @@ class ApiFamily:
     sends_no_tools_as_list: bool = False
     """True where the member for tools is there without any."""
     sends_tools: bool = True
-    open: Open = open_as_usual
+    begin: Begin = begin_as_usual
     prompts: bool = True
     """True where prompting opens with BFCL's system text."""
     makes_system_user: bool = False
@@ -78,7 +78,7 @@ class ApiDialogue:
         asked = prompting if family.prompts else replace(prompting, mode=Mode.FC)
         first = presenting.build_first_request(entry, wording, asked, opening.preamble)
         self._tools = [family.write_tool(doc, wording) for doc in docs]
-        messages = family.open(opening, docs, self._settle_messages(first.messages))
+        messages = family.begin(opening, docs, self._settle_messages(first.messages))
         self._system: str | None = None
         if self._form.system_role is None:
             said = [each for each in messages if each["role"] != "system"]

@@ -120,7 +120,7 @@ def _choose_qwen_agent_parameters(member: FamilyMember, mode: Mode) -> Parameter
 _NEMOTRON_TEXT = 0
 
 
-def open_for_nemotron(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
+def begin_for_nemotron(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
     """Put the docs and the first message of the user into one system text (official, a fault)."""
     first = next((place for place, each in enumerate(messages) if each["role"] == "user"), None)
     said = "" if first is None else str(messages[first]["content"])
@@ -130,7 +130,7 @@ def open_for_nemotron(opening: Opening, docs: Sequence[WireDoc], messages: Seque
     return [{"role": "system", "content": text.replace("{user_prompt}", shown)}, *others]
 
 
-def open_for_dm_cito(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
+def begin_for_dm_cito(opening: Opening, docs: Sequence[WireDoc], messages: Sequence[Item]) -> Sequence[Item]:
     """Put the docs between two texts ahead of everything else."""
     before, after = opening.texts
     system = f"{before.replace('{}', repr(list(docs)), 1)}{after}"
@@ -185,7 +185,7 @@ API_FAMILIES: Mapping[str, ApiFamily] = {
         send_stored_temperature,
         joins_users_in=_BOTH,
         sends_tools=False,
-        open=open_for_nemotron,
+        begin=begin_for_nemotron,
         prompts=False,
         makes_system_user=True,
         is_silent_on_results=True,
@@ -196,7 +196,7 @@ API_FAMILIES: Mapping[str, ApiFamily] = {
     ),
     "WriterHandler": ApiFamily(ChatForm(), _choose_palmyra_parameters, write_palmyra_tool),
     "DMCitoHandler": ApiFamily(
-        ChatForm(), send_stored_temperature, open=open_for_dm_cito, prompts=False, mode=Mode.PROMPT
+        ChatForm(), send_stored_temperature, begin=begin_for_dm_cito, prompts=False, mode=Mode.PROMPT
     ),
     "GorillaHandler": ApiFamily(
         ChatForm(result_ids=ResultIds.NONE, tools_member="functions"), write_tool=write_unconverted_doc

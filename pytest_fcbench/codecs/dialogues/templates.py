@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-_FOLDER = Path(__file__).with_name("templates")
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def render_prompt(template: str, values: Mapping[str, object]) -> str:
@@ -32,7 +29,7 @@ def _write_json(value: object, indent: int | None = None, *, sort_keys: bool = F
 @cache
 def _make_environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
+        loader=PackageLoader("pytest_fcbench.codecs.dialogues"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

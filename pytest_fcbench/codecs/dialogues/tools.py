@@ -26,8 +26,10 @@ CONVERTER = "convert_to_tool"
 _DEFAULT, _MAXIMUM, _MIN_ITEMS, _MAX_ITEMS, _ADDITIONAL, _ENUM, _RESPONSE = range(1, 8)
 """The places of its sentences."""
 
-_OURS = ("", " Default: ", " At most ", " At least this many: ", " At most this many: ", " Others: ")
-_LABELS_OF_OURS = (*_OURS, " One of: ", " What it returns, as a schema: ")
+_LABELS_OF_OURS = (
+    "",
+    *map(" {}: ".format, ("Default", "Most", "Fewest", "Longest", "Others", "One of", "Returns")),
+)
 """What stands for them where a suite has its own wording."""
 
 

@@ -44,10 +44,10 @@ PREFIXES: Mapping[str, Prefix] = {
 }
 """Prefixes of ids that are left out of the request: what follows is the name that the server knows."""
 
-_CONTROLS = frozenset({"extra_body", "extra_headers", "api_key"})
+CONTROLS = frozenset({"extra_body", "extra_headers", "api_key"})
 """Parameters that are no members of the request's body."""
 
-_PARAMETERS = _CONTROLS | {
+_PARAMETERS = CONTROLS | {
     "temperature",
     "top_p",
     "top_k",
@@ -228,7 +228,7 @@ def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) 
     body: dict[str, object] = {
         "model": model,
         "messages": request.messages,
-        **{name: value for name, value in parameters.items() if name not in _CONTROLS},
+        **{name: value for name, value in parameters.items() if name not in CONTROLS},
         **(extra if isinstance(extra, Mapping) else {}),
     }
     # As officially, empty ``tools`` are left out.

@@ -233,6 +233,7 @@ def write_warnings(comparison: Comparison) -> Iterator[str]:
         ("mode", old.mode, new.mode),
         ("names", old.names, new.names),
         ("syntax", old.syntax, new.syntax),
+        ("asked as", old.asked_as or "any server", new.asked_as or "any server"),
         ("trials", count_trials(before.records), count_trials(after.records)),
         ("complex conversations", describe_path_settings(old.driven), describe_path_settings(new.driven)),
         ("judge of ratings", old.rated_by or "-", new.rated_by or "-"),

@@ -16,7 +16,10 @@ from pytest_fcbench.scorecard.record import Record, sort_records
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, parse_file, read_scorecard
 
-_SAME = ("fcbench", "model", "mode", "names", "syntax", "profile", "suites", "price", "concurrency")
+_SAME = (
+    *("fcbench", "model", "mode", "names", "syntax", "asked_as", "profile", "suites", "price"),
+    "concurrency",
+)
 """Facts that must be equal in all parts of a run."""
 
 _SAME_WHERE_TOLD = ("driven", "rated_by", "search")

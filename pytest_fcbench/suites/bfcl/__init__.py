@@ -62,7 +62,7 @@ SOURCE = WheelSource(
     package="bfcl-eval",
     version="2026.3.23",
     wheel_sha256="3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a",
-    content_sha256="b7115a6552bb7ebda1fec246f2f6af0059f809ef29adce2952de32f3b84b537e",
+    content_sha256="7d193896402602d9e9eea6edc8b82d5166d45f02c57a8fde7de575085b566992",
     data="bfcl_eval/data",
     sources=SOURCES,
     read_constants=read_constants,
@@ -312,6 +312,11 @@ def _official_varied_rows(cache: Path, pack: Pack, category: Category) -> Iterat
         for index, chosen in enumerate(FORMATS, number * len(FORMATS)):
             name = make_variation_id(category, index, chosen, entry_id)
             yield name, {**row, "id": name, "function": docs}, truth
+
+
+def read_family_sentences(cache: Path) -> Mapping[str, tuple[str, ...]]:
+    """Return the sentences of official handlers by class, from the pack. Raises ``PackMissing``."""
+    return _read_wording(json.loads(open_pack(SOURCE, cache).read(CONSTANTS))).family_texts
 
 
 def _read_wording(constants: object) -> Wording:

@@ -10,8 +10,6 @@ _FOLDER = "bfcl_eval/model_handler"
 _FILES: Mapping[str, str] = {
     "ArchHandler": "local_inference/arch",
     "BitAgentHandler": "local_inference/bitagent",
-    "ClaudeHandler": "api_inference/claude",
-    "CohereHandler": "api_inference/cohere",
     "DMCitoHandler": "api_inference/mining",
     "FunctionGemmaHandler": "local_inference/functiongemma",
     "GLMHandler": "local_inference/glm",
@@ -33,6 +31,12 @@ _FILES: Mapping[str, str] = {
     "convert_to_tool": "utils",
 }
 """The source of each class with sentences of its own, and of the converter of function docs."""
+
+CONVERTER = "convert_to_tool"
+"""The converter's key among the classes."""
+
+SPEAKING = frozenset(_FILES) - {CONVERTER}
+"""The classes that put sentences of their own into requests."""
 
 SOURCES = tuple(f"{_FOLDER}/{file}.py" for file in _FILES.values())
 

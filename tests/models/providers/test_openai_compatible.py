@@ -723,8 +723,8 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("my-model", "my-model"),
         ("gpt-4o", "gpt-4o"),
         # Names that servers give their models by default: a repository, a folder.
-        ("Qwen/Qwen3-8B", "Qwen/Qwen3-8B"),
-        ("meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct"),
+        ("Qwen/Qwen3-8B-AWQ", "Qwen/Qwen3-8B-AWQ"),
+        ("meta-llama/Llama-3.2-8B-Mine", "meta-llama/Llama-3.2-8B-Mine"),
         ("/models/mine", "/models/mine"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     read_count,
     read_text,
 )
+from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion, ToolCall
@@ -98,8 +98,8 @@ class CohereForm:
 def _rename_id(text: str) -> str:
     """Write a result that is a dict anew, its key ``id`` as ``ID`` and last (official)."""
     try:
-        value: object = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = read_literal(text)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text
     if not isinstance(value, dict):
         return text

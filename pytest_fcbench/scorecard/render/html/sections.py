@@ -109,6 +109,8 @@ def list_facts(model: Model) -> Iterator[tuple[str, str]]:
     yield "model", told.model
     yield "calls requested by", f"{'tool calls' if told.mode == 'fc' else 'a system prompt'} ({told.mode})"
     yield "names and syntax", f"{told.names}, {told.syntax}"
+    if told.asked_as:
+        yield "asked as", told.asked_as
     for name, suite in told.suites.items():
         pack = f", content sha256 {str(suite['pack_hash'])[:12]}" if suite["pack_hash"] else ""
         yield f"suite {name}", f"{suite['version']}{pack}"

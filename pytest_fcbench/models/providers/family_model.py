@@ -1,0 +1,283 @@
+"""Models that are asked as the official harness asks them: each family at its own API, directly.
+
+The body of a request is the family's; what is added here are the parameters that the user chose and, for a
+written prompt, the limit of the answer. Requests that no family has a form for, such as those of a judge, go
+the usual way.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+from urllib.parse import quote
+
+from pytest_fcbench.codecs.dialogues.families import DIALOGUES
+from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.config.layers import BY_KEY
+from pytest_fcbench.config.options import Settings
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.family import Api, FamilyMember, WireRequest
+from pytest_fcbench.domain.redaction import mask_secrets_within
+from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.official_models import (
+    find_official_family,
+    find_official_id,
+    name_at_server,
+)
+from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
+from pytest_fcbench.models.providers.event_stream import is_event_stream, join_events
+from pytest_fcbench.models.providers.failures import read_error_message
+from pytest_fcbench.models.providers.http import HttpReply, check_address
+from pytest_fcbench.models.providers.openai_compatible import (
+    CONTROLS,
+    OpenAICompatibleModel,
+    find_endpoint,
+)
+from pytest_fcbench.models.providers.vendors import build_key_header, build_url, find_vendor
+
+MOST_ANSWER_TOKENS = 4096
+"""The official limit of an answer to a written prompt."""
+
+_REFUSED_LIMIT = 1000
+"""The official limit where the prompt alone is too long; the server refuses the request then."""
+
+_KEPT_TOKENS = 2
+
+_NESTED: Mapping[Api, tuple[str, Mapping[str, str]]] = {
+    Api.GENERATE_CONTENT: (
+        "generationConfig",
+        {
+            "temperature": "temperature",
+            "top_p": "topP",
+            "top_k": "topK",
+            "max_tokens": "maxOutputTokens",
+            "seed": "seed",
+        },
+    ),
+    Api.CONVERSE: (
+        "inferenceConfig",
+        {"temperature": "temperature", "top_p": "topP", "max_tokens": "maxTokens"},
+    ),
+}
+"""The member that holds parameters and their names in it, where they are no members of the body."""
+
+_RENAMED: Mapping[Api, Mapping[str, str]] = {Api.RESPONSES: {"max_tokens": "max_output_tokens"}}
+
+
+def choose_member(settings: Settings) -> FamilyMember | None:
+    """Choose the official model as which a model is asked: by ``--fcbench-as``, else by its id.
+
+    None where it is asked in the form that every server takes. Raises ``UsageError``.
+    """
+    chosen = settings.read_as
+    if chosen == CHAT:
+        return None
+    official = chosen or find_official_id(settings.model, settings.mode)
+    if official is None:
+        return None
+    family = find_official_family(official)
+    given = {"mode": settings.mode, "names": settings.names, "syntax": settings.syntax}
+    other = {
+        name: value for name, value in given.items() if value is not None and value != getattr(family, name)
+    }
+    # What only the form for every server knows is a wish for that form.
+    if other and chosen is None:
+        return None
+    if family.handler not in DIALOGUES:
+        raise UsageError(
+            f"--fcbench-as={official}: the official harness cannot build its {family.handler}, so it asks "
+            f"nothing that could be repeated; use --fcbench-as={CHAT}"
+        )
+    for name, value in other.items():
+        raise UsageError(
+            f"{BY_KEY[name].flag}={value}: {official} is asked and read with {name} "
+            f"{getattr(family, name)!s}; leave {BY_KEY[name].flag} out, or use --fcbench-as={CHAT}"
+        )
+    is_own_id = find_official_id(settings.model, family.mode) == official or settings.model == official
+    _, _, behind_prefix = settings.model.partition("/")
+    endpoint = find_endpoint(settings)
+    known = endpoint.model if endpoint else behind_prefix or settings.model
+    name = name_at_server(official) if is_own_id else known
+    return FamilyMember(official, family.handler, name, settings.repair)
+
+
+@dataclass
+class FamilyModel(OpenAICompatibleModel):
+    """A model that is asked in the form of its family."""
+
+    plain: Model | None = None
+    """Answers requests that have no form of a family."""
+    context_length: int | None = None
+    """Tokens that prompt and answer may have together; None where only the server knows."""
+    is_length_asked: bool = False
+
+    async def complete(self, entry: Entry, request: AskModel) -> Completion:
+        """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
+        if request.wire is None:
+            assert self.plain, "a model without another form is asked in that of its family only"
+            return await self.plain.complete(entry, request)
+        return await self.send_request(entry, request, self.parameters)
+
+    async def send_request(
+        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
+    ) -> Completion:
+        """Send one request. Raises ``CallError``."""
+        assert self.api_base
+        assert request.wire
+        wire = request.wire
+        try:
+            body = add_parameters(wire, parameters)
+            if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
+                body["max_tokens"] = await self._limit_answer(str(body["prompt"]))
+            headers = {
+                "Content-Type": "application/json",
+                **build_key_header(wire.api, self.api_key),
+                **self.build_headers(entry),
+            }
+            started = time.perf_counter()
+            reply = await self.connections.send_request(
+                "POST",
+                build_url(self.api_base, wire.api, quote(self.name, safe="")),
+                headers=headers,
+                body=json.dumps(body),
+                timeout_s=self.timeout_s,
+            )
+            latency_s = time.perf_counter() - started
+            if reply.status != 200:
+                return await self._read_failure(reply)
+            completion = read_family_reply(wire.api, self._read_json(reply))
+            return replace(completion, latency_s=latency_s)
+        except CallError as error:
+            if error.reason.startswith(f"{self.id}: "):
+                raise
+            raise error.with_reason(self.build_reason(error.reason)) from None
+
+    def _read_json(self, reply: HttpReply) -> Mapping[str, object]:
+        """Read the object of a reply, whole or streamed, without secrets. Raises ``CallError``."""
+        kind = reply.headers.get("Content-Type", "")
+        try:
+            value: object = join_events(reply.body) if is_event_stream(kind) else json.loads(reply.body)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, Mapping):
+            raise CallError(
+                "garbled", f"the reply is not a JSON object: {reply.body[:200]!r}", transient=True
+            )
+        if value.get("error") and not value.get("choices"):
+            told = read_error_message(json.dumps(value).encode())
+            # Responses have a member for an error, which is null in good ones.
+            raise CallError("endpoint", f"the endpoint answered an error: {told}", transient=True)
+        return cast("Mapping[str, object]", mask_secrets_within(value, self.answer_secrets))
+
+    async def _limit_answer(self, prompt: str) -> int:
+        """Return the official limit of an answer: what the context leaves, and never more than 4,096."""
+        if self.context_length is None and not self.is_length_asked:
+            self.is_length_asked = True
+            self.context_length = await self._ask_context_length()
+        if self.context_length is None:
+            return MOST_ANSWER_TOKENS
+        # No token is shorter than a byte.
+        most = len(prompt.encode("utf-8", "surrogatepass"))
+        if most + _KEPT_TOKENS + MOST_ANSWER_TOKENS > self.context_length:
+            most = await self._count_tokens(prompt)
+        return compute_answer_limit(self.context_length, most)
+
+    async def _ask_context_length(self) -> int | None:
+        """Ask the server's list of models how long a context may be (vLLM and SGLang say)."""
+        listed = await self._ask_for_object("GET", "models", None)
+        rows = listed.get("data")
+        for row in rows if isinstance(rows, list) else ():
+            length = row.get("max_model_len") if isinstance(row, Mapping) else None
+            if isinstance(length, int) and isinstance(row, Mapping) and row.get("id") == self.name:
+                return length
+        return None
+
+    async def _count_tokens(self, prompt: str) -> int:
+        """Ask the server how many tokens a prompt has; a quarter of its signs where it does not say."""
+        counted = await self._ask_for_object("POST", "../tokenize", {"model": self.name, "prompt": prompt})
+        count = counted.get("count")
+        return count if isinstance(count, int) else len(prompt) // 4
+
+    async def _ask_for_object(
+        self, method: str, path: str, body: Mapping[str, object] | None
+    ) -> Mapping[str, object]:
+        """Ask the server for something beside an answer; an empty object where it does not say."""
+        base = (self.api_base or "").rstrip("/")
+        url = f"{base.removesuffix('/v1')}/{path[3:]}" if path.startswith("../") else f"{base}/{path}"
+        try:
+            reply = await self.connections.send_request(
+                method,
+                url,
+                headers={"Content-Type": "application/json", **build_key_header(Api.CHAT, self.api_key)},
+                body=None if body is None else json.dumps(body),
+                timeout_s=min(self.timeout_s, 10.0),
+            )
+            value: object = json.loads(reply.body) if reply.status == 200 else {}
+        except (CallError, ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, Mapping) else {}
+
+
+def compute_answer_limit(context_length: int, prompt_tokens: int) -> int:
+    """Compute the official limit of an answer from the tokens of a context and of a prompt.
+
+    Official: ``base_oss_handler._query_prompting``.
+    """
+    if context_length < prompt_tokens + _KEPT_TOKENS:
+        return _REFUSED_LIMIT
+    return min(MOST_ANSWER_TOKENS, context_length - prompt_tokens - _KEPT_TOKENS)
+
+
+def add_parameters(wire: WireRequest, chosen: Mapping[str, object]) -> dict[str, object]:
+    """Return the body of a request with the parameters that the user chose, where the API has them."""
+    extra = chosen.get("extra_body")
+    wanted = {name: value for name, value in chosen.items() if name not in CONTROLS}
+    body = dict(wire.body)
+    if nested := _NESTED.get(wire.api):
+        member, names = nested
+        held = body.get(member)
+        inside = {names[name]: wanted.pop(name) for name in list(wanted) if name in names}
+        if inside:
+            body[member] = {**(held if isinstance(held, Mapping) else {}), **inside}
+    names = _RENAMED.get(wire.api, {})
+    body.update({names.get(name, name): value for name, value in wanted.items()})
+    return {**body, **(extra if isinstance(extra, Mapping) else {})}
+
+
+def open_family_model(member: FamilyMember, plain: Model, settings: Settings) -> Chosen:
+    """Open the model of a family behind its endpoint. Raises ``UsageError`` where none is known."""
+    vendor = find_vendor(member.handler)
+    endpoint = find_endpoint(settings)
+    api_base = settings.api_base or (endpoint.api_base if endpoint else None) or vendor.find_base()
+    if api_base is None:
+        raise UsageError(
+            f"{settings.flags.model}={settings.model}: {member.model} is asked at a server of your own; "
+            f"give its address with {settings.flags.api_base}=URL, or use --fcbench-as={CHAT}"
+        )
+    check_address(settings.flags.api_base, api_base, settings.flags.api_key_env)
+    given = settings.parameters.get("api_key")
+    key = settings.api_key or (given if isinstance(given, str) else None)
+    key = key or (endpoint.api_key if endpoint else None) or vendor.find_key()
+    model = FamilyModel(
+        id=settings.model,
+        parameters={
+            name: value
+            for name, value in settings.parameters.items()
+            if name in settings.chosen_parameters or name in CONTROLS
+        },
+        api_base=api_base,
+        api_key=key,
+        timeout_s=settings.timeout_s,
+        tag=settings.tag,
+        chosen=settings.chosen_parameters,
+        name=member.name,
+        plain=plain,
+        context_length=settings.context_length,
+    )
+    manner = choose_manner(replace(settings, read_as=member.model))
+    return Chosen(model, replace(manner, member=member))

@@ -1,0 +1,117 @@
+"""Where official families are asked: the address of each and the environment variables of its key.
+
+The first variable is the one that litellm and the vendor's own client know; the official harness's follows
+where it has another name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcbench.domain.family import Api
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """An endpoint that official families are asked at."""
+
+    keys: Sequence[str]
+    """Environment variables of the key; the first that is set counts."""
+    base: str | None = None
+    """The address where no option and no variable names one; None where there is no public one."""
+    bases: Sequence[str] = ()
+    """Environment variables of the address."""
+
+    def find_key(self) -> str | None:
+        """Return the key that the environment holds."""
+        return next((value for name in self.keys if (value := os.environ.get(name, "").strip())), None)
+
+    def find_base(self) -> str | None:
+        """Return the address that the environment names, or else the usual one."""
+        return next((value for name in self.bases if (value := os.environ.get(name))), self.base)
+
+
+_OPENAI_BASES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
+_NVIDIA = Vendor(("NVIDIA_NIM_API_KEY", "NVIDIA_API_KEY"), "https://integrate.api.nvidia.com/v1")
+_LOCAL = Vendor(
+    ("HOSTED_VLLM_API_KEY", "REMOTE_OPENAI_API_KEY"), bases=("HOSTED_VLLM_API_BASE", "REMOTE_OPENAI_BASE_URL")
+)
+"""A server of one's own, such as vLLM."""
+
+VENDORS: Mapping[str, Vendor] = {
+    "ClaudeHandler": Vendor(("ANTHROPIC_API_KEY",), "https://api.anthropic.com", ("ANTHROPIC_BASE_URL",)),
+    "CohereHandler": Vendor(("COHERE_API_KEY", "CO_API_KEY"), "https://api.cohere.com"),
+    "DMCitoHandler": Vendor(("DMCITO_API_KEY",), bases=("DMCITO_BASE_URL",)),
+    "DeepSeekAPIHandler": Vendor(("DEEPSEEK_API_KEY",), "https://api.deepseek.com", ("DEEPSEEK_API_BASE",)),
+    "FireworksHandler": Vendor(
+        ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY"), "https://api.fireworks.ai/inference/v1"
+    ),
+    "GLMAPIHandler": Vendor(("ZAI_API_KEY", "GLM_API_KEY"), "https://open.bigmodel.cn/api/paas/v4"),
+    "GeminiHandler": Vendor(
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "https://generativelanguage.googleapis.com",
+        ("GEMINI_API_BASE",),
+    ),
+    "GoGoAgentHandler": Vendor(("GOGOAGENT_API_KEY",), "https://api.gogoagent.ai"),
+    "GorillaHandler": Vendor((), "https://luigi.millennium.berkeley.edu:443/v1"),
+    "GrokHandler": Vendor(("XAI_API_KEY", "GROK_API_KEY"), "https://api.x.ai/v1", ("XAI_API_BASE",)),
+    "KimiHandler": Vendor(
+        ("MOONSHOT_API_KEY", "KIMI_API_KEY"), "https://api.moonshot.ai/v1", ("MOONSHOT_API_BASE",)
+    ),
+    "LingAPIHandler": Vendor(("LING_API_KEY",), "https://bailingchat.alipay.com"),
+    "MiningHandler": Vendor(("MINING_API_KEY",), bases=("MINING_BASE_URL",)),
+    "MistralHandler": Vendor(("MISTRAL_API_KEY",), "https://api.mistral.ai/v1", ("MISTRAL_API_BASE",)),
+    "NanbeigeAPIHandler": Vendor(("NBG_API_KEY",), "https://nanbeige.zhipin.com/api/gpt/open/chat/openai/v1"),
+    "NemotronHandler": _NVIDIA,
+    "NovaHandler": Vendor(("AWS_BEARER_TOKEN_BEDROCK",), "https://bedrock-runtime.us-east-1.amazonaws.com"),
+    "NovitaHandler": Vendor(("NOVITA_API_KEY",), "https://api.novita.ai/v3/openai"),
+    "NvidiaHandler": _NVIDIA,
+    "OpenAICompletionsHandler": Vendor(("OPENAI_API_KEY",), bases=_OPENAI_BASES),
+    "OpenAIResponsesHandler": Vendor(("OPENAI_API_KEY",), "https://api.openai.com/v1", _OPENAI_BASES),
+    "QwenAPIHandler": Vendor(
+        ("DASHSCOPE_API_KEY", "QWEN_API_KEY"),
+        "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        ("DASHSCOPE_API_BASE",),
+    ),
+    "WriterHandler": Vendor(("WRITER_API_KEY",), "https://api.writer.com/v1"),
+}
+"""Vendors by official class; every other class asks a server of one's own."""
+
+
+def find_vendor(handler: str) -> Vendor:
+    """Return where the models of an official class are asked."""
+    return VENDORS.get(handler, _LOCAL)
+
+
+_VERSIONS: Mapping[Api, str] = {Api.MESSAGES: "v1", Api.GENERATE_CONTENT: "v1beta", Api.COHERE: "v2"}
+"""The first part of a path that the usual address of an API does not hold."""
+
+_PATHS: Mapping[Api, str] = {
+    Api.CHAT: "chat/completions",
+    Api.COMPLETIONS: "completions",
+    Api.RESPONSES: "responses",
+    Api.MESSAGES: "messages",
+    Api.GENERATE_CONTENT: "models/{name}:generateContent",
+    Api.COHERE: "chat",
+    Api.CONVERSE: "model/{name}/converse",
+}
+
+
+def build_url(base: str, api: Api, name: str) -> str:
+    """Build the address of a request; ``name`` is the model's, encoded for an address."""
+    base = base.rstrip("/")
+    version = _VERSIONS.get(api)
+    if version and not base.rpartition("/")[2].startswith("v"):
+        base = f"{base}/{version}"
+    return f"{base}/{_PATHS[api].format(name=name)}"
+
+
+def build_key_header(api: Api, key: str | None) -> Mapping[str, str]:
+    """Build the headers by which an API knows who asks, and which version of it is meant."""
+    if api is Api.MESSAGES:
+        return {"anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}
+    if api is Api.GENERATE_CONTENT:
+        return {"x-goog-api-key": key} if key else {}
+    return {"Authorization": f"Bearer {key}"} if key else {}
