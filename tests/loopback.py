@@ -103,9 +103,8 @@ def serve_answers(answer: Answer, tls: SSLContext | None = None, port: int = 0) 
             content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
             with suppress(ConnectionError):  # whoever asked may have given up
                 self.send_response(reply.status)
-                self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
-                for name, value in reply.headers.items():
+                for name, value in ({"Content-Type": "application/json"} | dict(reply.headers)).items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(content)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.transcript import Ending, ToolCall
-from pytest_fcbench.codecs.chat_reply import read_choice
 
 CALLED = {
     "id": "c",

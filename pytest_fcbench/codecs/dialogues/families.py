@@ -9,18 +9,21 @@ from pytest_fcbench.codecs.dialogues.api_dialogue import ApiDialogue
 from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
 from pytest_fcbench.codecs.dialogues.chat import ChatDialogue
 from pytest_fcbench.codecs.dialogues.dialogue import Dialogue, Opening
-from pytest_fcbench.codecs.dialogues.prompts_a import PROMPTS_A
-from pytest_fcbench.codecs.dialogues.prompts_b import PROMPTS_B
-from pytest_fcbench.codecs.dialogues.written_prompt import WrittenDialogue, WrittenPrompt
-
-WRITTEN: Mapping[str, WrittenPrompt] = {**PROMPTS_A, **PROMPTS_B}
-"""The families whose prompt is one text, by the official class."""
+from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
+from pytest_fcbench.codecs.dialogues.written_prompt import WrittenDialogue
 
 DIALOGUES: Mapping[str, Callable[[Opening], Dialogue]] = {
-    **{handler: partial(WrittenDialogue, written=written) for handler, written in WRITTEN.items()},
+    **{handler: partial(WrittenDialogue, written=written) for handler, written in WRITTEN_FAMILIES.items()},
     **{handler: partial(ApiDialogue, family=family) for handler, family in API_FAMILIES.items()},
 }
 """The makers of dialogues by the official class."""
+
+
+UNASKED: Mapping[str, str] = {
+    "MiniCPMFCHandler": "its prompt shows functions as Python that a code generator writes, not ours",
+    "QwenAgentNoThinkHandler": "officially its handler cannot be built, so it asks nothing to be repeated",
+}
+"""The official classes without a dialogue, with the reason."""
 
 
 def open_dialogue(opening: Opening) -> Dialogue:

@@ -38,6 +38,11 @@ def write_nested_tool(doc: WireDoc, wording: Wording) -> Tool:
     return {"type": "function", "function": _convert_doc(doc, wording)}
 
 
+def write_flat_doc(doc: WireDoc, wording: Wording) -> Tool:
+    """Write a converted doc as it stands in a written prompt."""
+    return _convert_doc(doc, wording)
+
+
 def write_flat_tool(doc: WireDoc, wording: Wording) -> Tool:
     """Write a tool of the Responses API: without ``strict``, which lets the server make schemas strict."""
     return {**_convert_doc(doc, wording), "type": "function"}

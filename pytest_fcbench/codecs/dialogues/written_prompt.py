@@ -21,6 +21,9 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import AskModel, Completion, to_wire_message
 
+MOST_ANSWER_TOKENS = 4096
+"""The official limit of an answer to a written prompt."""
+
 ChatMessage: TypeAlias = Mapping[str, object]
 """A message with its role and content, as a template reads it."""
 
@@ -62,11 +65,26 @@ def keep_docs(docs: Sequence[WireDoc], wording: Wording) -> Sequence[Mapping[str
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What a request shows docs in."""
+
+    texts: Sequence[str]
+    """The official sentences of the family."""
+    requests: int
+    """The number of the request; 1 throughout where known faults are left out."""
+
+
+def show_docs_as_they_are(docs: Sequence[Mapping[str, object]], shown: Shown) -> object:
+    """Leave docs as they are."""
+    return docs
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenPrompt:
     """How a family's prompt is written."""
 
-    template: str
-    """The file of ``templates`` that writes it."""
+    template: str | None
+    """The file of ``templates`` that writes it; None where the model's own template does, at its server."""
     is_prompted: bool = False
     """True where BFCL's system prompt with the function docs opens the conversation."""
     convert_docs: Callable[[Sequence[WireDoc], Wording], Sequence[Mapping[str, object]]] = keep_docs
@@ -79,6 +97,10 @@ class WrittenPrompt:
     )
     parameters: Mapping[str, object] = field(default_factory=dict)
     """What the body has beside model, prompt, temperature and limit."""
+    show_docs: Callable[[Sequence[Mapping[str, object]], Shown], object] = show_docs_as_they_are
+    """Makes what the template shows of the docs in one request."""
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Marks of a family that shares its template with others."""
 
 
 class WrittenDialogue:
@@ -114,22 +136,33 @@ class WrittenDialogue:
         """Write the prompt of all that was said."""
         self._requests += 1
         member = self._opening.member
+        # Official: two families change what they show at each request, and so add to it again.
+        shown = Shown(self._opening.texts, 1 if member.repaired else self._requests)
         values = {
             "messages": self._messages,
-            "functions": self._functions,
-            "texts": self._opening.texts,
+            "functions": self._written.show_docs(self._functions, shown),
+            "texts": shown.texts,
             "model": member.model,
-            # Official: two families change what they show at each request, and so add to it again.
-            "requests": 1 if member.repaired else self._requests,
+            "requests": shown.requests,
             "is_repaired": member.repaired,
+            **self._written.marks,
         }
-        body = {
-            "model": member.name,
-            "prompt": render_prompt(self._written.template, values),
-            "temperature": 0.001,
-            **self._written.parameters,
+        common = {"model": member.name, "temperature": 0.001, **self._written.parameters}
+        if self._written.template is None:
+            wire = WireRequest(Api.CHAT, {**common, **self._build_template_inputs()})
+        else:
+            prompt = render_prompt(self._written.template, values)
+            wire = WireRequest(Api.COMPLETIONS, {**common, "prompt": prompt})
+        return AskModel(tuple(self._messages), turn=turn, step=step, wire=wire)
+
+    def _build_template_inputs(self) -> Mapping[str, object]:
+        """Build what the model's own template gets: the docs beside the messages, not as tools of the API."""
+        # vLLM and SGLang pass these on to the template; as ``tools`` they would be checked and changed.
+        return {
+            "messages": list(self._messages),
+            "max_tokens": MOST_ANSWER_TOKENS,
+            "chat_template_kwargs": {"tools": list(self._functions)},
         }
-        return AskModel(tuple(self._messages), turn=turn, step=step, wire=WireRequest(Api.COMPLETIONS, body))
 
     def add_answer(self, completion: Completion) -> Completion:
         """Add an answer; its reasoning is not judged where the family cuts it off."""

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import quote
 
-from pytest_fcbench.codecs.dialogues.families import DIALOGUES
+from pytest_fcbench.codecs.dialogues.families import DIALOGUES, UNASKED
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
+from pytest_fcbench.codecs.dialogues.written_prompt import MOST_ANSWER_TOKENS
 from pytest_fcbench.config.layers import BY_KEY
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
@@ -39,9 +40,6 @@ from pytest_fcbench.models.providers.openai_compatible import (
     find_endpoint,
 )
 from pytest_fcbench.models.providers.vendors import build_key_header, build_url, find_vendor
-
-MOST_ANSWER_TOKENS = 4096
-"""The official limit of an answer to a written prompt."""
 
 _REFUSED_LIMIT = 1000
 """The official limit where the prompt alone is too long; the server refuses the request then."""
@@ -89,10 +87,10 @@ def choose_member(settings: Settings) -> FamilyMember | None:
     if other and chosen is None:
         return None
     if family.handler not in DIALOGUES:
-        raise UsageError(
-            f"--fcbench-as={official}: the official harness cannot build its {family.handler}, so it asks "
-            f"nothing that could be repeated; use --fcbench-as={CHAT}"
-        )
+        if chosen is None:
+            return None
+        reason = UNASKED[family.handler]
+        raise UsageError(f"--fcbench-as={official}: {reason}; use --fcbench-as={CHAT}")
     for name, value in other.items():
         raise UsageError(
             f"{BY_KEY[name].flag}={value}: {official} is asked and read with {name} "

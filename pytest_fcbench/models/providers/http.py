@@ -86,6 +86,7 @@ class ConnectionPool:
         ``CallError`` where no reply comes; its reason may hold what was sent.
         """
         import aiohttp
+        from yarl import URL
 
         session = await self._open_session()
         named = next((path for name in _CA_VARIABLES if (path := os.environ.get(name))), None)
@@ -99,7 +100,8 @@ class ConnectionPool:
             for _ in range(_MOST_REDIRECTS + 1):
                 async with session.request(
                     method,
-                    url,
+                    # What the caller has encoded stays so: a colon in a model's name is one in its address.
+                    URL(url, encoded=True) if "%" in url else url,
                     params=query,
                     data=body,
                     headers=headers,
