@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,13 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from pytest_fcbench.cli.main import declare_commands
+from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
+from pytest_fcbench.codecs.dialogues.families import FAULTS, KEPT_FAULTS, UNASKED, find_api
+from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
 from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.domain.family import FamilyMember
+from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.models import official_models
 from pytest_fcbench.scorecard.render import failure_codes as codes
 from pytest_fcbench.scorecard.render.document import json_schema
 
@@ -94,7 +101,56 @@ def failure_codes() -> Iterator[str]:
         yield ""
 
 
+def families() -> Iterator[str]:
+    """How the models of each official class are asked, as Markdown tables."""
+    known: dict[str, list[str]] = {}
+    for family in official_models.FAMILIES:
+        known.setdefault(family.handler, []).extend(family.models)
+    yield from (
+        "| official class | models | API | tools, docs or template | beside them | what goes back |",
+        "|---|---|---|---|---|---|",
+    )
+    for handler in sorted(known):
+        api = find_api(handler)
+        count = f"{len(known[handler])}: `{known[handler][0]}`" + (" …" if known[handler][1:] else "")
+        if api is None:
+            yield f"| {handler} | {count} | - | {UNASKED[handler]} | - | - |"
+            continue
+        shown, beside, back = (_line(text) for text in _describe_family(handler, known[handler][0]))
+        yield f"| {handler} | {count} | `{api}` | {shown} | {beside} | {back} |"
+    yield ""
+    for title, faults in (("left out by `--fcbench-repair`", FAULTS), ("always repeated", KEPT_FAULTS)):
+        yield from (f"**Known faults, {title}**", "", "| official class | what happens |", "|---|---|")
+        yield from (f"| {handler} | {fault} |" for handler, fault in faults.items())
+        yield ""
+
+
+def _describe_family(handler: str, model: str) -> tuple[str, str, str]:
+    """Describe what a family is shown, the parameters beside it, and what goes back of an answer."""
+    if written := WRITTEN_FAMILIES.get(handler):
+        template = f"`{written.template}.jinja`" if written.template else "the model's own template"
+        prompted = ", with BFCL's system text" if written.is_prompted else ""
+        parameters = {"temperature": 0.001, **written.parameters}
+        return f"{template}{prompted}", f"`{json.dumps(parameters)}`", _first_line(written.read_answer)
+    family = API_FAMILIES[handler]
+    member = FamilyMember(model, handler, official_models.name_at_server(model))
+    told = {mode: json.dumps(family.parameters(member, mode)) for mode in Mode}
+    apart = told[Mode.FC] != told[Mode.PROMPT]
+    beside = f"`{told[Mode.FC]}`" + (f", in prompting `{told[Mode.PROMPT]}`" if apart else "")
+    if family.joins_users_in:
+        beside += ", messages of the user joined"
+    repeated = getattr(family.form, "repeated", None)
+    back = str(repeated).replace("_", " ") if repeated else _first_line(family.form.write_answer)
+    return _first_line(family.write_tool), beside, back
+
+
+def _first_line(described: object) -> str:
+    inner = getattr(described, "func", described)
+    return (inspect.getdoc(inner) or "").partition("\n")[0]
+
+
 _MAKERS = {
+    "fcbench-families": families,
     "fcbench-failure-codes": failure_codes,
     "fcbench-options": options,
     "fcbench-commands": commands,

@@ -9,12 +9,15 @@ from pathlib import Path
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.run_options import WITHOUT_KEYS, declare_run_options
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, list_run_syntaxes
+from pytest_fcbench.codecs.dialogues.families import UNASKED, find_api
 from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, read_profiles
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.models import official_models
+from pytest_fcbench.models.official_models import name_at_server
 from pytest_fcbench.models.price_table import known_price, litellm_models
+from pytest_fcbench.models.providers.vendors import find_vendor
 from pytest_fcbench.models.registry import PROVIDERS
 
 HELP = "list models: built-in ones, your model profiles and ids of litellm"
@@ -22,7 +25,7 @@ PAGE = "own-models"
 EXAMPLES = (
     "fcbench models",
     "fcbench models gpt-4o",
-    "fcbench models --families qwen3-8b",
+    "fcbench models --official qwen3-8b",
     "fcbench models --syntaxes",
 )
 _MOST = 40
@@ -37,9 +40,11 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help=f"list more than {_MOST} ids")
     official = parser.add_mutually_exclusive_group()
     official.add_argument(
+        "--official",
         "--families",
+        dest="families",
         action="store_true",
-        help="list the models of the official registry for --fcbench-as, by official handler",
+        help="list the models of the official registry for --fcbench-as: how each is asked and read",
     )
     official.add_argument(
         "--syntaxes", action="store_true", help="list the ways to write calls, for --fcbench-syntax"
@@ -106,13 +111,29 @@ def list_families(word: str | None) -> list[str]:
     listed = []
     for family in official_models.FAMILIES:
         if named := [name for name in family.models if (word or "").lower() in name.lower()]:
-            listed.append(f"{family.handler}: {family.mode}, {family.names} names, {family.syntax}")
-            listed += [f"  {name}" for name in named]
+            read = f"{family.mode}, {family.names} names, {family.syntax}"
+            listed.append(f"{family.handler}: {read}; {_describe_asking(family.handler)}")
+            listed += [f"  {name:<48} {_describe_price(_find_price(name))}" for name in named]
     if not listed:
         raise UsageError(
             f"the official registry has no model whose id contains {word!r}; leave the word out for all"
         )
     return listed
+
+
+def _describe_asking(handler: str) -> str:
+    """Describe where the models of an official class are asked, and which variables hold a key."""
+    if (api := find_api(handler)) is None:
+        return f"not asked: {UNASKED[handler]}"
+    vendor = find_vendor(handler)
+    place = vendor.base or "a server of your own"
+    return f"asked by {api} at {place}, key in {' or '.join(vendor.keys) or 'no variable'}"
+
+
+def _find_price(official: str) -> Price | None:
+    """Return the price of an official model, under the name that its server knows."""
+    name = name_at_server(official)
+    return known_price(name) or known_price(name.removeprefix("us."))
 
 
 def list_syntaxes(word: str) -> list[str]:

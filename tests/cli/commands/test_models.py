@@ -90,11 +90,25 @@ def test_a_broken_file_is_told(run_refused: Refusal) -> None:
 
 
 def test_official_models_are_listed_by_handler(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["models", "--families", "hammer2.1-7b"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "HammerHandler: fc, dotted names, hammer",
-        "  MadeAgents/Hammer2.1-7b",
-    ]
+    assert main(["models", "--official", "hammer2.1-7b"]) == 0
+    told, model = capsys.readouterr().out.splitlines()
+    assert told == (
+        "HammerHandler: fc, dotted names, hammer; asked by completions at a server of your own, "
+        "key in HOSTED_VLLM_API_KEY or REMOTE_OPENAI_API_KEY"
+    )
+    assert model.split(maxsplit=1) == ["MadeAgents/Hammer2.1-7b", "price not known"]
+
+
+def test_an_official_model_has_its_vendor_and_price(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "--families", "claude-haiku-4-5-20251001-FC"]) == 0
+    told, model = capsys.readouterr().out.splitlines()
+    assert told.endswith("; asked by messages at https://api.anthropic.com, key in ANTHROPIC_API_KEY")
+    assert model.split()[1].startswith("$")
+
+
+def test_a_class_that_is_not_asked_has_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "--official", "nothink"]) == 0
+    assert "not asked: officially its handler cannot be built" in capsys.readouterr().out
 
 
 def test_syntaxes_are_listed_with_their_handlers(capsys: pytest.CaptureFixture[str]) -> None:
