@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -35,12 +35,13 @@ from pytest_fcbench.config.loading import Settings, add_environment, build_setti
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.providers import litellm, openai_compatible
+from pytest_fcbench.models.providers.family_model import FamilyModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import find_hint
 from pytest_fcbench.run.session import Session
@@ -52,6 +53,7 @@ PAGE = "quick-start"
 EXAMPLES = (
     "fcbench doctor",
     "fcbench doctor --model=my-ft --api-base=http://localhost:8000/v1",
+    "fcbench doctor --model=gpt-4o-2024-11-20-FC --request core:parallel_3",
 )
 PROJECT = "pytest-fcbench"
 _NEEDED_BYTES = 500_000_000
@@ -81,12 +83,20 @@ class Finding:
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--no-calls", action="store_true", help="send no request to the model or the judge")
+    parser.add_argument(
+        "--request",
+        metavar="SUITE:ID",
+        help="print the first request about this entry as it is sent to an official family, and stop",
+    )
     declare_json(parser)
     kept = ("suite", "judge", "judge_api_base", "judge_api_key_env", "store", "embedding", "search", "config")
     declare_run_options(parser, [option.key for option in OPTIONS if option.of_model or option.key in kept])
 
 
 def run_command(chosen: argparse.Namespace) -> int:
+    if chosen.request is not None:
+        print_json(_show_first_request(chosen))
+        return 0
     bad = False
     found = []
     for finding in _examine(chosen):
@@ -108,6 +118,28 @@ def run_command(chosen: argparse.Namespace) -> int:
     else:
         print(f"next: {following}")
     return int(bad)
+
+
+def _show_first_request(chosen: argparse.Namespace) -> Mapping[str, object]:
+    """Return the first request about an entry as it is sent, its key masked. Raises ``UsageError``."""
+    options = {
+        **collect_run_options(chosen),
+        "entry": [chosen.request],
+        "suite": chosen.request.partition(":")[0],
+    }
+    context = RunContext(build_settings(add_environment(options), find_config_file(Path(), chosen.config)))
+    context.check()
+    model = context.model
+    if not isinstance(model, FamilyModel):
+        raise UsageError(
+            f"{context.settings.label} is asked in the form that every server takes; name an official model "
+            "with --as to see its own form"
+        )
+    listed = (context.selection.entries(category.name) for category in context.settings.categories)
+    entry = next(each for entries in listed for each in entries)
+    request = next(context.converse(entry, {}))
+    assert request.wire, "a family's model is asked in the form of its family"
+    return model.describe_request(entry, request.wire)
 
 
 def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:

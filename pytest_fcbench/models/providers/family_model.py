@@ -22,7 +22,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.family import Api, FamilyMember, WireRequest
-from pytest_fcbench.domain.redaction import mask_secrets_within
+from pytest_fcbench.domain.redaction import mask_secrets_within, redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.official_models import (
     find_official_family,
@@ -154,6 +154,24 @@ class FamilyModel(OpenAICompatibleModel):
             if error.reason.startswith(f"{self.id}: "):
                 raise
             raise error.with_reason(self.build_reason(error.reason)) from None
+
+    def describe_request(self, entry: Entry, wire: WireRequest) -> Mapping[str, object]:
+        """Return a request as it is sent: address, headers with the key masked, and body.
+
+        The limit of a written prompt's answer is left out, which the server is asked for.
+        """
+        assert self.api_base
+        key = "***" if self.api_key else None
+        headers = {
+            "Content-Type": "application/json",
+            **build_key_header(wire.api, key),
+            **self.build_headers(entry),
+        }
+        return {
+            "url": redact_secrets(build_url(self.api_base, wire.api, quote(self.name, safe=""))),
+            "headers": {name: redact_secrets(value, self.api_key or "") for name, value in headers.items()},
+            "body": add_parameters(wire, self.parameters),
+        }
 
     def _read_json(self, reply: HttpReply) -> Mapping[str, object]:
         """Read the object of a reply, whole or streamed, without secrets. Raises ``CallError``."""

@@ -150,7 +150,10 @@ def test_results_of_real_runs_show_what_nobody_passes(
     assert (found["entry"], found["evidence"]) == (entry.id, "0 of 3 runs pass")
 
 
-def test_a_folder_of_published_results_is_judged_for_its_verdicts(pack_cache: Path, folder: Path) -> None:
+def test_a_folder_of_published_results_is_judged_for_its_verdicts(
+    pack_cache: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
     (folder / "model").mkdir()
     (folder / "model" / "BFCL_v4_parallel_result.json").write_text('{"id": "parallel_0", "result": "None."}')
     (folder / "runs.csv").write_text("entry,one,two\nparallel_0,0,0\nparallel_1,0,0\n")

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_fcbench.cli.commands import doctor
 from pytest_fcbench.cli.main import main
+from tests.cli.conftest import Refusal
 from tests.loopback import Reply, make_message_reply, serve_answers
 from tests.served import served
 
@@ -217,3 +218,29 @@ def test_an_endpoint_that_is_not_there_or_fails(capsys: pytest.CaptureFixture[st
     assert re.match(
         "wrong: connection: .*; check --api-base, and whether the server is running", found["call"]
     )
+
+
+def test_the_first_request_of_a_family_is_shown_without_its_key(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-a-secret-of-mine")
+    words = ["--model=claude-haiku-4-5-20251001-FC", "--request", "core:parallel_3"]
+    assert main(["doctor", *words]) == 0
+    printed = capsys.readouterr().out
+    assert "sk-a-secret-of-mine" not in printed
+    shown = json.loads(printed)
+    assert shown["url"] == "https://api.anthropic.com/v1/messages"
+    assert shown["headers"]["x-api-key"] == "***"
+    assert shown["body"]["model"] == "claude-haiku-4-5-20251001"
+    assert shown["body"]["messages"][0]["content"][0]["text"].startswith("Shut the blinds")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--model=openai/x", "--request", "core:parallel_3"], "name an official model with --as"),
+        (["--model=claude-haiku-4-5-20251001-FC", "--request", "core:nothing_3"], "nothing_3"),
+    ],
+)
+def test_a_request_that_cannot_be_shown(words: list[str], says: str, run_refused: Refusal) -> None:
+    assert says in run_refused("doctor", *words)

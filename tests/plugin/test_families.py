@@ -1,0 +1,93 @@
+"""Whole runs of models that are asked in the form of their family, over real HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.loopback import Body, Reply, serve_answers
+from tests.plugin.conftest import Project
+
+LLAMA = "meta-llama/Llama-3.3-70B-Instruct-FC"
+STEPS = (
+    "[cd(folder='concert'), mkdir(dir_name='printed')]",
+    "Both are done.",
+    "[mv(source='programme.txt', destination='printed')]",
+    "It is there.",
+    "[send_message(receiver_id='USR005', message='The programme is ready for the printer.')]",
+    "Sent.",
+)
+"""The right answers to core:multi_turn_base_0, step by step."""
+
+
+def answer_prompt(asked: Body) -> Reply:
+    """Answer the prompt of Llama by the number of answers that it holds."""
+    if "prompt" not in asked:
+        return Reply({"data": [{"id": "my-ft", "max_model_len": 32_768}]})
+    step = str(asked["prompt"]).count("<|start_header_id|>assistant") - 1
+    usage = {"prompt_tokens": 11, "completion_tokens": 7}
+    return Reply({"choices": [{"text": STEPS[step], "finish_reason": "stop"}], "usage": usage})
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_a_conversation_by_written_prompts(project: Project, workers: tuple[str, ...]) -> None:
+    options = ("core:multi_turn_base_0", "--fcbench-model=my-ft", f"--fcbench-as={LLAMA}")
+    with serve_answers(answer_prompt) as endpoint:
+        at = f"--fcbench-api-base={endpoint.api_base}"
+        result = project.run(*options, at, *workers)
+        result.assert_outcomes(passed=1)
+        told = f"model my-ft (prompt, dotted names, asked as {LLAMA}), profile official"
+        assert told in " ".join(result.stdout.str().split())
+        prompts = [each for each in endpoint.requests if "prompt" in each]
+        assert len(prompts) == len(STEPS)
+        assert {each["max_tokens"] for each in prompts} == {4096}
+        assert "<|start_header_id|>ipython<|end_header_id|>" in str(prompts[-1]["prompt"])
+        section = project.scorecard()["fcbench"]
+        assert isinstance(section, dict)
+        assert section["asked_as"] == LLAMA
+        # Stored answers are of this form alone.
+        project.run(*options, at, "--fcbench-offline").assert_outcomes(passed=1)
+        other = project.run(*options[:2], at, "--fcbench-as=chat", "--fcbench-offline")
+        other.assert_outcomes(errors=1)
+
+
+def make_claude_reply(*positions: int) -> Reply:
+    blocks = [
+        {
+            "type": "tool_use",
+            "id": f"t{number}",
+            "name": "home_set_blind",
+            "input": {"room": room, "position": place},
+        }
+        for number, (room, place) in enumerate(zip(("bedroom", "study", "kitchen"), positions, strict=True))
+    ]
+    return Reply(
+        {"content": blocks, "stop_reason": "tool_use", "usage": {"input_tokens": 5, "output_tokens": 3}}
+    )
+
+
+@pytest.mark.parametrize(("places", "passed"), [((0, 0, 50), 1), ((0, 0, 40), 0)])
+def test_calls_of_the_messages_api(
+    project: Project, places: tuple[int, int, int], passed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-for-this-test-only")
+    with serve_answers(lambda _: make_claude_reply(*places)) as endpoint:
+        base = endpoint.api_base.removesuffix("/v1")
+        result = project.run(
+            "core:parallel_3", "--fcbench-model=claude-haiku-4-5-20251001-FC", f"--fcbench-api-base={base}"
+        )
+        result.assert_outcomes(passed=passed, failed=1 - passed)
+        assert endpoint.paths == ["/v1/messages"]
+        assert endpoint.headers[0]["x-api-key"] == "sk-for-this-test-only"
+    assert "sk-for-this-test-only" not in result.stdout.str()
+    assert "sk-for-this-test-only" not in (project.path / "scorecard.json").read_text()
+
+
+def test_a_family_without_its_sentences_asks_for_the_pack(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(project.path / "empty"))
+    result = project.run(
+        "core:parallel_3", "--fcbench-model=Qwen/Qwen3-8B-FC", "--fcbench-api-base=http://127.0.0.1:9/v1"
+    )
+    result.stderr.fnmatch_lines(["*run 'fcbench pull bfcl'*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
