@@ -196,7 +196,7 @@ def _find_early_action(early: _EarlyTurn, turn: Played, later: Sequence[Sequence
         # A value that is left out is not invented.
         invented = wanted and not any(_count_values(call) <= values for values in wanted)
         if invented and not _is_error(result):
-            return f"where {call:.80} does the task with values that nobody gave"
+            return f"where {call:.80} does the task with values that the user did not give"
     return None
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
@@ -64,9 +65,7 @@ def choose_model(settings: Settings) -> Chosen:
     """Return the model of a run. Raises ``UsageError`` for an invalid name or argument."""
     provider, argument = find_provider(settings)
     chosen = provider.open(argument, settings)
-    if provider in (litellm.PROVIDER, openai_compatible.PROVIDER) and (
-        member := family_model.choose_member(settings)
-    ):
+    if member := find_member(provider, settings):
         return family_model.open_family_model(member, chosen.model, settings)
     return chosen
 
@@ -78,12 +77,22 @@ Identity: TypeAlias = Mapping[str, object]
 def describe_identity(settings: Settings) -> Identity:
     """Return the identity of the model of a run. Raises ``UsageError``."""
     provider, argument = find_provider(settings)
+    member = find_member(provider, settings)
     return {
         "model": settings.model,
         "api_base": settings.api_base,
         "parameters": settings.parameters,
         **provider.identify(argument, settings),
+        # The environment may name another address for a vendor than litellm would ask.
+        **({"asked_at": family_model.find_address(member, settings)[0]} if member else {}),
     }
+
+
+def find_member(provider: Provider, settings: Settings) -> FamilyMember | None:
+    """Find the official model as which a model behind an endpoint is asked. Raises ``UsageError``."""
+    if provider not in (litellm.PROVIDER, openai_compatible.PROVIDER):
+        return None
+    return family_model.choose_member(settings)
 
 
 def describe_former_identity(settings: Settings) -> Identity:

@@ -100,7 +100,7 @@ _ENDING: Mapping[str, object] = {
     "refusal": {"type": "string"},
     "in_parts": {"type": "boolean"},
 }
-"""What a completion has beside where there is something to say."""
+"""The optional members of a completion, each left out where it would say nothing."""
 _MARKS: Mapping[str, object] = {
     "reasoning_marks": {
         "type": "array",

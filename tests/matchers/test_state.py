@@ -631,7 +631,9 @@ def test_an_action_in_an_empty_turn_is_named() -> None:
     assert found.reason == f"{acted}, which changed the state"
     assert found.details == {"turn": 2, "calls": [PWD, MKDIR], "right_turns": 1, "turns": 2}
     invented = find_failure([[], [ADD(1, 2)]], [[ADD(1, 9)], [ADD(1, 2)]])
-    assert invented.reason.endswith("where add(a=1, b=9) does the task with values that nobody gave")
+    assert invented.reason.endswith(
+        "where add(a=1, b=9) does the task with values that the user did not give"
+    )
     done = find_failure([[], [CAT]], [[CAT], [CAT]])
     assert done.reason.endswith("which returned what the task asks for")
     assert done.details["turn"] == 1

@@ -32,7 +32,7 @@ FAULTS: Mapping[str, str] = {
     "GeminiHandler": "in prompting an answer of more than two parts fails the entry",
     "Granite3FCHandler": "the prompt ends without the mark at which the answer begins",
     "HammerHandler": "each request tells the defaults of parameters once more in their descriptions",
-    "NemotronHandler": "the first message of the user stands in the system text, and results are never sent",
+    "NemotronHandler": "the first message of the user is part of the system text, and results are never sent",
     "ThinkAgentHandler": "only the first message is ever written: no history, no results, no later turns",
 }
 """Known faults of official classes, which are repeated unless ``--fcbench-repair`` leaves them out."""

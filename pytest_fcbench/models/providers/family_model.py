@@ -113,6 +113,8 @@ class FamilyModel(OpenAICompatibleModel):
     context_length: int | None = None
     """Tokens that prompt and answer may have together; None where only the server knows."""
     is_length_asked: bool = False
+    missing_key: str = ""
+    """The environment variable of a key, where the vendor's own address is asked without any."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
@@ -128,6 +130,8 @@ class FamilyModel(OpenAICompatibleModel):
         assert self.api_base
         assert request.wire
         wire = request.wire
+        if self.missing_key:
+            raise CallError("authentication", self.build_reason(f"no API key is set in {self.missing_key}"))
         try:
             body = add_parameters(wire, parameters)
             if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
@@ -265,20 +269,26 @@ def add_parameters(wire: WireRequest, chosen: Mapping[str, object]) -> dict[str,
     return {**body, **(extra if isinstance(extra, Mapping) else {})}
 
 
+def find_address(member: FamilyMember, settings: Settings) -> tuple[str | None, str | None]:
+    """Find address and key of a family's endpoint: by options, else in the environment, else the usual."""
+    vendor, endpoint = find_vendor(member.handler), find_endpoint(settings)
+    given = settings.parameters.get("api_key")
+    key = settings.api_key or (given if isinstance(given, str) else None)
+    if endpoint:
+        return endpoint.api_base, key or endpoint.api_key or vendor.find_key()
+    return settings.api_base or vendor.find_base(), key or vendor.find_key()
+
+
 def open_family_model(member: FamilyMember, plain: Model, settings: Settings) -> Chosen:
     """Open the model of a family behind its endpoint. Raises ``UsageError`` where none is known."""
     vendor = find_vendor(member.handler)
-    endpoint = find_endpoint(settings)
-    api_base = settings.api_base or (endpoint.api_base if endpoint else None) or vendor.find_base()
+    api_base, key = find_address(member, settings)
     if api_base is None:
         raise UsageError(
             f"{settings.flags.model}={settings.model}: {member.model} is asked at a server of your own; "
             f"give its address with {settings.flags.api_base}=URL, or use --fcbench-as={CHAT}"
         )
     check_address(settings.flags.api_base, api_base, settings.flags.api_key_env)
-    given = settings.parameters.get("api_key")
-    key = settings.api_key or (given if isinstance(given, str) else None)
-    key = key or (endpoint.api_key if endpoint else None) or vendor.find_key()
     model = FamilyModel(
         id=settings.model,
         parameters={
@@ -294,6 +304,7 @@ def open_family_model(member: FamilyMember, plain: Model, settings: Settings) ->
         name=member.name,
         plain=plain,
         context_length=settings.context_length,
+        missing_key="" if key or api_base != vendor.base or not vendor.keys else vendor.keys[0],
     )
     manner = choose_manner(replace(settings, read_as=member.model))
     return Chosen(model, replace(manner, member=member))

@@ -20,7 +20,7 @@ _PER_EXCEPTION = 50
 _FEWEST_CORRELATED, _FEWEST_EACH = 10, 3
 """The fewest runs of a correlation, and of each outcome among them."""
 _WEAKEST = -0.15
-"""The correlation below which an entry is told. Of 3,770 entries of BFCL eleven are, over 64 models."""
+"""An entry with a lower correlation is reported: over 64 models 11 of 3,770 entries of BFCL."""
 
 
 @check("never_passed", "no real run passes the entry", "read whether it can be known", needs="results")

@@ -122,7 +122,7 @@ def _list_words(text: str) -> set[str]:
 
 
 def _rate_share(text: str, source: str) -> float:
-    """Rate how much of a text stands in a source, in pieces and in order, from 0 to 1."""
+    """Compute the share of a text, from 0 to 1, that a source contains in the same order."""
     words = _list_words(text)
     # Most sources have few of the words, and the comparison of letters takes long.
     if len(words & _list_words(source)) < _NEAR * len(words):

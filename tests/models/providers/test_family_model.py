@@ -251,6 +251,27 @@ def test_requests_without_a_form_go_the_usual_way() -> None:
     assert endpoint.paths == ["/v1/chat/completions"]
 
 
+def test_a_missing_key_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    model = registry.choose_model(make_settings(model="claude-haiku-4-5-20251001")).model
+    request = AskModel((), wire=WireRequest(Api.MESSAGES, {}))
+    with pytest.raises(CallError, match="no API key is set in ANTHROPIC_API_KEY") as caught:
+        asyncio.run(model.complete(make_entry(), request))
+    assert (caught.value.cause, caught.value.transient) == ("authentication", False)
+
+
+def test_answers_of_another_address_are_other_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = make_settings(model="kimi-k2-0905-preview")
+    monkeypatch.delenv("MOONSHOT_API_BASE", raising=False)
+    usual = registry.describe_identity(settings)
+    assert usual["asked_at"] == "https://api.moonshot.ai/v1"
+    monkeypatch.setenv("MOONSHOT_API_BASE", "http://127.0.0.1:1/v1")
+    assert registry.describe_identity(settings) != usual
+    # A model that is asked as any server is keeps the identity of its stored answers.
+    assert "asked_at" not in registry.describe_identity(make_settings())
+
+
 # Parameters
 
 
