@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcbench.conversations import chat, golden_path, memory, turns, web_questions
@@ -28,6 +29,9 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
                 "prompting_only", "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
             )
         setting = setting.use_format(entry.variation.format)
+    if isinstance(entry.expectation, GoldenPath):
+        # The leaderboard of BFCL knows no golden paths, so no family has a form for them.
+        setting = replace(setting, manner=setting.manner.leave_family())
     return choose_conversation(entry)(entry, setting)
 
 

@@ -79,3 +79,10 @@ class Manner:
     reasoning: Reasoning = Reasoning.KEEP
     member: FamilyMember | None = None
     """The official model as which it is asked; None where it is asked as any server is."""
+
+    def leave_family(self) -> Manner:
+        """Return the manner in which every server is asked, in the same mode."""
+        if self.member is None:
+            return self
+        prompting = Prompting.make_default(self.prompting.mode, self.prompting.names)
+        return replace(self, prompting=prompting, member=None)

@@ -11,7 +11,7 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.entry import SELECTIONS, Entry
-from pytest_fcbench.domain.errors import PackMissing, UsageError
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.path_runner import find_runner
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
@@ -28,7 +28,6 @@ from pytest_fcbench.run.selection import Selection
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import bfcl, complexfuncbench_texts
-from pytest_fcbench.suites.bfcl.family_texts import SPEAKING
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
 
@@ -77,13 +76,7 @@ class RunContext:
         """The sentences of official families, which only a pack brings. Raises ``PackMissing``."""
         if (member := self.manner.member) is None:
             return {}
-        try:
-            return bfcl.read_family_sentences(self.settings.cache)
-        except PackMissing:
-            # A family without sentences of its own needs none.
-            if member.handler in SPEAKING:
-                raise
-            return {}
+        return bfcl.read_family_sentences(self.settings.cache, member.handler)
 
     def _searches_by_model(self, suite: Suite) -> bool:
         """Tell whether ``memory_vector`` of a suite finds texts by the sentence model."""

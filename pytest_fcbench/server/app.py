@@ -15,16 +15,38 @@ from typing import TypeAlias
 
 from aiohttp import web
 
+from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.server.body import Body, RefusedRequestError, read_body
 from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_request
+from pytest_fcbench.server.family_lookup import FamilyLookup
+from pytest_fcbench.server.family_replies import is_streamed, make_chunk
 from pytest_fcbench.server.faults import Draw, Kind
 from pytest_fcbench.server.judging import find_task, form_opinion
 from pytest_fcbench.server.lookup import Lookup, Models
-from pytest_fcbench.server.replies import Reply, build_reply, build_text_reply, serialize_reply, stream_reply
+from pytest_fcbench.server.replies import (
+    END_OF_STREAM,
+    Reply,
+    build_reply,
+    build_text_reply,
+    serialize_reply,
+    stream_reply,
+)
 from pytest_fcbench.server.responses import build_response, read_response_request, stream_response
+
+FAMILY_PATHS: Mapping[Api, str] = {
+    Api.CHAT: "/v1/chat/completions",
+    Api.COMPLETIONS: "/v1/completions",
+    Api.RESPONSES: "/v1/responses",
+    Api.MESSAGES: "/v1/messages",
+    Api.GENERATE_CONTENT: "/v1/models/{name:.+}",
+    Api.COHERE: "/v1/chat",
+    Api.CONVERSE: "/v1/model/{name:.+}/converse",
+}
+"""The paths of APIs behind the server's address, which ends in ``/v1``."""
 
 ENTRY_HEADER = "X-Fcbench-Entry"
 """The header of a request that names its entry: ``suite:id``, or ``suite:id-t2`` for a trial."""
@@ -111,8 +133,13 @@ class ChatServer:
         draws: Iterator[Draw],
         retry_after: float,
         judge_reply: str | None = None,
+        families: FamilyLookup | None = None,
     ):
-        """Serve the model under a name; without a ``judge_reply`` a judge's questions are agreed to."""
+        """Serve the model under a name; without a ``judge_reply`` a judge's questions are agreed to.
+
+        With ``families`` requests in the form of that family are answered at its API's path.
+        """
+        self._families = families
         self._name = name
         self._models = models
         self._lookup = lookup
@@ -125,11 +152,14 @@ class ChatServer:
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
         app = web.Application(client_max_size=MOST_BYTES, middlewares=[_format_errors])
-        for path, prepare in (
-            ("/v1/chat/completions", self._prepare_chat_answer),
-            ("/v1/responses", self._prepare_response),
-            ("/v1/embeddings", self._prepare_embedding),
-        ):
+        paths: dict[str, Prepare] = {
+            "/v1/chat/completions": self._prepare_chat_answer,
+            "/v1/responses": self._prepare_response,
+            "/v1/embeddings": self._prepare_embedding,
+        }
+        if self._families and (api := find_api(self._families.member.handler)):
+            paths[FAMILY_PATHS[api]] = self._prepare_family_answer
+        for path, prepare in paths.items():
             app.router.add_post(path, partial(self._answer_request, prepare))
         model = {"id": self._name, "object": "model", "created": 0, "owned_by": "fcbench"}
         is_up: Mapping[str, object] = {"status": "ok"}
@@ -198,6 +228,24 @@ class ChatServer:
         is_stream = request.body.stream
         parts = tuple(stream_response(response)) if is_stream else (json.dumps(response).encode(),)
         return _Answer(made.key, parts, broken=made.broken, is_stream=is_stream)
+
+    async def _prepare_family_answer(self, content: bytes, call: _Call) -> _Answer:
+        assert self._families
+        try:
+            key, reply = self._families.find_reply(content, call.name)
+        except RefusedRequestError:
+            if find_api(self._families.member.handler) is not Api.CHAT:
+                raise
+            # Judges and golden paths are asked at the same path, in the form for every server.
+            return await self._prepare_chat_answer(content, call)
+        whole = json.dumps(reply).encode()
+        broken = call.fault is Kind.JSON
+        if broken:
+            whole = whole[: len(whole) // 2]
+        if not is_streamed(content):
+            return _Answer(call.name or key, (whole,), broken=broken)
+        event = b"data: %s\n\n" % (whole if broken else json.dumps(make_chunk(reply)).encode())
+        return _Answer(call.name or key, (event, END_OF_STREAM), broken=broken, is_stream=True)
 
     async def _make_reply(self, body: Body, call: _Call) -> _MadeReply:
         """Make the reply to a chat request, once for all equal ones about an entry.

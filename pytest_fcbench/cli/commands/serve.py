@@ -5,24 +5,32 @@ from __future__ import annotations
 import argparse
 import math
 import socket
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 
+from pytest_fcbench.codecs.dialogues.families import UNASKED
 from pytest_fcbench.config.loading import find_cache_folder, find_config_file, find_own_suites
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.family import FamilyMember
+from pytest_fcbench.domain.prompting import Manner, Prompting
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.official_models import find_official_family, name_at_server
 from pytest_fcbench.server import faults
+from pytest_fcbench.server.family_lookup import FamilyLookup, add_texts
 from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
-from pytest_fcbench.suites import core
+from pytest_fcbench.suites import bfcl, core
 from pytest_fcbench.suites.registry import OURS, open_suite
+from pytest_fcbench.suites.suite import Suite
 
 HELP = "serve a built-in model as an OpenAI-compatible endpoint"
 PAGE = "own-models"
 EXAMPLES = (
     "fcbench serve --model=oracle",
     "fcbench serve --model=lexical --latency=0.5-2 --fault 429:0.05",
+    "fcbench serve --model=oracle --as=gpt-4o-2024-11-20-FC",
 )
 # Loopback only, because the server asks for no key.
 _HOST = "127.0.0.1"
@@ -36,6 +44,12 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "--suite",
         action="append",
         help=f"suite whose entries the model answers: {', '.join(OURS)} (repeatable)",
+    )
+    add(
+        "--as",
+        dest="official",
+        metavar="ID",
+        help="answer in the form of this official model's family, as --fcbench-as=ID asks",
     )
     add("--name", help="name of the model at this server (default: that of --model)")
     add("--port", type=int, default=8000, help=f"port of {_HOST}; 0 picks a free one (default: 8000)")
@@ -83,7 +97,9 @@ def run_command(chosen: argparse.Namespace) -> int:
             raise UsageError(f"--judge-reply={judge_reply}: the file cannot be read: {reason}") from None
     names = list(dict.fromkeys(chosen.suite or [core.NAME]))
     own = find_own_suites(find_config_file(Path(), None))
-    lookup = Lookup([open_suite(name, find_cache_folder(), own) for name in names], models)
+    suites = [open_suite(name, find_cache_folder(), own) for name in names]
+    families = None if chosen.official is None else _open_families(chosen.official, suites, models)
+    lookup = Lookup(suites, models)
 
     # Imported late because it brings aiohttp, which reading the options does not need.
     from pytest_fcbench.server.app import ChatServer
@@ -106,11 +122,35 @@ def run_command(chosen: argparse.Namespace) -> int:
             f"serving {model} ({', '.join(names)}) on {api_base}\n"
             f"try it with: OPENAI_API_KEY=unused pytest benchmarks "
             f"--fcbench-model=openai/{model} --fcbench-api-base={api_base} --fcbench-store=none "
+            f"{f'--fcbench-as={chosen.official} ' if families else ''}"
             f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
         )
-        server = ChatServer(model, models, lookup, draws, chosen.retry_after, judge_reply)
+        server = ChatServer(model, models, lookup, draws, chosen.retry_after, judge_reply, families)
         server.run(listening, lambda _: print(ready, flush=True))
     return 0
+
+
+_WRITTEN = (
+    *("tool_calls", "cohere", "gemini", "nova"),
+    *("python", "gemini_python", "phi_python", "python_behind_reasoning"),
+)
+"""The notations in which served models can write calls."""
+
+
+def _open_families(official: str, suites: Sequence[Suite], models: Models) -> FamilyLookup:
+    """Return the requests of an official model's family. Raises ``UsageError`` and ``PackMissing``."""
+    family = find_official_family(official)
+    if family.handler in UNASKED:
+        raise UsageError(f"--as={official}: {UNASKED[family.handler]}; give another model")
+    if family.syntax not in _WRITTEN:
+        raise UsageError(
+            f"--as={official}: served models write calls for an interface or as Python, not as "
+            f"{family.syntax!r}; give a model of another family ('fcbench models --official' lists them)"
+        )
+    texts = bfcl.read_family_sentences(find_cache_folder(), family.handler)
+    member = FamilyMember(official, family.handler, name_at_server(official))
+    prompting = Prompting(family.mode, family.names, family.syntax)
+    return FamilyLookup(add_texts(suites, texts), models, Manner(official, prompting, member=member))
 
 
 def _find_models(name: str) -> Models:

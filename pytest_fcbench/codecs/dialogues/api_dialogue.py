@@ -12,6 +12,7 @@ from typing import TypeAlias
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.dialogues.dialogue import Opening
 from pytest_fcbench.codecs.dialogues.forms.form import Form, Item, Situation, Spoken
+from pytest_fcbench.codecs.dialogues.plain_log import PlainLog
 from pytest_fcbench.codecs.dialogues.tools import WriteTool, write_nested_tool
 from pytest_fcbench.codecs.presenting import WireDoc
 from pytest_fcbench.domain.entry import Message
@@ -84,6 +85,7 @@ class ApiDialogue:
             said = [each for each in messages if each["role"] != "system"]
             self._system = next((str(each["content"]) for each in messages if each["role"] == "system"), None)
             messages = said
+        self._log = PlainLog(first.messages)
         self._items: list[Item] = []
         self._add_messages(messages)
         self._calls: tuple[ToolCall, ...] = ()
@@ -92,7 +94,9 @@ class ApiDialogue:
 
     def add_user_turn(self, said: Sequence[Message]) -> None:
         """Add the messages of a later turn."""
-        self._add_messages(self._settle_messages([*map(to_wire_message, said)]))
+        messages = [*map(to_wire_message, said)]
+        self._log.messages += messages
+        self._add_messages(self._settle_messages(messages))
 
     def add_functions(self, late: Sequence[FunctionDoc]) -> None:
         """Offer more functions: as tools, or in a message of the user."""
@@ -100,11 +104,13 @@ class ApiDialogue:
         docs = presenting.build_late_docs(late, Names.DOTTED)
         self._tools += [self._family.write_tool(doc, opening.wording) for doc in docs]
         shown = presenting.build_late_functions_request(late, opening.wording, self._prompting)
+        self._log.messages += shown.messages
         self._add_messages(shown.messages)
 
     def build_request(self, turn: int, step: int) -> AskModel:
         """Build the request of a step."""
         family, member = self._family, self._opening.member
+        self._log.place = turn, step
         tools = self._tools if self._is_fc and family.sends_tools else None
         if not tools and not family.sends_no_tools_as_list:
             tools = None
@@ -115,7 +121,7 @@ class ApiDialogue:
             **family.parameters(member, self._prompting.mode),
         }
         return AskModel(
-            tuple(self._items), tuple(tools or ()), turn, step, wire=WireRequest(self._form.api, body)
+            tuple(self._log.messages), tuple(tools or ()), turn, step, wire=WireRequest(self._form.api, body)
         )
 
     def add_answer(self, completion: Completion) -> Completion:
@@ -123,6 +129,7 @@ class ApiDialogue:
         judged = self._form.judge_answer(completion, self._situation)
         calls = presenting.select_tool_calls(completion)
         self._calls = calls
+        self._log.add_answer(judged, calls if self._is_fc else ())
         self._items += self._form.write_answer(judged, self._situation)
         if self._prompting.syntax != "tool_calls" and calls and self._is_fc:
             return replace(judged, text=None)
@@ -130,6 +137,7 @@ class ApiDialogue:
 
     def add_results(self, calls: Sequence[str], texts: Sequence[str]) -> None:
         """Add the results of calls."""
+        self._log.add_results(calls, texts)
         if not texts or (self._family.is_silent_on_results and not self._situation.is_repaired):
             return
         if self._is_fc and self._calls:

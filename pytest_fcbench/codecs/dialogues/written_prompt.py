@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.dialogues.dialogue import Opening
+from pytest_fcbench.codecs.dialogues.plain_log import PlainLog
 from pytest_fcbench.codecs.dialogues.templates import render_prompt
 from pytest_fcbench.codecs.presenting import WireDoc
 from pytest_fcbench.codecs.wording import Wording
@@ -119,22 +120,27 @@ class WrittenDialogue:
             entry, wording, replace(prompting, mode=mode), opening.preamble
         )
         self._messages: list[ChatMessage] = list(written.prepare_turn(first.messages))
+        self._log = PlainLog(first.messages)
         self._answer: ReadAnswer | None = None
         self._requests = 0
 
     def add_user_turn(self, said: Sequence[Message]) -> None:
         """Add the messages of a later turn."""
-        self._messages += self._written.prepare_turn([*map(to_wire_message, said)])
+        messages = [*map(to_wire_message, said)]
+        self._log.messages += messages
+        self._messages += self._written.prepare_turn(messages)
 
     def add_functions(self, late: Sequence[FunctionDoc]) -> None:
         """Offer more functions as text of the user (official, also where the prompt has tools)."""
         shown = replace(self._opening.prompting, mode=Mode.PROMPT)
         said = presenting.build_late_functions_request(late, self._opening.wording, shown).messages
+        self._log.messages += said
         self._messages += self._written.prepare_turn(said)
 
     def build_request(self, turn: int, step: int) -> AskModel:
         """Write the prompt of all that was said."""
         self._requests += 1
+        self._log.place = turn, step
         member = self._opening.member
         # Official: two families change what they show at each request, and so add to it again.
         shown = Shown(self._opening.texts, 1 if member.repaired else self._requests)
@@ -153,7 +159,7 @@ class WrittenDialogue:
         else:
             prompt = render_prompt(self._written.template, values)
             wire = WireRequest(Api.COMPLETIONS, {**common, "prompt": prompt})
-        return AskModel(tuple(self._messages), turn=turn, step=step, wire=wire)
+        return AskModel(tuple(self._log.messages), turn=turn, step=step, wire=wire)
 
     def _build_template_inputs(self) -> Mapping[str, object]:
         """Build what the model's own template gets: the docs beside the messages, not as tools of the API."""
@@ -169,9 +175,12 @@ class WrittenDialogue:
         self._answer = self._written.read_answer(completion.text or "")
         self._messages.append(self._answer.message)
         reasoning = completion.reasoning or self._answer.reasoning
-        return replace(completion, text=self._answer.text, reasoning=reasoning)
+        judged = replace(completion, text=self._answer.text, reasoning=reasoning)
+        self._log.add_answer(judged, ())
+        return judged
 
     def add_results(self, calls: Sequence[str], texts: Sequence[str]) -> None:
         """Add the results of calls."""
         assert self._answer, "results follow an answer"
+        self._log.add_results(calls, texts)
         self._messages += self._written.write_results(self._answer, calls, texts)

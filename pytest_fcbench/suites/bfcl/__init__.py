@@ -29,13 +29,14 @@ from pytest_fcbench.domain.entry import (
     Scene,
     Trajectory,
 )
-from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
+from pytest_fcbench.domain.errors import PackMissing, SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, Returned, Style
 from pytest_fcbench.environments.world import world_from_json
 from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.suites.bfcl import agentic
 from pytest_fcbench.suites.bfcl.constants import SOURCES, read_constants
+from pytest_fcbench.suites.bfcl.family_texts import SPEAKING
 from pytest_fcbench.suites.bfcl.rows import (
     DOC_FILES,
     as_list,
@@ -314,9 +315,18 @@ def _official_varied_rows(cache: Path, pack: Pack, category: Category) -> Iterat
             yield name, {**row, "id": name, "function": docs}, truth
 
 
-def read_family_sentences(cache: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return the sentences of official handlers by class, from the pack. Raises ``PackMissing``."""
-    return _read_wording(json.loads(open_pack(SOURCE, cache).read(CONSTANTS))).family_texts
+def read_family_sentences(cache: Path, handler: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the sentences of official handlers by class, from the pack.
+
+    Raises ``PackMissing`` without a pack, if this handler has sentences of its own.
+    """
+    try:
+        pack = open_pack(SOURCE, cache)
+    except PackMissing:
+        if handler in SPEAKING:
+            raise
+        return {}
+    return _read_wording(json.loads(pack.read(CONSTANTS))).family_texts
 
 
 def _read_wording(constants: object) -> Wording:
