@@ -107,8 +107,8 @@ class FamilyLookup:
             completion = run_through(model.complete(entry, request))
             if request.wire is None or request.party is not Party.MODEL:
                 return completion
-            place = f"{re.sub(r'[^A-Za-z0-9]', '_', entry.key)}_{request.turn}_{request.step}"
-            reply = build_family_reply(request.wire.api, completion, place)
+            # Without the entry: some begin alike, and their requests differ only when their results do.
+            reply = build_family_reply(request.wire.api, completion, f"{request.turn}_{request.step}")
             self._index.setdefault(_hash_said(request.wire.body), {}).setdefault(entry.key, reply)
             return read_family_reply(request.wire.api, reply)
 

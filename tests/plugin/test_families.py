@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.loopback import Body, Reply, serve_answers
 from tests.plugin.conftest import Project
+from tests.served import served
 
 LLAMA = "meta-llama/Llama-3.3-70B-Instruct-FC"
 STEPS = (
@@ -91,3 +94,43 @@ def test_a_family_without_its_sentences_asks_for_the_pack(
     )
     result.stderr.fnmatch_lines(["*run 'fcbench pull bfcl'*"])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("model", "workers"),
+    [
+        ("gpt-4o-2024-11-20-FC", ()),
+        ("claude-haiku-4-5-20251001-FC", ("-n", "2")),
+        ("gemini-2.5-flash-FC", ()),
+        ("command-a-03-2025-FC", ()),
+        ("nova-pro-v1.0", ()),
+        ("qwen3-32b-FC", ()),
+        (LLAMA, ("-n", "2")),
+    ],
+)
+def test_the_served_oracle_is_right_in_the_form_of_each_api(
+    project: Project,
+    model: str,
+    workers: tuple[str, ...],
+    pack_cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    chosen = ("--fcbench-smoke", "--fcbench-store=none", *workers)
+    with served("--model=oracle", f"--as={model}") as api_base:
+        at = f"--fcbench-api-base={api_base}"
+        result = project.run("--fcbench-model=openai/oracle", at, f"--fcbench-as={model}", *chosen)
+    outcomes = result.parseoutcomes()
+    assert outcomes.keys() == {"passed"}
+    assert outcomes["passed"] > 50
+
+
+def test_a_server_knows_no_request_of_another_family(project: Project) -> None:
+    with served("--model=oracle", "--as=gpt-4o-2024-11-20-FC") as api_base:
+        options = ("core:parallel_3", "--fcbench-model=openai/oracle", f"--fcbench-api-base={api_base}")
+        result = project.run(*options, "--fcbench-as=gpt-5-mini-2025-08-07-FC")
+        result.assert_outcomes(passed=1)
+        result = project.run(*options, "--fcbench-as=gpt-4o-2024-11-20", "--fcbench-no-preflight")
+        result.assert_outcomes(errors=1)
+        result.stdout.fnmatch_lines(["*has a request like this*"])
