@@ -25,6 +25,7 @@ NOT_IMPORTED = {
 OF_OTHERS = {
     "execnet": "types of pytest-xdist",
     "markupsafe": "the strings of jinja2",
+    "yarl": "the addresses of aiohttp",
     "pydantic_core": "types in the hooks of pydantic, which pins its version",
 }
 
