@@ -342,6 +342,7 @@ class Session:
             context.selection.size_of,
             context.suite_versions,
             context.baseline,
+            str(context.manner.member) if context.manner.member else None,
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[Outcome, ...]:

@@ -48,7 +48,9 @@ def run_command(chosen: argparse.Namespace) -> int:
     card = load_scorecard(chosen.scorecard)
     baseline = load_scorecard(settings.baseline) if settings.baseline else None
     facts = card.facts
-    evidence = gate.Evidence(card.records, facts.profile, card.size_of, facts.suites, baseline)
+    evidence = gate.Evidence(
+        card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as
+    )
     # Of a part of the entries the gate of a run would say nothing either.
     part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
     unfinished = f"{part} selected a part of the entries" if part else None

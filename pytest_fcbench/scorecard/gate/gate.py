@@ -27,6 +27,8 @@ class Evidence:
     suites: Mapping[str, Mapping[str, str | None]]
     """Version and pack hash of each suite of the run."""
     baseline: Scorecard | None = None
+    asked_as: str | None = None
+    """The official model as which the run's was asked; None for the form that every server takes."""
 
     def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
         """Return a score of the run; ``assumed`` stands for verdicts that are missing."""
@@ -37,6 +39,14 @@ class Evidence:
         """The reason why the run cannot be compared with the baseline; None where it can."""
         if self.baseline is None:
             return "there is no baseline to compare with"
+        before_as = self.baseline.facts.asked_as
+        # Two official models may well be compared, but not two forms of asking.
+        if (before_as is None) != (self.asked_as is None):
+            asked = [f"as {each}" if each else "as any server is" for each in (before_as, self.asked_as)]
+            return (
+                f"the baseline was asked {asked[0]}, this run {asked[1]}; ask in the same form with "
+                "--fcbench-as, or make a new baseline with 'fcbench baseline save'"
+            )
         for name, suite in self.suites.items():
             before = self.baseline.facts.suites.get(name)
             # Entries may have changed under the same name. A suite that only one of them has adds no pairs.

@@ -132,3 +132,22 @@ def test_the_exit_code_of_several_rules(codes: list[int], exit_code: int) -> Non
 @pytest.mark.parametrize(("code", "word"), [(HELD, "held"), (BROKEN, "broken"), (UNDECIDED, "cannot tell")])
 def test_an_outcome_in_a_word(code: int, word: str) -> None:
     assert Outcome("overall>=0", word, "").code == code
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (None, None, None),
+        ("gpt-4o-2024-11-20-FC", "gpt-4.1-2025-04-14-FC", None),
+        (
+            None,
+            "gpt-4o-2024-11-20-FC",
+            "the baseline was asked as any server is, this run as gpt-4o-2024-11-20-FC; ask in the same form "
+            "with --fcbench-as, or make a new baseline with 'fcbench baseline save'",
+        ),
+    ],
+)
+def test_forms_of_asking_are_not_compared(before: str | None, now: str | None, told: str | None) -> None:
+    card = make_card({"multiple": [True]})
+    baseline = replace(card, facts=replace(card.facts, asked_as=before))
+    assert make_evidence(Passed(), baseline=baseline, asked_as=now).not_comparable == told
