@@ -405,11 +405,11 @@ def digest_as_formerly(identity: Mapping[str, object], entry: Entry, request: As
 
 
 def _hash_question(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    asked = [
-        dict(identity),
-        [entry.key, entry.trial or 1],
-        [dict(message) for message in request.messages],
-        [dict(tool) for tool in request.tools],
-        *request.variant,
-    ]
+    # A request in the form of a family is that form: its messages may be those of another form too.
+    said: Sequence[object] = (
+        [[dict(message) for message in request.messages], [dict(tool) for tool in request.tools]]
+        if request.wire is None
+        else [request.wire.api, dict(request.wire.body)]
+    )
+    asked = [dict(identity), [entry.key, entry.trial or 1], *said, *request.variant]
     return hashlib.sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()

@@ -30,6 +30,7 @@ from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.family import Api, WireRequest
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import (
     AskModel,
@@ -614,3 +615,17 @@ def test_threads_that_store_at_once_do_not_meet_in_one_transaction(tmp_path: Pat
     assert [each.exception() for each in stored] == [None] * 400
     assert len(list(store.kept())) == 400
     store.close()
+
+
+def test_a_request_in_another_form_is_another_question() -> None:
+    plain = AskModel(({"role": "user", "content": "hi"},))
+    forms = [
+        plain,
+        replace(plain, wire=WireRequest(Api.CHAT, {"messages": []})),
+        replace(plain, wire=WireRequest(Api.MESSAGES, {"messages": []})),
+        replace(plain, wire=WireRequest(Api.CHAT, {"messages": [], "store": False})),
+    ]
+    assert len({digest({}, make_entry(), each) for each in forms}) == len(forms)
+    assert len({each.digest for each in forms}) == len(forms)
+    same = replace(plain, messages=(), wire=forms[1].wire)
+    assert digest({}, make_entry(), same) == digest({}, make_entry(), forms[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.dispatch.budget import SAFE, TYPICAL, Budget, Ledger, estimated_tokens
 from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.family import Api, WireRequest
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from tests.dispatch import clock
@@ -408,3 +409,10 @@ def test_lone_surrogates_and_frozen_mappings_count() -> None:
     assert estimated_tokens(make_request("\ud800" * 4000), SAFE) >= 1000
     frozen = AskModel((MappingProxyType({"content": MappingProxyType({"text": "a" * 4000})}),))
     assert estimated_tokens(frozen, SAFE) >= 1000
+
+
+def test_a_request_in_the_form_of_a_family_is_as_long_as_that_form() -> None:
+    plain = AskModel(({"role": "user", "content": "hi"},))
+    written = replace(plain, wire=WireRequest(Api.COMPLETIONS, {"prompt": "word " * 1000}))
+    assert estimated_tokens(plain, SAFE) < 100
+    assert estimated_tokens(written, SAFE) > 1000
