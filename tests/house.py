@@ -67,8 +67,8 @@ ROOMS: Mapping[str, Room] = {
         *("domain", "models"),
     ),
     "server": _describe_room(
-        "models that need no network behind an OpenAI-compatible interface",
-        *("domain", "environments", "matchers", "suites", "conversations", "models"),
+        "models that need no network, behind interfaces that clients know",
+        *("domain", "codecs", "environments", "matchers", "suites", "conversations", "models"),
     ),
     "tools": _describe_room(
         "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",
