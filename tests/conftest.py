@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # What the garbage collector finds unclosed fails whichever test happens to run just then.
         "default::ResourceWarning",
         "default::pytest.PytestUnraisableExceptionWarning",
-        "ignore:Item .* on TypedDict class:UserWarning",  # litellm's types, as pydantic reads them
+        "ignore:Items? .* on TypedDict class:UserWarning",  # litellm's types, as pydantic reads them
         "ignore:Duplicate name:UserWarning:zipfile",  # archives of tests/fuzzing are broken on purpose
     ):
         config.addinivalue_line("filterwarnings", rule)

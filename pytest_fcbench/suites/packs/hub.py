@@ -14,7 +14,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
@@ -162,7 +164,6 @@ def _download(source: HubSource, stated: _Metadata, home: Path, target: Path) ->
 
 def _append_rest(source: HubSource, stated: _Metadata, partial: Path, have: int) -> int:
     """Append the missing rest to ``partial`` and return its size, too small where the hub cuts it off."""
-    import httpx
     from huggingface_hub import constants, get_session
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, tqdm
 
@@ -171,6 +172,7 @@ def _append_rest(source: HubSource, stated: _Metadata, partial: Path, have: int)
     if have:
         headers["Range"] = f"bytes={have}-"
     url, timeout = _url(source, stated.revision), constants.HF_HUB_DOWNLOAD_TIMEOUT
+    cut_off = _import_transport().TransportError
     with get_session().stream("GET", url, headers=headers, timeout=timeout) as response:
         hf_raise_for_status(response)
         # The server sends the whole file although only the rest was asked for.
@@ -179,7 +181,7 @@ def _append_rest(source: HubSource, stated: _Metadata, partial: Path, have: int)
         shown = tqdm(  # type: ignore[no-untyped-call]
             desc=source.file, total=stated.size, initial=have, unit="B", unit_scale=True, disable=None
         )
-        with partial.open("ab" if have else "wb") as file, shown as bar, suppress(httpx.TransportError):
+        with partial.open("ab" if have else "wb") as file, shown as bar, suppress(cut_off):
             for chunk in response.iter_bytes():
                 have += file.write(chunk)
                 bar.update(len(chunk))
@@ -203,12 +205,19 @@ def _host(source: HubSource) -> str:
     return urlsplit(source.endpoint or constants.ENDPOINT).hostname or "HF_ENDPOINT"
 
 
+def _import_transport() -> ModuleType:
+    """Import the HTTP library of ``huggingface_hub``, whose errors it lets through: httpx, from 2.0 httpx2."""
+    from huggingface_hub import errors
+
+    return import_module(errors.HTTPError.__module__.partition(".")[0])
+
+
 @contextmanager
 def _translate_errors(source: HubSource, revision: str | None) -> Iterator[None]:
     """Translate errors of hub and network to ``PackError``; their own texts can contain a token."""
-    import httpx
     from huggingface_hub import errors
 
+    transport = _import_transport()
     host, repo = _host(source), source.repo
     at_hand = f"if you have the file, run: fcbench pull {source.name} --from PATH"
     try:
@@ -240,8 +249,8 @@ def _translate_errors(source: HubSource, revision: str | None) -> Iterator[None]
         raise PackError(
             "HF_TOKEN contains characters that are not allowed in an HTTP header; copy the token again"
         ) from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
+    except (transport.HTTPError, transport.InvalidURL) as error:
+        reason = str(error) if isinstance(error, transport.NetworkError) else type(error).__name__
         raise PackError(
             f"{host} cannot be reached ({reason}); choose another hub with HF_ENDPOINT, or try "
             f"again later; {at_hand}"
