@@ -206,7 +206,7 @@ def _host(source: HubSource) -> str:
 
 
 def _import_transport() -> ModuleType:
-    """Import the HTTP library of ``huggingface_hub``, whose errors it lets through: httpx, from 2.0 httpx2."""
+    """Import the HTTP library whose errors ``huggingface_hub`` lets through: httpx, from 2.0 httpx2."""
     from huggingface_hub import errors
 
     return import_module(errors.HTTPError.__module__.partition(".")[0])
