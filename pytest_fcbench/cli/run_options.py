@@ -23,7 +23,10 @@ from pytest_fcbench.suites.registry import list_openers, name_suite
 from pytest_fcbench.suites.suite import Suite
 
 PLACE_OPTIONS = ("store", "config")
-REQUEST_OPTIONS = ("mode", "names", "syntax", "api_base", "temperature", "max_tokens", "seed", "param")
+REQUEST_OPTIONS = (
+    *("mode", "names", "syntax", "as", "repair"),
+    *("api_base", "temperature", "max_tokens", "seed", "param"),
+)
 """Options of a run that decide its requests, and so which stored answers it finds."""
 WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""}
 """Values by which settings need no keys, for commands that ask no model."""

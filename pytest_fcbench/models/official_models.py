@@ -10,16 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES
+from pytest_fcbench.codecs.dialogues.families import OWN_FAMILIES
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.prompting import Mode, Names
 
 
 @dataclass(frozen=True, slots=True)
 class OfficialFamily:
-    """Models that one official handler reads in the same way."""
+    """Models that one official handler reads in the same way, or a family of another distribution."""
 
     handler: str
-    """The class in ``bfcl_eval.model_handler``."""
+    """The class in ``bfcl_eval.model_handler``, or the name of the distribution's family."""
     syntax: str
     """A name of ``codecs.decoders.registry.SYNTAXES``, which also decides the mode."""
     names: Names
@@ -380,12 +381,17 @@ _NAMES_AT_SERVER: Mapping[str, str] = {
 _BY_MODEL: Mapping[str, OfficialFamily] = {model: family for family in FAMILIES for model in family.models}
 
 
-def find_official_family(model: str) -> OfficialFamily:
-    """Return the family of an official model id. Raises ``UsageError`` with similar ids."""
-    try:
+def find_family(model: str) -> OfficialFamily:
+    """Return the family of an official model id, or one that another distribution adds under this name.
+
+    Raises ``UsageError`` with similar names.
+    """
+    if model in _BY_MODEL:
         return _BY_MODEL[model]
-    except KeyError:
-        raise UsageError(describe_unknown_name("official model", model, _BY_MODEL)) from None
+    if model in OWN_FAMILIES:
+        own = OWN_FAMILIES.find(model)
+        return OfficialFamily(model, own.syntax, own.names, (model,))
+    raise UsageError(describe_unknown_name("official model", model, [*_BY_MODEL, *OWN_FAMILIES]))
 
 
 def name_at_server(model: str) -> str:

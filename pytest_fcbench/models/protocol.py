@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from typing import Protocol, TypeVar
+from collections.abc import Coroutine, Mapping
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import AskModel, Completion
@@ -27,6 +27,21 @@ class Model(Protocol):
 
         Raises ``NotScoredError`` where there is no answer to judge.
         """
+
+
+@runtime_checkable
+class Describable(Model, Protocol):
+    """A model that can tell what it sends."""
+
+    def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
+        """Return a request as it is sent, as JSON values in which keys are masked."""
+
+
+def describe_request(model: Model | None, entry: Entry, request: AskModel) -> Mapping[str, object]:
+    """Return a request as a model sends it, or messages and tools where it sends nothing anywhere."""
+    if isinstance(model, Describable):
+        return model.describe_request(entry, request)
+    return {"messages": request.messages, "tools": request.tools}
 
 
 def run_through(coroutine: Coroutine[object, object, T]) -> T:

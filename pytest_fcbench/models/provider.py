@@ -25,7 +25,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import PathSettings
-from pytest_fcbench.models.official_models import find_official_family
+from pytest_fcbench.models.official_models import find_family
 from pytest_fcbench.models.protocol import Model
 
 CHAT = "chat"
@@ -102,7 +102,7 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
     """
     mode, syntax, names = settings.mode, settings.syntax, settings.names
     if settings.read_as and settings.read_as != CHAT:
-        family = find_official_family(settings.read_as)
+        family = find_family(settings.read_as)
         if syntax is None and (mode is None or mode is family.mode):
             syntax, names = family.syntax, names or family.names
     if recorded:

@@ -9,7 +9,7 @@ import pytest
 from pytest_fcbench.codecs.decoders.registry import list_run_syntaxes
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.prompting import Mode, Names
-from pytest_fcbench.models.official_models import FAMILIES, find_folder_family, find_official_family
+from pytest_fcbench.models.official_models import FAMILIES, find_family, find_folder_family
 
 
 def test_every_official_model_is_in_one_family() -> None:
@@ -32,7 +32,7 @@ def test_every_official_model_is_in_one_family() -> None:
 def test_a_model_is_shown_and_read_as_its_official_handler_does(
     model: str, mode: Mode, names: Names, syntax: str
 ) -> None:
-    family = find_official_family(model)
+    family = find_family(model)
     assert (family.mode, family.names, family.syntax) == (mode, names, syntax)
 
 
@@ -40,7 +40,7 @@ def test_an_unknown_model_is_refused_with_the_nearest() -> None:
     with pytest.raises(
         UsageError, match=r"unknown official model 'Qwen/Qwen3-8B-fc'\. Did you mean 'Qwen/Qwen3-8B"
     ):
-        find_official_family("Qwen/Qwen3-8B-fc")
+        find_family("Qwen/Qwen3-8B-fc")
 
 
 def test_a_folder_of_results_is_named_after_its_model() -> None:

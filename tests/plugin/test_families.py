@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.loopback import Body, Reply, serve_answers
+from pytest_fcbench.cli import main
+from tests.loopback import Body, Reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project
 from tests.served import served
 
@@ -134,3 +137,65 @@ def test_a_server_knows_no_request_of_another_family(project: Project) -> None:
         result = project.run(*options, "--fcbench-as=gpt-4o-2024-11-20", "--fcbench-no-preflight")
         result.assert_outcomes(errors=1)
         result.stdout.fnmatch_lines(["*has a request like this*"])
+
+
+def answer_step(asked: Body) -> Reply:
+    """Answer the next step of core:multi_turn_base_0, by a prompt or in a chat."""
+    if "messages" not in asked:
+        return answer_prompt(asked)
+    step = json.dumps(asked["messages"]).count('"role": "assistant"')
+    return make_message_reply(STEPS[step])
+
+
+def read_shown(printed: str, heading: str) -> list[dict[str, Any]]:
+    """Read the JSON objects below the headings that end so."""
+    parts = printed.split("\n\n")
+    return [
+        json.loads(part.partition("\n")[2]) for part in parts if part.partition("\n")[0].endswith(heading)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("my-ft", (f"--fcbench-as={LLAMA}",)),
+        ("my-ft", ("--fcbench-mode=prompt", "--fcbench-temperature=0.5")),
+        ("groq/my-ft", ("--fcbench-mode=prompt",)),
+    ],
+    ids=["family", "chat", "litellm"],
+)
+def test_what_is_shown_is_what_the_server_was_sent(
+    project: Project,
+    model: str,
+    options: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(project.path)
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-for-this-test-only")
+    with serve_answers(answer_step) as endpoint:
+        chosen = (f"--fcbench-model={model}", f"--fcbench-api-base={endpoint.api_base}", *options)
+        project.run("core:multi_turn_base_0", *chosen).assert_outcomes(passed=1)
+    capsys.readouterr()
+    words = [option.replace("--fcbench-", "--") for option in chosen]
+    assert main.main(["show", "core:multi_turn_base_0", "--wire", *words]) == 0
+    printed = capsys.readouterr().out
+    asked = [each for each in endpoint.requests if {"prompt", "messages"} & each.keys()]
+    shown = [each.get("body") or each["litellm"] for each in read_shown(printed, ": request")]
+    assert [each.get("messages") for each in shown] == [each.get("messages") for each in asked]
+    assert [each.get("prompt") for each in shown] == [each.get("prompt") for each in asked]
+    assert [each.get("temperature") for each in shown] == [each.get("temperature") for each in asked]
+    told = [each.get("content") or each["text"] for each in read_shown(printed, "answer")]
+    assert told == list(STEPS)
+    assert "gsk-for-this-test-only" not in printed
+
+
+def test_a_request_without_a_stored_answer_is_shown_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project.path)
+    words = ["--model=my-ft", "--api-base=http://127.0.0.1:9/v1"]
+    assert main.main(["show", "core:multi_turn_base_0", "--wire", *words]) == 0
+    printed = capsys.readouterr().out
+    assert len(read_shown(printed, ": request")) == 1
+    assert "has no stored answer to this request" in printed

@@ -19,7 +19,7 @@ from pytest_fcbench.domain.prompting import Manner, Prompting
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines.oracle import OracleModel
-from pytest_fcbench.models.official_models import find_official_family, name_at_server
+from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server.body import RefusedRequestError
 from pytest_fcbench.server.family_lookup import FamilyLookup, add_texts
 from pytest_fcbench.suites import core
@@ -29,7 +29,7 @@ FEW = replace(CORE, categories=tuple(CATEGORIES[name] for name in ("simple_pytho
 
 
 def make_manner(model: str) -> Manner:
-    family = find_official_family(model)
+    family = find_family(model)
     member = FamilyMember(model, family.handler, name_at_server(model))
     return Manner("m", Prompting(family.mode, family.names, family.syntax), member=member)
 

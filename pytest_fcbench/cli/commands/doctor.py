@@ -35,13 +35,13 @@ from pytest_fcbench.config.loading import Settings, add_environment, build_setti
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.models import registry
+from pytest_fcbench.models.protocol import describe_request
 from pytest_fcbench.models.providers import litellm, openai_compatible
-from pytest_fcbench.models.providers.family_model import FamilyModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import find_hint
 from pytest_fcbench.run.session import Session
@@ -86,7 +86,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--request",
         metavar="SUITE:ID",
-        help="print the first request about this entry as it is sent to an official family, and stop",
+        help="print the first request about this entry as it is sent, with the key masked, and stop",
     )
     declare_json(parser)
     kept = ("suite", "judge", "judge_api_base", "judge_api_key_env", "store", "embedding", "search", "config")
@@ -127,19 +127,12 @@ def _show_first_request(chosen: argparse.Namespace) -> Mapping[str, object]:
         "entry": [chosen.request],
         "suite": chosen.request.partition(":")[0],
     }
-    context = RunContext(build_settings(add_environment(options), find_config_file(Path(), chosen.config)))
+    settings = build_settings(add_environment(options), find_config_file(Path(), chosen.config))
+    context = RunContext(settings)
     context.check()
-    model = context.model
-    if not isinstance(model, FamilyModel):
-        raise UsageError(
-            f"{context.settings.label} is asked in the form that every server takes; name an official model "
-            "with --as to see its own form"
-        )
     listed = (context.selection.entries(category.name) for category in context.settings.categories)
     entry = next(each for entries in listed for each in entries)
-    request = next(context.converse(entry, {}))
-    assert request.wire, "a family's model is asked in the form of its family"
-    return model.describe_request(entry, request.wire)
+    return describe_request(context.model, entry, next(context.converse(entry, {})))
 
 
 def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.cli.run_options import WITHOUT_KEYS, declare_run_options
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, list_run_syntaxes
-from pytest_fcbench.codecs.dialogues.families import UNASKED, find_api
+from pytest_fcbench.codecs.dialogues.families import OWN_FAMILIES, UNASKED, find_api
 from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, read_profiles
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
@@ -109,7 +109,7 @@ def run_command(chosen: argparse.Namespace) -> int:
 def list_families(word: str | None) -> list[str]:
     """List the official models whose id contains a word. Raises ``UsageError`` where there is none."""
     listed = []
-    for family in official_models.FAMILIES:
+    for family in (*official_models.FAMILIES, *map(official_models.find_family, OWN_FAMILIES)):
         if named := [name for name in family.models if (word or "").lower() in name.lower()]:
             read = f"{family.mode}, {family.names} names, {family.syntax}"
             listed.append(f"{family.handler}: {read}; {_describe_asking(family.handler)}")

@@ -17,7 +17,7 @@ from pytest_fcbench.domain.prompting import Manner, Prompting
 from pytest_fcbench.models.baselines import scripted
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
-from pytest_fcbench.models.official_models import find_official_family, name_at_server
+from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server import faults
 from pytest_fcbench.server.family_lookup import FamilyLookup, add_texts
 from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
@@ -139,7 +139,7 @@ _WRITTEN = (
 
 def _open_families(official: str, suites: Sequence[Suite], models: Models) -> FamilyLookup:
     """Return the requests of an official model's family. Raises ``UsageError`` and ``PackMissing``."""
-    family = find_official_family(official)
+    family = find_family(official)
     if family.handler in UNASKED:
         raise UsageError(f"--as={official}: {UNASKED[family.handler]}; give another model")
     if family.syntax not in _WRITTEN:

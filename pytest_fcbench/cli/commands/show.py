@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from pytest_fcbench.cli.output import print_long_lines
+from pytest_fcbench.cli.output import print_json, print_long_lines
 from pytest_fcbench.cli.replay import load_entries
 from pytest_fcbench.cli.run_options import (
     PLACE_OPTIONS,
@@ -43,7 +43,13 @@ from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_un
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.reasoning import separate_reasoning
 from pytest_fcbench.domain.text import cut_counting
-from pytest_fcbench.domain.transcript import Step, ToolCall, Transcript, completion_from_json
+from pytest_fcbench.domain.transcript import (
+    Step,
+    ToolCall,
+    Transcript,
+    completion_from_json,
+    completion_to_json,
+)
 from pytest_fcbench.domain.verdict import (
     Failed,
     Judgement,
@@ -56,7 +62,9 @@ from pytest_fcbench.domain.verdict import (
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.judging.ratings import MOST
 from pytest_fcbench.matchers.state_difference import find_differences
+from pytest_fcbench.models.protocol import describe_request
 from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.exchanges import list_exchanges
 from pytest_fcbench.run.explaining import explain_record
 from pytest_fcbench.run.history import find_run_with
 from pytest_fcbench.run.session import Session
@@ -75,6 +83,7 @@ EXAMPLES = (
     "fcbench show core:parallel_3",
     "fcbench show core:parallel_3 --scorecard=previous",
     "fcbench show core:parallel_3 --expected",
+    "fcbench show core:parallel_3 --wire --model=claude-haiku-4-5-20251001-FC",
 )
 _MOST_ENTRIES = 20
 _LONGEST = 240
@@ -110,12 +119,19 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help=f"show the conversation in this {SCORECARD}; default: the newest run that has the entry",
     )
     add("--expected", action="store_true", help="show what is expected, and no conversation")
+    add(
+        "--wire",
+        action="store_true",
+        help="print each request as it is sent to the model of the options, and its stored answer",
+    )
     add("--full", action="store_true", help="show long values in full")
     declare_run_options(parser, ("model", *PLACE_OPTIONS, *REQUEST_OPTIONS))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     given = [option for option in ("scorecard", "model", "expected") if getattr(chosen, option)]
+    if chosen.wire:
+        given = [option for option in given if option != "model"] + ["wire"]
     if len(given) > 1:
         raise UsageError(f"--{given[0]} and --{given[1]} exclude each other; give one of them")
     if not chosen.entries:
@@ -125,7 +141,10 @@ def run_command(chosen: argparse.Namespace) -> int:
     for place, name in enumerate(name for text in chosen.entries for name in _resolve_name(chosen, text)):
         if place:
             print("\n" + "-" * 20)
-        _show_entry(chosen, name)
+        if chosen.wire:
+            _show_exchanges(chosen, name)
+        else:
+            _show_entry(chosen, name)
     return 0
 
 
@@ -174,6 +193,24 @@ def _find_entry(entries: Mapping[str, Entry], name: str) -> Entry | None:
         return entries[name]
     key, _, trial = name.rpartition("-t")
     return replace(entries[key], trial=int(trial)) if key in entries and trial.isdecimal() else None
+
+
+def _show_exchanges(chosen: argparse.Namespace, name: str) -> None:
+    """Print what is sent about an entry and what came back, as JSON lines under a heading for each step."""
+    settings = load_settings(chosen, name.partition(":")[0])
+    context = RunContext(settings)
+    entry = _find_entry(load_entries(context.suites.values()), name)
+    assert entry is not None
+    for exchange in list_exchanges(settings, entry):
+        request, answer = exchange.request, exchange.answer
+        print(f"turn {request.turn + 1}, step {request.step + 1}: request")
+        print_json(describe_request(context.model, entry, request))
+        if answer is None:
+            print(f"\n{settings.label} has no stored answer to this request; a run asks for it")
+        else:
+            print("\nanswer")
+            print_json(answer.message or completion_to_json(answer))
+            print()
 
 
 def _show_entry(chosen: argparse.Namespace, name: str) -> None:

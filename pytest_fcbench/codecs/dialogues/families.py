@@ -1,23 +1,41 @@
-"""How each official family is asked: a row for each class of the official harness."""
+"""How each family is asked: a row for each class of the official harness, and those of other distributions.
+
+Another distribution adds a family by an entry point of the group ``fcbench.families``; its name is what
+``--fcbench-as`` takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from pytest_fcbench.codecs.dialogues.api_dialogue import ApiDialogue
+from pytest_fcbench.codecs.dialogues.api_dialogue import ApiDialogue, ApiFamily
 from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
 from pytest_fcbench.codecs.dialogues.chat import ChatDialogue
 from pytest_fcbench.codecs.dialogues.dialogue import Dialogue, Opening
 from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
-from pytest_fcbench.codecs.dialogues.written_prompt import WrittenDialogue
+from pytest_fcbench.codecs.dialogues.written_prompt import WrittenDialogue, WrittenPrompt
 from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.registry import Registry
 
-DIALOGUES: Mapping[str, Callable[[Opening], Dialogue]] = {
-    **{handler: partial(WrittenDialogue, written=written) for handler, written in WRITTEN_FAMILIES.items()},
-    **{handler: partial(ApiDialogue, family=family) for handler, family in API_FAMILIES.items()},
-}
-"""The makers of dialogues by the official class."""
+ASKED: Mapping[str, WrittenPrompt | ApiFamily] = {**WRITTEN_FAMILIES, **API_FAMILIES}
+"""How each official class asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFamily:
+    """A family that is not official: how it is asked, and how its answers are read."""
+
+    asked: WrittenPrompt | ApiFamily
+    syntax: str
+    """A name of ``codecs.decoders.registry.SYNTAXES``, which also decides the mode."""
+    names: Names = Names.DOTTED
+    """How dotted names of functions are shown."""
+
+
+OWN_FAMILIES: Registry[OwnFamily] = Registry("family", "fcbench.families", {})
+"""The families of other distributions, by the name that ``--fcbench-as`` takes."""
 
 
 UNASKED: Mapping[str, str] = {
@@ -47,12 +65,20 @@ KEPT_FAULTS: Mapping[str, str] = {
 """Known faults that are repeated in every case: they lie in the reading, or in the family's own way."""
 
 
+def find_row(handler: str) -> WrittenPrompt | ApiFamily | None:
+    """Return how an official class or a family of another distribution asks; None for ``UNASKED``."""
+    if handler in UNASKED:
+        return None
+    return ASKED[handler] if handler in ASKED else OWN_FAMILIES.find(handler).asked
+
+
 def find_api(handler: str) -> Api | None:
-    """Return the API at which an official class asks; None for one without a dialogue."""
-    if handler in API_FAMILIES:
-        return API_FAMILIES[handler].form.api
-    if handler in WRITTEN_FAMILIES:
-        return Api.CHAT if WRITTEN_FAMILIES[handler].template is None else Api.COMPLETIONS
+    """Return the API at which a family is asked; None for one without a dialogue."""
+    match find_row(handler):
+        case ApiFamily(form=form):
+            return form.api
+        case WrittenPrompt(template=template):
+            return Api.CHAT if template is None else Api.COMPLETIONS
     return None
 
 
@@ -60,4 +86,6 @@ def open_dialogue(opening: Opening) -> Dialogue:
     """Open a conversation in the form of its family, or in the form that every server takes."""
     if opening.manner.member is None:
         return ChatDialogue(opening)
-    return DIALOGUES[opening.member.handler](opening)
+    row = find_row(opening.member.handler)
+    assert row, "a family without a dialogue is refused before anything is asked"
+    return WrittenDialogue(opening, row) if isinstance(row, WrittenPrompt) else ApiDialogue(opening, row)

@@ -12,14 +12,16 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+OURS = "pytest_fcbench.codecs.dialogues"
 
-def render_prompt(template: str, values: Mapping[str, object]) -> str:
-    """Render a template of the folder ``templates`` by its name, without the ending.
+
+def render_prompt(template: str, values: Mapping[str, object], package: str = OURS) -> str:
+    """Render a template of the folder ``templates`` of a package by its name, without the ending.
 
     Beside Jinja's own filters there are ``json`` (``json.dumps``, with ``indent`` and ``sort_keys``) and
     ``repr``, which write as Python does.
     """
-    return _make_environment().get_template(f"{template}.jinja").render(values)
+    return _make_environment(package).get_template(f"{template}.jinja").render(values)
 
 
 def _write_json(value: object, indent: int | None = None, *, sort_keys: bool = False) -> str:
@@ -27,9 +29,9 @@ def _write_json(value: object, indent: int | None = None, *, sort_keys: bool = F
 
 
 @cache
-def _make_environment() -> Environment:
+def _make_environment(package: str) -> Environment:
     environment = Environment(
-        loader=PackageLoader("pytest_fcbench.codecs.dialogues"),
+        loader=PackageLoader(package),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

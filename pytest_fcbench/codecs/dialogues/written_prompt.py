@@ -13,7 +13,7 @@ from typing import TypeAlias
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.dialogues.dialogue import Opening
 from pytest_fcbench.codecs.dialogues.plain_log import PlainLog
-from pytest_fcbench.codecs.dialogues.templates import render_prompt
+from pytest_fcbench.codecs.dialogues.templates import OURS, render_prompt
 from pytest_fcbench.codecs.presenting import WireDoc
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Message
@@ -102,6 +102,8 @@ class WrittenPrompt:
     """Makes what the template shows of the docs in one request."""
     marks: Mapping[str, str] = field(default_factory=dict)
     """Marks of a family that shares its template with others."""
+    package: str = OURS
+    """The package whose folder ``templates`` holds the template."""
 
 
 class WrittenDialogue:
@@ -157,7 +159,7 @@ class WrittenDialogue:
         if self._written.template is None:
             wire = WireRequest(Api.CHAT, {**common, **self._build_template_inputs()})
         else:
-            prompt = render_prompt(self._written.template, values)
+            prompt = render_prompt(self._written.template, values, self._written.package)
             wire = WireRequest(Api.COMPLETIONS, {**common, "prompt": prompt})
         return AskModel(tuple(self._log.messages), turn=turn, step=step, wire=wire)
 

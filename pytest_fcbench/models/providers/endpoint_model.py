@@ -11,10 +11,11 @@ from functools import cached_property
 from pytest_fcbench.codecs.presenting import answer_unreadable_calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import list_long_secrets
+from pytest_fcbench.domain.redaction import list_long_secrets, mask_secrets_within, redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers.failures import write_in_one_line
 
+_KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key")
 _ABOUT_CALLS = re.compile(r"tool|function", re.IGNORECASE)
 """Words of an endpoint that wants an answer to each tool call."""
 
@@ -63,13 +64,7 @@ class EndpointModel(ABC):
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
-        settled = {*self.chosen, *self.dropped}
-        # Endpoints take the limit of output tokens under either of two names.
-        if "max_completion_tokens" in self.parameters:
-            settled.add("max_tokens")
-        # The user's parameters, then the defaults of the request, then the usual ones.
-        defaults = {name: value for name, value in request.defaults.items() if name not in settled}
-        parameters = {**self.parameters, **defaults}
+        parameters = self.choose_parameters(request)
         sent = dict(parameters)
         answered = answer_unreadable_calls(request)
         asked = answered if self.answers_every_call else request
@@ -93,6 +88,17 @@ class EndpointModel(ABC):
                 self.answers_every_call = True
             return completion
 
+    def choose_parameters(self, request: AskModel) -> dict[str, object]:
+        """Return the user's parameters, then the defaults of the request, then the usual ones."""
+        settled = {*self.chosen, *self.dropped}
+        # Endpoints take the limit of output tokens under either of two names.
+        if "max_completion_tokens" in self.parameters:
+            settled.add("max_tokens")
+        return {
+            **self.parameters,
+            **{name: value for name, value in request.defaults.items() if name not in settled},
+        }
+
     @abstractmethod
     async def send_request(
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
@@ -101,6 +107,26 @@ class EndpointModel(ABC):
 
         Raises ``RequestRefusedError`` where the endpoint refuses it as malformed, else ``CallError``.
         """
+
+    @abstractmethod
+    def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
+        """Return a request as it is sent, as JSON values in which keys are masked."""
+
+    def mask_parts(self, parts: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the parts of a request without secrets; what the user puts into headers is taken for one."""
+        masked = {name: mask_secrets_within(value, self.answer_secrets) for name, value in parts.items()}
+        for name in parts.keys() & {"headers", "extra_headers"}:
+            given = self.parameters.get("extra_headers")
+            secret = {*_KEY_HEADERS, *(given if isinstance(given, Mapping) else ())}
+            headers = masked[name]
+            assert isinstance(headers, Mapping)
+            masked[name] = {each: "***" if each in secret else value for each, value in headers.items()}
+        if "api_key" in masked:
+            masked["api_key"] = "***"
+        for name in ("url", "api_base"):
+            if isinstance(address := masked.get(name), str):
+                masked[name] = redact_secrets(address)
+        return masked
 
     def build_headers(self, entry: Entry) -> Mapping[str, str]:
         """Return the headers that the user wants beside those of the interface."""

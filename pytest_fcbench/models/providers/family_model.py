@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import quote
 
-from pytest_fcbench.codecs.dialogues.families import DIALOGUES, UNASKED
+from pytest_fcbench.codecs.dialogues.families import UNASKED
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.codecs.dialogues.written_prompt import MOST_ANSWER_TOKENS
 from pytest_fcbench.config.layers import BY_KEY
@@ -22,14 +22,14 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.family import Api, FamilyMember, WireRequest
-from pytest_fcbench.domain.redaction import mask_secrets_within, redact_secrets
+from pytest_fcbench.domain.redaction import mask_secrets_within
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.official_models import (
-    find_official_family,
+    find_family,
     find_official_id,
     name_at_server,
 )
-from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
 from pytest_fcbench.models.providers.event_stream import is_event_stream, join_events
 from pytest_fcbench.models.providers.failures import read_error_message
@@ -78,7 +78,7 @@ def choose_member(settings: Settings) -> FamilyMember | None:
     official = chosen or find_official_id(settings.model, settings.mode)
     if official is None:
         return None
-    family = find_official_family(official)
+    family = find_family(official)
     given = {"mode": settings.mode, "names": settings.names, "syntax": settings.syntax}
     other = {
         name: value for name, value in given.items() if value is not None and value != getattr(family, name)
@@ -86,7 +86,7 @@ def choose_member(settings: Settings) -> FamilyMember | None:
     # What only the form for every server knows is a wish for that form.
     if other and chosen is None:
         return None
-    if family.handler not in DIALOGUES:
+    if family.handler in UNASKED:
         if chosen is None:
             return None
         reason = UNASKED[family.handler]
@@ -127,7 +127,6 @@ class FamilyModel(OpenAICompatibleModel):
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> Completion:
         """Send one request. Raises ``CallError``."""
-        assert self.api_base
         assert request.wire
         wire = request.wire
         if self.missing_key:
@@ -136,15 +135,11 @@ class FamilyModel(OpenAICompatibleModel):
             body = add_parameters(wire, parameters)
             if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
                 body["max_tokens"] = await self._limit_answer(str(body["prompt"]))
-            headers = {
-                "Content-Type": "application/json",
-                **build_key_header(wire.api, self.api_key),
-                **self.build_headers(entry),
-            }
+            url, headers = self._address_request(entry, wire.api)
             started = time.perf_counter()
             reply = await self.connections.send_request(
                 "POST",
-                build_url(self.api_base, wire.api, quote(self.name, safe="")),
+                url,
                 headers=headers,
                 body=json.dumps(body),
                 timeout_s=self.timeout_s,
@@ -159,23 +154,24 @@ class FamilyModel(OpenAICompatibleModel):
                 raise
             raise error.with_reason(self.build_reason(error.reason)) from None
 
-    def describe_request(self, entry: Entry, wire: WireRequest) -> Mapping[str, object]:
-        """Return a request as it is sent: address, headers with the key masked, and body.
+    def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
+        """Return a request as it is sent, as JSON values in which keys are masked.
 
         The limit of a written prompt's answer is left out, which the server is asked for.
         """
+        wire = request.wire
+        if wire is None:
+            return describe_request(self.plain, entry, request)
+        url, headers = self._address_request(entry, wire.api)
+        return self.mask_parts(
+            {"url": url, "headers": headers, "body": add_parameters(wire, self.parameters)}
+        )
+
+    def _address_request(self, entry: Entry, api: Api) -> tuple[str, Mapping[str, str]]:
+        """Return the address and the headers of a request at an API."""
         assert self.api_base
-        key = "***" if self.api_key else None
-        headers = {
-            "Content-Type": "application/json",
-            **build_key_header(wire.api, key),
-            **self.build_headers(entry),
-        }
-        return {
-            "url": redact_secrets(build_url(self.api_base, wire.api, quote(self.name, safe=""))),
-            "headers": {name: redact_secrets(value, self.api_key or "") for name, value in headers.items()},
-            "body": add_parameters(wire, self.parameters),
-        }
+        headers = self.build_all_headers(entry, build_key_header(api, self.api_key))
+        return build_url(self.api_base, api, quote(self.name, safe="")), headers
 
     def _read_json(self, reply: HttpReply) -> Mapping[str, object]:
         """Read the object of a reply, whole or streamed, without secrets. Raises ``CallError``."""

@@ -71,19 +71,11 @@ class LitellmModel(EndpointModel):
             if isinstance(original := details.get("original_response"), str):
                 originals.append(original)
 
-        asked: dict[str, object] = {
-            **parameters,
+        asked = {
+            **self._build_arguments(entry, request, parameters),
             **build_call(self.id, self.timeout_s, self.api_base, self.api_key),
-            # litellm changes what it is given (of ``hosted_vllm`` it cuts parts out of the schemas of tools),
-            # and the next request begins with the same messages and tools.
-            "messages": [deepcopy(dict(message)) for message in request.messages],
             "logger_fn": keep_original,
         }
-        # As officially, empty ``tools`` are left out.
-        if request.tools:
-            asked["tools"] = [deepcopy(dict(tool)) for tool in request.tools]
-        if headers := self.build_headers(entry):
-            asked["extra_headers"] = headers
         started = time.perf_counter()
         try:
             reply = await litellm.acompletion(**asked)
@@ -107,6 +99,28 @@ class LitellmModel(EndpointModel):
             completion = read_choice(choice, usage, self.answer_secrets)
             return replace(completion, latency_s=time.perf_counter() - started)
         return _read_completion(reply, originals, time.perf_counter() - started, self.answer_secrets)
+
+    def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
+        """Return what litellm is asked to send; the body that it makes of that is its own."""
+        asked = self._build_arguments(entry, request, self.choose_parameters(request))
+        return {"litellm": self.mask_parts({"model": self.id, "api_base": self.api_base, **asked})}
+
+    def _build_arguments(
+        self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Build the arguments of litellm that are those of one request."""
+        asked: dict[str, object] = {
+            **parameters,
+            # litellm changes what it is given (of ``hosted_vllm`` it cuts parts out of the schemas of tools),
+            # and the next request begins with the same messages and tools.
+            "messages": [deepcopy(dict(message)) for message in request.messages],
+        }
+        # As officially, empty ``tools`` are left out.
+        if request.tools:
+            asked["tools"] = [deepcopy(dict(tool)) for tool in request.tools]
+        if headers := self.build_headers(entry):
+            asked["extra_headers"] = headers
+        return asked
 
 
 def describe_failure(model: str, error: Exception, api_key: str | None) -> CallError:

@@ -152,17 +152,12 @@ class OpenAICompatibleModel(EndpointModel):
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> Completion:
         """Send one request. Raises ``CallError``."""
-        assert self.api_base
-        headers = {
-            "Content-Type": "application/json",
-            **self._build_key_header(),
-            **self.build_headers(entry),
-        }
+        headers = self.build_all_headers(entry, self._build_key_header())
         started = time.perf_counter()
         try:
             reply = await self.connections.send_request(
                 "POST",
-                f"{self.api_base.rstrip('/')}/chat/completions",
+                self._build_chat_url(),
                 headers=headers,
                 body=build_body(self.name, request, parameters),
                 timeout_s=self.timeout_s,
@@ -176,6 +171,19 @@ class OpenAICompatibleModel(EndpointModel):
             raise
         except CallError as error:
             raise error.with_reason(self.build_reason(error.reason)) from None
+
+    def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
+        """Return a request as it is sent, as JSON values in which keys are masked."""
+        body: object = json.loads(build_body(self.name, request, self.choose_parameters(request)))
+        headers = self.build_all_headers(entry, self._build_key_header())
+        return self.mask_parts({"url": self._build_chat_url(), "headers": headers, "body": body})
+
+    def build_all_headers(self, entry: Entry, of_key: Mapping[str, str]) -> Mapping[str, str]:
+        return {"Content-Type": "application/json", **of_key, **self.build_headers(entry)}
+
+    def _build_chat_url(self) -> str:
+        assert self.api_base
+        return f"{self.api_base.rstrip('/')}/chat/completions"
 
     def _build_key_header(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}

@@ -235,12 +235,20 @@ def test_the_first_request_of_a_family_is_shown_without_its_key(
     assert shown["body"]["messages"][0]["content"][0]["text"].startswith("Shut the blinds")
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--model=openai/x", "--request", "core:parallel_3"], "name an official model with --as"),
-        (["--model=claude-haiku-4-5-20251001-FC", "--request", "core:nothing_3"], "nothing_3"),
-    ],
-)
-def test_a_request_that_cannot_be_shown(words: list[str], says: str, run_refused: Refusal) -> None:
-    assert says in run_refused("doctor", *words)
+@pytest.mark.parametrize("header", ["Authorization", "X-Gateway"])
+def test_headers_of_the_user_are_shown_without_their_values(
+    header: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = json.dumps({header: "letmein"})
+    words = ["--model=mine", "--api-base=http://127.0.0.1:9/v1", f"--param=extra_headers={given}"]
+    assert main(["doctor", *words, "--request", "core:parallel_3"]) == 0
+    printed = capsys.readouterr().out
+    assert "letmein" not in printed
+    shown = json.loads(printed)
+    assert shown["headers"][header] == "***"
+    assert shown["body"]["tools"][0]["function"]["name"] == "home_set_blind"
+
+
+def test_a_request_about_no_entry(run_refused: Refusal) -> None:
+    words = ["--model=claude-haiku-4-5-20251001-FC", "--request", "core:nothing_3"]
+    assert "nothing_3" in run_refused("doctor", *words)

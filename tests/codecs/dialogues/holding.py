@@ -15,7 +15,7 @@ from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Manner, Prompting
 from pytest_fcbench.domain.transcript import Completion
-from pytest_fcbench.models.official_models import find_official_family, name_at_server
+from pytest_fcbench.models.official_models import find_family, name_at_server
 from tests.codecs.test_presenting import WORDING
 from tests.factories import make_doc, make_entry, make_multi_turn
 
@@ -32,7 +32,7 @@ def open_family(
     model: str, entry: Entry = LONG, preamble: str = "", *, repaired: bool = False, texts: int | None = None
 ) -> Dialogue:
     """Open a conversation as an official model; its sentences are ``<text 0>``, ``<text 1>`` and so on."""
-    family = find_official_family(model)
+    family = find_family(model)
     member = FamilyMember(model, family.handler, name_at_server(model), repaired)
     manner = Manner("m", Prompting(family.mode, family.names, family.syntax), member=member)
     shown = TEXTS["any"][:texts]

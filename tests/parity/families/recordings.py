@@ -17,7 +17,7 @@ from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.prompting import Manner, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.models.official_models import find_official_family, name_at_server
+from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.suites.suite import Suite
 
 Body: TypeAlias = Mapping[str, Any]
@@ -91,7 +91,7 @@ def send_bodies(
     read_answer: ReadAnswer = read_prompted,
 ) -> list[Body]:
     """Return the bodies that we send about an entry when the server gives the recorded answers."""
-    family = find_official_family(recording.model)
+    family = find_family(recording.model)
     member = FamilyMember(recording.model, recording.handler, name_at_server(recording.model))
     manner = Manner("rec-model", Prompting(family.mode, family.names, family.syntax), member=member)
     conversation = converse(entry, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))

@@ -1,6 +1,7 @@
-"""A distribution that adds a suite, a model, a matcher and a call syntax to pytest-fcbench.
+"""A distribution that adds a suite, a model, a matcher, a call syntax and a model family to pytest-fcbench.
 
 pytest --fcbench-suite=example --fcbench-model=example:please --fcbench-syntax=arrow
+pytest --fcbench-suite=example --fcbench-model=mine --fcbench-api-base=URL --fcbench-as=bell
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from pathlib import Path
 from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
 from pytest_fcbench.codecs.decoders.syntax import read_every_language
+from pytest_fcbench.codecs.dialogues.families import OwnFamily
+from pytest_fcbench.codecs.dialogues.written_prompt import WrittenPrompt
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
@@ -42,6 +45,11 @@ def read_arrow(text: str) -> tuple[Call, ...]:
 
 
 ARROW = read_every_language(Mode.FC, official=read_arrow, corrected=read_arrow)
+
+
+# A model family: its prompt, which ``templates/bell.jinja`` writes, and its way to write calls
+
+BELL = OwnFamily(WrittenPrompt("bell", package="fcbench_example", parameters={"stop": ["<end>"]}), "arrow")
 
 
 # A matcher: an answer in words must be polite

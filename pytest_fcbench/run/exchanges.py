@@ -1,0 +1,67 @@
+"""What a model is sent about an entry and what it answered, read again from stored answers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+
+from pytest_fcbench.config.options import Settings
+from pytest_fcbench.conversations.setting import Memories
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.prompting import Manner
+from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Party, Transcript
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request to the model under test, and its answer; None where no answer is stored."""
+
+    request: AskModel
+    answer: Completion | None = None
+
+
+@dataclass(frozen=True)
+class _WatchedContext(RunContext):
+    """A run whose conversations write down what is exchanged, by the id of the item."""
+
+    exchanges: dict[str, list[Exchange]] = field(default_factory=dict)
+
+    def converse(self, entry: Entry, memories: Memories, manner: Manner | None = None) -> Conversation:
+        exchanged = self.exchanges[entry.item_id] = []
+        return _watch_conversation(super().converse(entry, memories, manner), exchanged)
+
+
+def _watch_conversation(
+    conversation: Conversation, exchanged: list[Exchange]
+) -> Generator[AskModel, Completion, Transcript]:
+    """Run a conversation and write down each request to the model before its answer is waited for."""
+    try:
+        request = next(conversation)
+        while True:
+            if is_to_model := request.party is Party.MODEL:
+                exchanged.append(Exchange(request))
+            answer = yield request
+            if is_to_model:
+                exchanged[-1] = Exchange(request, answer)
+            request = conversation.send(answer)
+    except StopIteration as done:
+        transcript: Transcript = done.value
+        return transcript
+
+
+def list_exchanges(settings: Settings, entry: Entry) -> Iterator[Exchange]:
+    """Yield what is exchanged about an entry, as far as its answers are stored; nothing is asked anew.
+
+    The last one has no answer where the conversation goes on and no answer is stored, so that there always is
+    the first request. Raises ``FcbenchError``.
+    """
+    context = _WatchedContext(replace(settings, offline=True))
+    with closing(Session(context)) as session:
+        context.check()
+        with suppress(NotScoredError):
+            session.transcript(entry)
+    yield from context.exchanges.get(entry.item_id, ())
