@@ -112,6 +112,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         )
     },
     "aiohttp": {"server/app.py", "models/providers/http.py"},
+    "botocore": {"models/providers/aws_signature.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/providers/litellm.py"},
     "tree_sitter": {"codecs/syntax_trees.py", "codecs/java.py", "codecs/javascript.py"},

@@ -23,6 +23,7 @@ NOT_IMPORTED = {
     "pytest-json-report": "writes the report, a plugin",
 }
 OF_OTHERS = {
+    "botocore": "credentials and signatures of Amazon, which litellm uses too",
     "execnet": "types of pytest-xdist",
     "markupsafe": "the strings of jinja2",
     "yarl": "the addresses of aiohttp",

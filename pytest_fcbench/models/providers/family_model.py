@@ -7,6 +7,7 @@ the usual way.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import quote
 
-from pytest_fcbench.codecs.dialogues.families import UNASKED
+from pytest_fcbench.codecs.dialogues.families import UNASKED, find_api
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.codecs.dialogues.written_prompt import MOST_ANSWER_TOKENS
 from pytest_fcbench.config.layers import BY_KEY
@@ -31,6 +32,7 @@ from pytest_fcbench.models.official_models import (
 )
 from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
+from pytest_fcbench.models.providers.aws_signature import RequestSigner, needs_signature
 from pytest_fcbench.models.providers.event_stream import is_event_stream, join_events
 from pytest_fcbench.models.providers.failures import read_error_message
 from pytest_fcbench.models.providers.http import HttpReply, check_address
@@ -115,6 +117,8 @@ class FamilyModel(OpenAICompatibleModel):
     is_length_asked: bool = False
     missing_key: str = ""
     """The environment variable of a key, where the vendor's own address is asked without any."""
+    signer: RequestSigner | None = None
+    """Signs requests that no key goes with."""
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
@@ -136,13 +140,12 @@ class FamilyModel(OpenAICompatibleModel):
             if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
                 body["max_tokens"] = await self._limit_answer(str(body["prompt"]))
             url, headers = self._address_request(entry, wire.api)
+            written = json.dumps(body)
+            if self.signer:
+                headers = await asyncio.to_thread(self.signer.sign_headers, url, headers, written)
             started = time.perf_counter()
             reply = await self.connections.send_request(
-                "POST",
-                url,
-                headers=headers,
-                body=json.dumps(body),
-                timeout_s=self.timeout_s,
+                "POST", url, headers=headers, body=written, timeout_s=self.timeout_s
             )
             latency_s = time.perf_counter() - started
             if reply.status != 200:
@@ -285,6 +288,8 @@ def open_family_model(member: FamilyMember, plain: Model, settings: Settings) ->
             f"give its address with {settings.flags.api_base}=URL, or use --fcbench-as={CHAT}"
         )
     check_address(settings.flags.api_base, api_base, settings.flags.api_key_env)
+    signs = key is None and find_api(member.handler) is Api.CONVERSE and needs_signature(api_base)
+    lacks_key = not key and not signs and api_base == vendor.base
     model = FamilyModel(
         id=settings.model,
         parameters={
@@ -300,7 +305,8 @@ def open_family_model(member: FamilyMember, plain: Model, settings: Settings) ->
         name=member.name,
         plain=plain,
         context_length=settings.context_length,
-        missing_key="" if key or api_base != vendor.base or not vendor.keys else vendor.keys[0],
+        missing_key=vendor.keys[0] if lacks_key and vendor.keys else "",
+        signer=RequestSigner(api_base) if signs else None,
     )
     manner = choose_manner(replace(settings, read_as=member.model))
     return Chosen(model, replace(manner, member=member))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.family import Api
+from pytest_fcbench.models.providers.aws_signature import REGION
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,11 @@ VENDORS: Mapping[str, Vendor] = {
     "MistralHandler": Vendor(("MISTRAL_API_KEY",), "https://api.mistral.ai/v1", ("MISTRAL_API_BASE",)),
     "NanbeigeAPIHandler": Vendor(("NBG_API_KEY",), "https://nanbeige.zhipin.com/api/gpt/open/chat/openai/v1"),
     "NemotronHandler": _NVIDIA,
-    "NovaHandler": Vendor(("AWS_BEARER_TOKEN_BEDROCK",), "https://bedrock-runtime.us-east-1.amazonaws.com"),
+    "NovaHandler": Vendor(
+        ("AWS_BEARER_TOKEN_BEDROCK",),
+        f"https://bedrock-runtime.{REGION}.amazonaws.com",
+        ("AWS_BEDROCK_RUNTIME_ENDPOINT",),
+    ),
     "NovitaHandler": Vendor(("NOVITA_API_KEY",), "https://api.novita.ai/v3/openai"),
     "NvidiaHandler": _NVIDIA,
     "OpenAICompletionsHandler": Vendor(("OPENAI_API_KEY",), bases=_OPENAI_BASES),
