@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
-from pytest_fcbench.codecs.dialogues.families import FAULTS, KEPT_FAULTS, UNASKED, find_api
+from pytest_fcbench.codecs.dialogues.families import FAULTS, UNASKED, find_api
 from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.family import FamilyMember
@@ -113,16 +113,15 @@ def families() -> Iterator[str]:
     for handler in sorted(known):
         api = find_api(handler)
         count = f"{len(known[handler])}: `{known[handler][0]}`" + (" …" if known[handler][1:] else "")
-        if api is None:
+        if api is None or handler in UNASKED:
             yield f"| {handler} | {count} | - | {UNASKED[handler]} | - | - |"
             continue
         shown, beside, back = (_line(text) for text in _describe_family(handler, known[handler][0]))
         yield f"| {handler} | {count} | `{api}` | {shown} | {beside} | {back} |"
     yield ""
-    for title, faults in (("left out by `--fcbench-repair`", FAULTS), ("always repeated", KEPT_FAULTS)):
-        yield from (f"**Known faults, {title}**", "", "| official class | what happens |", "|---|---|")
-        yield from (f"| {handler} | {fault} |" for handler, fault in faults.items())
-        yield ""
+    yield from ("**Known faults**", "", "| official class | what happens |", "|---|---|")
+    yield from (f"| {handler} | {fault} |" for handler, fault in FAULTS.items())
+    yield ""
 
 
 def _describe_family(handler: str, model: str) -> tuple[str, str, str]:

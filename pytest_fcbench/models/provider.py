@@ -102,7 +102,7 @@ def choose_manner(settings: Settings, recorded: Recorded | None = None) -> Manne
     """
     mode, syntax, names = settings.mode, settings.syntax, settings.names
     if settings.read_as and settings.read_as != CHAT:
-        family = find_family(settings.read_as)
+        family = find_family(settings.read_as, repaired=settings.repair)
         if syntax is None and (mode is None or mode is family.mode):
             syntax, names = family.syntax, names or family.names
     if recorded:

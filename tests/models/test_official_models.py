@@ -43,6 +43,26 @@ def test_an_unknown_model_is_refused_with_the_nearest() -> None:
         find_family("Qwen/Qwen3-8B-fc")
 
 
+@pytest.mark.parametrize(
+    ("model", "read_as", "repaired"),
+    [
+        ("xiaoming-14B", ("mining", Names.DOTTED), ("tool_calls", Names.UNDERSCORED)),
+        (
+            "qwen3-235b-a22b-instruct-2507-FC",
+            ("tool_calls", Names.DOTTED),
+            ("tool_calls", Names.UNDERSCORED),
+        ),
+        ("Qwen/Qwen3-8B-FC", ("qwen", Names.DOTTED), ("qwen", Names.DOTTED)),
+    ],
+)
+def test_faults_of_reading_are_left_out_on_request(
+    model: str, read_as: tuple[str, Names], repaired: tuple[str, Names]
+) -> None:
+    families = find_family(model), find_family(model, repaired=True)
+    assert [(each.syntax, each.names) for each in families] == [read_as, repaired]
+    assert {each.handler for each in families} == {families[0].handler}
+
+
 def test_a_folder_of_results_is_named_after_its_model() -> None:
     found = find_folder_family("meta-llama_Llama-3.1-8B-Instruct-FC")
     assert found is not None

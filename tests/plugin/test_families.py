@@ -199,3 +199,38 @@ def test_a_request_without_a_stored_answer_is_shown_alone(
     printed = capsys.readouterr().out
     assert len(read_shown(printed, ": request")) == 1
     assert "has no stored answer to this request" in printed
+
+
+@pytest.mark.parametrize(
+    ("official", "is_unasked"),
+    [("xiaoming-14B", False), ("qwen3-235b-a22b-instruct-2507-FC", False), ("qwen3-4b-nothink-FC", True)],
+)
+def test_faults_of_the_registry_are_left_out_on_request(
+    project: Project, official: str, is_unasked: bool
+) -> None:
+    calls = [("bedroom", 0), ("study", 0), ("kitchen", 50)]
+    parts = [
+        {
+            "id": f"t{number}",
+            "type": "function",
+            "function": {
+                "name": "home_set_blind",
+                "arguments": json.dumps({"room": room, "position": place}),
+            },
+        }
+        for number, (room, place) in enumerate(calls)
+    ]
+    message = {"role": "assistant", "content": None, "tool_calls": parts}
+    reply = Reply({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+    with serve_answers(lambda _: reply) as endpoint:
+        at = f"--fcbench-api-base={endpoint.api_base}"
+        options = ("core:parallel_3", "--fcbench-model=openai/mine", at, f"--fcbench-as={official}")
+        as_is = project.run(*options)
+        repaired = project.run(*options, "--fcbench-repair")
+    if is_unasked:
+        as_is.stderr.fnmatch_lines(["*cannot be built; --fcbench-repair asks as it was meant*"])
+        assert endpoint.requests[0]["chat_template_kwargs"] == {"enable_thinking": False}
+    else:
+        as_is.assert_outcomes(failed=1)
+    repaired.assert_outcomes(passed=1)
+    repaired.stdout.fnmatch_lines(["*known faults*"])

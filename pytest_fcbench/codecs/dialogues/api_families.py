@@ -112,9 +112,11 @@ def _choose_palmyra_parameters(member: FamilyMember, mode: Mode) -> Parameters:
 
 
 def _choose_qwen_agent_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    drawn = {"temperature": 0.6, "top_p": 0.95, "top_k": 20, "repetition_penalty": 1.0}
-    template = {"chat_template_kwargs": {"enable_thinking": True}}
-    return {**drawn, "presence_penalty": 0.0, "max_tokens": 16384, **template}
+    thinks = "nothink" not in member.model
+    temperature, top_p, presence = (0.6, 0.95, 0.0) if thinks else (0.7, 0.8, 1.5)
+    drawn = {"temperature": temperature, "top_p": top_p, "top_k": 20, "repetition_penalty": 1.0}
+    template = {"chat_template_kwargs": {"enable_thinking": thinks}}
+    return {**drawn, "presence_penalty": presence, "max_tokens": 16384, **template}
 
 
 _NEMOTRON_TEXT = 0
@@ -140,6 +142,8 @@ def begin_for_dm_cito(opening: Opening, docs: Sequence[WireDoc], messages: Seque
 
 
 _OPENAI = ApiFamily(ChatForm(), send_stored_temperature)
+
+_QWEN_AGENT = ApiFamily(ChatForm(result_ids=ResultIds.NAME_AS_ID), _choose_qwen_agent_parameters)
 
 API_FAMILIES: Mapping[str, ApiFamily] = {
     "OpenAIResponsesHandler": ApiFamily(ResponsesForm(), _choose_response_parameters, write_flat_tool),
@@ -201,8 +205,9 @@ API_FAMILIES: Mapping[str, ApiFamily] = {
     "GorillaHandler": ApiFamily(
         ChatForm(result_ids=ResultIds.NONE, tools_member="functions"), write_tool=write_unconverted_doc
     ),
-    "QwenAgentThinkHandler": ApiFamily(
-        ChatForm(result_ids=ResultIds.NAME_AS_ID), _choose_qwen_agent_parameters
-    ),
+    "QwenAgentThinkHandler": _QWEN_AGENT,
 }
-"""Families by the official class. ``QwenAgentNoThinkHandler`` cannot be built officially."""
+"""Families by the official class."""
+
+REPAIRED_FAMILIES: Mapping[str, ApiFamily] = {"QwenAgentNoThinkHandler": _QWEN_AGENT}
+"""Families by official classes that cannot be built, as they were meant."""

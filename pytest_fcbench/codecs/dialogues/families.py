@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.dialogues.api_dialogue import ApiDialogue, ApiFamily
-from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
+from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES, REPAIRED_FAMILIES
 from pytest_fcbench.codecs.dialogues.chat import ChatDialogue
 from pytest_fcbench.codecs.dialogues.dialogue import Dialogue, Opening
 from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
@@ -19,7 +19,11 @@ from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.registry import Registry
 
-ASKED: Mapping[str, WrittenPrompt | ApiFamily] = {**WRITTEN_FAMILIES, **API_FAMILIES}
+ASKED: Mapping[str, WrittenPrompt | ApiFamily] = {
+    **WRITTEN_FAMILIES,
+    **API_FAMILIES,
+    **REPAIRED_FAMILIES,
+}
 """How each official class asks."""
 
 
@@ -39,37 +43,35 @@ OWN_FAMILIES: Registry[OwnFamily] = Registry("family", "fcbench.families", {})
 
 
 UNASKED: Mapping[str, str] = {
-    "MiniCPMFCHandler": "its prompt shows functions as Python that a code generator writes, not ours",
-    "QwenAgentNoThinkHandler": "officially its handler cannot be built, so it asks nothing to be repeated",
+    "MiniCPMFCHandler": "its prompt shows functions as Python that datamodel-code-generator 0.25.7 writes, "
+    "and later versions write it otherwise",
+    "QwenAgentNoThinkHandler": "officially its handler cannot be built; --fcbench-repair asks as it was "
+    "meant",
 }
-"""The official classes without a dialogue, with the reason."""
+"""The official classes that are not asked without ``--fcbench-repair``, with the reason."""
 
 
 FAULTS: Mapping[str, str] = {
     "ClaudeHandler": "in prompting an answer whose first block is not a text fails the entry",
     "GeminiHandler": "in prompting an answer of more than two parts fails the entry",
+    "GemmaHandler": "answers and results go back in roles that the model's template does not know",
     "Granite3FCHandler": "the prompt ends without the mark at which the answer begins",
+    "GraniteFunctionCallingHandler": "no_function is carried out as a call, so that a turn never ends",
     "HammerHandler": "each request tells the defaults of parameters once more in their descriptions",
+    "MiningHandler": "calls of the interface are never read, so that none can be right",
     "NemotronHandler": "the first message of the user is part of the system text, and results are never sent",
+    "QwenAPIHandler": "of qwen3-235b-a22b-instruct-2507-FC dotted names are shown with underscores and "
+    "not mapped back, so that they cannot match",
     "ThinkAgentHandler": "only the first message is ever written: no history, no results, no later turns",
 }
 """Known faults of official classes, which are repeated unless ``--fcbench-repair`` leaves them out."""
 
-KEPT_FAULTS: Mapping[str, str] = {
-    "GemmaHandler": "answers go back in the role of an assistant, which the model's template does not know",
-    "GraniteFunctionCallingHandler": "no_function is carried out as a call, so that a turn never ends",
-    "MiningHandler": "calls of the interface are never read, so that none can be right",
-    "QwenAPIHandler": "of qwen3-235b-a22b-instruct-2507-FC dotted names are shown with underscores and not "
-    "mapped back, so that they cannot match",
-}
-"""Known faults that are repeated in every case: they lie in the reading, or in the family's own way."""
-
 
 def find_row(handler: str) -> WrittenPrompt | ApiFamily | None:
-    """Return how an official class or a family of another distribution asks; None for ``UNASKED``."""
-    if handler in UNASKED:
-        return None
-    return ASKED[handler] if handler in ASKED else OWN_FAMILIES.find(handler).asked
+    """Return how an official class or an own family asks; None for one without a dialogue."""
+    if handler in ASKED:
+        return ASKED[handler]
+    return None if handler in UNASKED else OWN_FAMILIES.find(handler).asked
 
 
 def find_api(handler: str) -> Api | None:

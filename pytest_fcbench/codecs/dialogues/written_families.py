@@ -116,6 +116,16 @@ def read_behind_reasoning(text: str) -> ReadAnswer:
     return ReadAnswer(answer, {"role": "assistant", "content": text}, reasoning if mark else None)
 
 
+_NO_FUNCTION = re.compile(
+    r'<function_call>\s*\{\s*"name"\s*:\s*"\s*no_function\s*".*?(?=<function_call>|\Z)', re.DOTALL
+)
+
+
+def drop_no_function(answer: ReadAnswer) -> ReadAnswer:
+    """Judge an answer without what says that no function is called, which is carried out otherwise."""
+    return replace(answer, text=_NO_FUNCTION.sub("", answer.text))
+
+
 def read_numbered_calls(text: str) -> ReadAnswer:
     """Read an answer whose calls get ids; officially nine random letters and digits."""
     try:
@@ -279,7 +289,9 @@ WRITTEN_FAMILIES: Mapping[str, WrittenPrompt] = {
     "GemmaHandler": WrittenPrompt("gemma", is_prompted=True, prepare_turn=name_model_turns),
     "Granite3FCHandler": WrittenPrompt("granite_3"),
     "Granite4FCHandler": WrittenPrompt("granite_4", read_answer=read_tagged_calls),
-    "GraniteFunctionCallingHandler": WrittenPrompt("granite_20b", convert_docs=convert_docs),
+    "GraniteFunctionCallingHandler": WrittenPrompt(
+        "granite_20b", convert_docs=convert_docs, repair_answer=drop_no_function
+    ),
     "HammerHandler": WrittenPrompt("hammer", prepare_turn=make_system_user, show_docs=show_hammer_docs),
     "LlamaHandler": WrittenPrompt("llama", is_prompted=True, write_results=write_ipython_messages),
     "LlamaHandler_3_1": WrittenPrompt("llama_3_1"),

@@ -45,6 +45,11 @@ def read_text(text: str) -> ReadAnswer:
     return ReadAnswer(text, {"role": "assistant", "content": text})
 
 
+def keep_answer(answer: ReadAnswer) -> ReadAnswer:
+    """Leave a read answer as it is."""
+    return answer
+
+
 def write_tool_message(call: str, text: str) -> ChatMessage:
     """Write a result as a message of a tool, which is named by the whole call (official)."""
     return {"role": "tool", "name": call, "content": text}
@@ -96,6 +101,8 @@ class WrittenPrompt:
     write_results: Callable[[ReadAnswer, Sequence[str], Sequence[str]], list[ChatMessage]] = (
         write_tool_messages
     )
+    repair_answer: Callable[[ReadAnswer], ReadAnswer] = keep_answer
+    """Changes a read answer where known faults are left out."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """What the body has beside model, prompt, temperature and limit."""
     show_docs: Callable[[Sequence[Mapping[str, object]], Shown], object] = show_docs_as_they_are
@@ -174,7 +181,8 @@ class WrittenDialogue:
 
     def add_answer(self, completion: Completion) -> Completion:
         """Add an answer; its reasoning is not judged where the family cuts it off."""
-        self._answer = self._written.read_answer(completion.text or "")
+        answer = self._written.read_answer(completion.text or "")
+        self._answer = self._written.repair_answer(answer) if self._opening.member.repaired else answer
         self._messages.append(self._answer.message)
         reasoning = completion.reasoning or self._answer.reasoning
         judged = replace(completion, text=self._answer.text, reasoning=reasoning)

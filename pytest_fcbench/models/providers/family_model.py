@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import quote
 
-from pytest_fcbench.codecs.dialogues.families import UNASKED, find_api
+from pytest_fcbench.codecs.dialogues.families import ASKED, UNASKED, find_api
 from pytest_fcbench.codecs.dialogues.replies import read_family_reply
 from pytest_fcbench.codecs.dialogues.written_prompt import MOST_ANSWER_TOKENS
 from pytest_fcbench.config.layers import BY_KEY
@@ -80,7 +80,7 @@ def choose_member(settings: Settings) -> FamilyMember | None:
     official = chosen or find_official_id(settings.model, settings.mode)
     if official is None:
         return None
-    family = find_family(official)
+    family = find_family(official, repaired=settings.repair)
     given = {"mode": settings.mode, "names": settings.names, "syntax": settings.syntax}
     other = {
         name: value for name, value in given.items() if value is not None and value != getattr(family, name)
@@ -88,7 +88,7 @@ def choose_member(settings: Settings) -> FamilyMember | None:
     # What only the form for every server knows is a wish for that form.
     if other and chosen is None:
         return None
-    if family.handler in UNASKED:
+    if family.handler in UNASKED and not (settings.repair and family.handler in ASKED):
         if chosen is None:
             return None
         reason = UNASKED[family.handler]

@@ -135,6 +135,33 @@ def test_granite_3_ends_without_the_mark_of_an_answer() -> None:
     assert show_prompt("ibm-granite/granite-3.2-8b-instruct", repaired=True).endswith(mark)
 
 
+def test_gemma_gets_roles_that_its_template_knows() -> None:
+    told, repaired = (show_prompt("google/gemma-3-27b-it", repaired=each) for each in (False, True))
+    assert "<start_of_turn>assistant\nWell.<end_of_turn>\n<start_of_turn>tool\nlit" in told
+    assert "<start_of_turn>model\nWell.<end_of_turn>\n<start_of_turn>user\nlit" in repaired
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('<function_call> {"name": "no_function", "arguments": {}}', ""),
+        (
+            '<function_call> {"name": "ring", "arguments": {}} <function_call> { "name" : "no_function" }',
+            '<function_call> {"name": "ring", "arguments": {}} ',
+        ),
+        ('<function_call> {"name": "no_functions"}', '<function_call> {"name": "no_functions"}'),
+        ("There is no_function.", "There is no_function."),
+    ],
+)
+def test_granite_20b_ends_a_turn_with_no_function(text: str, kept: str) -> None:
+    for repaired, judged in ((False, text), (True, kept)):
+        dialogue = open_family("ibm-granite/granite-20b-functioncalling", repaired=repaired)
+        dialogue.build_request(0, 0)
+        completion = dialogue.add_answer(Completion(text=text))
+        assert completion.text == judged
+    assert text.strip() in show_body(dialogue)["prompt"]
+
+
 def test_hammer_tells_defaults_once_more_at_each_request() -> None:
     doc = {
         "name": "f",
