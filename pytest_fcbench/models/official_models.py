@@ -6,6 +6,7 @@ leaderboard's tables.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -414,6 +415,12 @@ def find_official_id(model: str, mode: Mode | None) -> str | None:
             if official in _BY_MODEL and (official == name if mode is None else is_asked_in(official, mode)):
                 return official
     return None
+
+
+def list_dated_ids(model: str, mode: Mode) -> list[str]:
+    """List the official ids of a mode that are this one with a date, newest last."""
+    dated = re.compile(rf"{re.escape(model.rpartition('/')[2])}-[\d-]+(-FC)?")
+    return sorted(each for each in _BY_MODEL if dated.fullmatch(each) and is_asked_in(each, mode))
 
 
 def is_asked_in(model: str, mode: Mode) -> bool:

@@ -56,3 +56,22 @@ def test_the_official_vectors_are_missed_where_they_are_official(pack_cache: Pat
 def test_core_misses_nothing(pack_cache: Path) -> None:
     context = make_context(pack_cache, suite=["core"], category=["agentic"])
     assert list_early_notes(context, load(context, "memory_vector") + load(context, "web_search_base")) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "official"),
+    [
+        ({"model": "gpt-4o"}, "gpt-4o-2024-11-20-FC"),
+        ({"model": "openai/gpt-4o", "mode": "prompt"}, "gpt-4o-2024-11-20"),
+        ({"model": "gpt-4o", "as": "chat"}, None),
+        ({"model": "gpt-4o-2024-11-20-FC"}, None),
+        ({"model": "openai/mine"}, None),
+        ({"model": "oracle"}, None),
+    ],
+)
+def test_a_model_without_its_date_is_told_its_official_form(
+    options: dict[str, object], official: str | None, tmp_path: Path
+) -> None:
+    notes = list_early_notes(make_context(tmp_path, **options), [])
+    assert len(notes) == (official is not None)
+    assert official is None or f"the leaderboard asks {official} in a form of its own" in notes[0]
