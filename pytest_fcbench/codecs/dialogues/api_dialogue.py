@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.dialogues.dialogue import Opening
+from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening
 from pytest_fcbench.codecs.dialogues.forms.form import Form, Item, Situation, Spoken
 from pytest_fcbench.codecs.dialogues.plain_log import PlainLog
 from pytest_fcbench.codecs.dialogues.tools import WriteTool, write_nested_tool
@@ -22,9 +22,6 @@ from pytest_fcbench.domain.prompting import Mode, Names
 from pytest_fcbench.domain.transcript import AskModel, Completion, ToolCall, to_wire_message
 
 Parameters: TypeAlias = Mapping[str, object]
-
-TEMPERATURE = 0.001
-"""The official temperature of every family that sends one."""
 
 
 def send_temperature(member: FamilyMember, mode: Mode) -> Parameters:

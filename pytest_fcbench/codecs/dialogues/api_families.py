@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.codecs.dialogues.api_dialogue import (
-    TEMPERATURE,
     ApiFamily,
     Parameters,
     send_temperature,
 )
-from pytest_fcbench.codecs.dialogues.dialogue import Opening
+from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening
 from pytest_fcbench.codecs.dialogues.forms.chat import ChatForm, Repeated, ResultIds
 from pytest_fcbench.codecs.dialogues.forms.cohere import CohereForm
 from pytest_fcbench.codecs.dialogues.forms.converse import ConverseForm

@@ -96,11 +96,6 @@ def _write_item_member(key: str, value: object) -> str:
     if key == "required":
         return _write_required(value)
     if key == "type":
-        kinds = value.upper() if isinstance(value, str) else [str(each).upper() for each in as_list(value)]
+        kinds = [str(each).upper() for each in value] if isinstance(value, list) else str(value).upper()
         return f"type:{write_value(kinds)}"
     return f"{key}:{write_value(value)}"
-
-
-def as_list(value: object) -> list[object]:
-    """Return a list, or an empty one for anything else."""
-    return value if isinstance(value, list) else []

@@ -13,6 +13,9 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Manner, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion
 
+TEMPERATURE = 0.001
+"""The official temperature of every family that sends one, but for a few whose rows say so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:

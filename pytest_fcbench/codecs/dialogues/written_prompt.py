@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pytest_fcbench.codecs import presenting
-from pytest_fcbench.codecs.dialogues.dialogue import Opening
+from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening
 from pytest_fcbench.codecs.dialogues.plain_log import PlainLog
 from pytest_fcbench.codecs.dialogues.templates import OURS, render_prompt
 from pytest_fcbench.codecs.presenting import WireDoc
@@ -50,14 +50,9 @@ def keep_answer(answer: ReadAnswer) -> ReadAnswer:
     return answer
 
 
-def write_tool_message(call: str, text: str) -> ChatMessage:
-    """Write a result as a message of a tool, which is named by the whole call (official)."""
-    return {"role": "tool", "name": call, "content": text}
-
-
 def write_tool_messages(answer: ReadAnswer, calls: Sequence[str], texts: Sequence[str]) -> list[ChatMessage]:
-    """Write a message of a tool for each result."""
-    return [write_tool_message(call, text) for call, text in zip(calls, texts, strict=True)]
+    """Write each result as a message of a tool, which is named by the whole call (official)."""
+    return [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, texts, strict=True)]
 
 
 def keep_messages(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
@@ -162,7 +157,7 @@ class WrittenDialogue:
             "is_repaired": member.repaired,
             **self._written.marks,
         }
-        common = {"model": member.name, "temperature": 0.001, **self._written.parameters}
+        common = {"model": member.name, "temperature": TEMPERATURE, **self._written.parameters}
         if self._written.template is None:
             wire = WireRequest(Api.CHAT, {**common, **self._build_template_inputs()})
         else:
