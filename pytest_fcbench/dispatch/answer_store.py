@@ -24,7 +24,13 @@ from typing import TypeAlias
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.text import escape_surrogates
-from pytest_fcbench.domain.transcript import AskModel, Completion, completion_from_json, completion_to_json
+from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
+    ToolCall,
+    completion_from_json,
+    completion_to_json,
+)
 from pytest_fcbench.models.protocol import Model
 
 _APPLICATION_ID = 0x0FCBE1
@@ -123,8 +129,10 @@ class AnswerStore:
             return None
         answer = json.loads(row[0])
         beside = {name: answer.pop(name) for name in ("latency_s", "input_tokens", "output_tokens")}
-        # Rows of earlier versions have no message.
-        return replace(completion_from_json(answer), message=answer.get("message"), **beside)
+        completion = completion_from_json(answer)
+        # Rows of earlier versions have no message, and no ids of calls.
+        calls = _restore_ids(completion.tool_calls, answer.get("ids", ()))
+        return replace(completion, tool_calls=calls, message=answer.get("message"), **beside)
 
     def put(self, key: str, entry: str, model: str, completion: Completion) -> None:
         """Store a completion; it is on disk when this returns."""
@@ -230,7 +238,19 @@ def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:
     }
     if completion.message is not None:
         answer["message"] = completion.message
+        # The next request names results by them.
+        answer["ids"] = [part.id for part in completion.tool_calls or () if isinstance(part, ToolCall)]
     return key, escape_surrogates(entry), escape_surrogates(model), json.dumps(answer), time.time()
+
+
+def _restore_ids(
+    parts: tuple[ToolCall | str, ...] | None, ids: Sequence[str]
+) -> tuple[ToolCall | str, ...] | None:
+    """Give calls their ids back, in order."""
+    left = iter(ids)
+    return parts and tuple(
+        replace(part, id=next(left, "")) if isinstance(part, ToolCall) else part for part in parts
+    )
 
 
 def _settle_futures(outcomes: Sequence[_Outcome]) -> None:

@@ -114,7 +114,7 @@ MESSAGE = {
 
 def test_an_answer_is_stored_as_it_came(store: AnswerStore) -> None:
     completion = Completion(
-        tool_calls=(ToolCall("f", "{}"),),
+        tool_calls=(ToolCall("f", "{}", "theirs"), "and", ToolCall("g", "{}")),
         finish_reason="length",
         ending=Ending.CUT,
         refusal="no",

@@ -129,6 +129,30 @@ def test_the_served_oracle_is_right_in_the_form_of_each_api(
     assert outcomes["passed"] > 50
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        "gpt-4o-2024-11-20-FC",
+        "claude-haiku-4-5-20251001-FC",
+        "gemini-2.5-flash-FC",
+        "command-a-03-2025-FC",
+        "nova-pro-v1.0",
+        "qwen3-32b-FC",
+        "gpt-4o-2024-11-20",
+    ],
+)
+def test_no_step_of_a_conversation_is_asked_twice(
+    project: Project, model: str, pack_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
+    entries = ("core:multi_turn_base_0", "core:multi_turn_miss_func_0", "core:memory_kv_allotment_0")
+    with served("--model=oracle", f"--as={model}") as api_base:
+        at = f"--fcbench-api-base={api_base}"
+        options = (*entries, "--fcbench-model=openai/oracle", at, f"--fcbench-as={model}")
+        project.run(*options).assert_outcomes(passed=3)
+    project.run(*options, "--fcbench-offline").assert_outcomes(passed=3)
+
+
 def test_a_server_knows_no_request_of_another_family(project: Project) -> None:
     with served("--model=oracle", "--as=gpt-4o-2024-11-20-FC") as api_base:
         options = ("core:parallel_3", "--fcbench-model=openai/oracle", f"--fcbench-api-base={api_base}")
