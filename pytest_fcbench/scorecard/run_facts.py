@@ -82,6 +82,12 @@ class RunFacts:
     """The official model as which the model was asked, and whether known faults were left out; null where it
     was asked in the form that every server takes."""
 
+    @property
+    def manner(self) -> str:
+        """How the model was asked, in words."""
+        asked = f", asked as {self.asked_as}" if self.asked_as else ""
+        return f"{self.mode}, {self.names} names{asked}"
+
 
 @cache
 def make_facts_adapter() -> TypeAdapter[RunFacts]:

@@ -84,8 +84,7 @@ def _write_few_entries(facts: RunFacts, records: Sequence[Record], explain: Expl
 
 
 def _write_facts(facts: RunFacts) -> Iterator[str]:
-    asked = f", asked as {facts.asked_as}" if facts.asked_as else ""
-    yield f"model {facts.model} ({facts.mode}, {facts.names} names{asked}), profile {facts.profile}"
+    yield f"model {facts.model} ({facts.manner}), profile {facts.profile}"
     yield from (f"suite {name_suite(name, told)}" for name, told in facts.suites.items())
     if facts.shard:
         yield f"shard {facts.shard}: only a part of the entries"

@@ -98,9 +98,7 @@ def summarise_run(model: Model) -> str:
     suites = ", ".join(f"{name} {suite['version']}" for name, suite in told.suites.items())
     # The day only: the facts of the run have the time.
     when = [] if card.created_s is None else [format_time(card.created_s).partition(" ")[0]]
-    return make_printable(
-        " · ".join((f"{told.mode}, {told.names} names", suites, f"fcbench {told.fcbench}", *when))
-    )
+    return make_printable(" · ".join((told.manner, suites, f"fcbench {told.fcbench}", *when)))
 
 
 def list_facts(model: Model) -> Iterator[tuple[str, str]]:
@@ -220,7 +218,7 @@ def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profil
     manners: dict[str, dict[str, Model]] = {}
     for model in shown:
         told = model.scorecard.facts
-        manner = f"{told.mode}, {told.names} names, {told.syntax}"
+        manner = f"{told.manner}, {told.syntax}"
         manners.setdefault(told.model, {}).setdefault(manner, model)
     for name, asked in manners.items():
         found = {row.name: [row.scores[model.series] for model in asked.values()] for row in rows}
