@@ -123,11 +123,11 @@ def list_families(word: str | None) -> list[str]:
 
 def _describe_asking(handler: str) -> str:
     """Describe where the models of an official class are asked, and which variables hold a key."""
-    if (api := find_api(handler)) is None:
+    if handler in UNASKED:
         return f"not asked: {UNASKED[handler]}"
     vendor = find_vendor(handler)
     place = vendor.base or "a server of your own"
-    return f"asked by {api} at {place}, key in {' or '.join(vendor.keys) or 'no variable'}"
+    return f"asked by {find_api(handler)} at {place}, key in {' or '.join(vendor.keys) or 'no variable'}"
 
 
 def _find_price(official: str) -> Price | None:
