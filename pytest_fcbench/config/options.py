@@ -312,6 +312,15 @@ class Settings:
         of_model=True,
         of_judge=True,
     )
+    max_pause_s: float = option(
+        "SECONDS",
+        "longest pause that an endpoint may ask for (Retry-After)",
+        key="max_pause",
+        default="60",
+        positive=True,
+        of_model=True,
+        of_judge=True,
+    )
     timeout_s: float = option(
         "SECONDS",
         "time limit for one answer",

@@ -52,6 +52,8 @@ class Limits:
     """The number of times that a failed call is repeated."""
     timeout_s: float = 600.0
     """The longest wait for one answer."""
+    max_pause_s: float = 60.0
+    """The longest wait that an endpoint may ask for."""
     wait_s: float = 0.0
     """The longest wait for an endpoint that cannot be reached before the first answer."""
     concurrency: int | None = None
@@ -208,9 +210,11 @@ class LimitedModel:
         """Call until a try works.
 
         When nothing at all has worked during all tries of a call, the endpoint counts as down, and calls are
-        made only once until one works again.
+        made only once until one works again. An endpoint that asks for a longer pause than allowed is asked
+        again once, after the longest pause, and no other call waits for it.
         """
         signs_of_life = self._signs_of_life
+        has_paused_longest = False
         for attempt in range(1, self.limits.retries + 2):
             try:
                 promised = await self.ledger.promise(request)
@@ -220,7 +224,11 @@ class LimitedModel:
                 finally:
                     await self.ledger.settle(promised, paid_for)
             except CallError as error:
-                last = attempt > self.limits.retries
+                pause_s = error.retry_after_s
+                is_too_long = pause_s is not None and pause_s > self.limits.max_pause_s
+                if is_too_long:
+                    error = error.with_reason(self._describe_long_pause(error))
+                last = attempt > self.limits.retries or (is_too_long and has_paused_longest)
                 self._down |= error.transient and last and self._signs_of_life == signs_of_life
                 # The preflight reports a wrong address early, so such a first call is not repeated.
                 unreachable = error.cause == "connection" and not self.decided.is_set()
@@ -228,11 +236,13 @@ class LimitedModel:
                 if not error.transient:
                     self._note_sign_of_life()
                 if not error.transient or last or self._down or unreachable:
-                    raise
-                wait_s = backoff(attempt, error.retry_after_s, self._random)
-                if error.cause == "rate_limit" and error.retry_after_s is not None:
+                    raise error from None
+                if is_too_long:
+                    has_paused_longest, pause_s = True, self.limits.max_pause_s
+                elif error.cause == "rate_limit" and pause_s is not None:
                     # The endpoint speaks to all calls, not to this one.
-                    self._held_until = max(self._held_until, _now() + error.retry_after_s)
+                    self._held_until = max(self._held_until, _now() + pause_s)
+                wait_s = backoff(attempt, pause_s, self._random)
                 self._pauses[(pause := object())] = Pause(error.cause, attempt, time.monotonic() + wait_s)
                 try:
                     await asyncio.sleep(wait_s)
@@ -242,6 +252,13 @@ class LimitedModel:
                 self._note_sign_of_life()
                 return completion
         raise AssertionError("the last attempt returns or raises")
+
+    def _describe_long_pause(self, error: CallError) -> str:
+        assert error.retry_after_s is not None
+        return (
+            f"a pause of {error.retry_after_s:,.0f} s was asked for, longer than "
+            f"--fcbench-max-pause={self.limits.max_pause_s:g} allows: {error.reason}"
+        )
 
     def _note_sign_of_life(self) -> None:
         self._signs_of_life += 1

@@ -132,6 +132,7 @@ class ModelStack:
             rpm=settings.rpm and settings.rpm * self._share,
             tpm=settings.tpm and settings.tpm * self._share,
             retries=settings.retries,
+            max_pause_s=settings.max_pause_s,
             timeout_s=settings.timeout_s,
             concurrency=self._concurrency_of(settings),
         )

@@ -367,7 +367,7 @@ def test_those_who_wait_for_their_turn_are_held_too() -> None:
 
 
 def test_the_longest_of_several_requests_to_wait_counts() -> None:
-    fake = FakeModel([make_429(100), make_429(1)], takes=[0.1, 0.2])
+    fake = FakeModel([make_429(50), make_429(1)], takes=[0.1, 0.2])
 
     async def main() -> None:
         model = LimitedModel(fake)
@@ -377,7 +377,7 @@ def test_the_longest_of_several_requests_to_wait_counts() -> None:
 
     running(main)
     assert fake.starts[:2] == [0, 0]
-    assert min(fake.starts[2:]) >= 100.1 - 1e-6
+    assert min(fake.starts[2:]) >= 50.1 - 1e-6
 
 
 def test_it_is_held_again_when_the_endpoint_says_so_again() -> None:
@@ -410,6 +410,46 @@ def test_other_failures_hold_only_their_own_call(error: CallError) -> None:
         await first
 
     running(main)
+
+
+@pytest.mark.parametrize("asked_s", [61, 999_999_999])
+def test_a_longer_pause_than_allowed_holds_nobody_else(asked_s: float) -> None:
+    fake = FakeModel([make_429(asked_s), *[ANSWER] * 3, make_429(asked_s)])
+
+    async def main() -> None:
+        model = LimitedModel(fake)
+        first = asyncio.create_task(expect_failure(ask_model(model)))
+        await clock.let_tasks_settle()
+        for number in range(1, 4):
+            await ask_model(model, number)
+        assert clock.read_clock() == 0
+        assert model.trouble is not None
+        error = await first
+        assert error.cause == "rate_limit"
+        told = f"a pause of {asked_s:,} s was asked for, longer than --fcbench-max-pause=60 allows: "
+        assert error.reason.startswith(told)
+
+    running(main)
+    assert len(fake.starts) == 5
+    assert 60 <= fake.starts[-1] <= 66
+
+
+def test_an_endpoint_that_asks_for_years_ends_the_run_soon() -> None:
+    """As a whole it counts as down, so that no further entry waits for it."""
+    fake = FakeModel([make_429(1e9) for _ in range(200)])
+    model = LimitedModel(fake, Limits(max_pause_s=10))
+    causes = list_causes(clock.run_coroutine(ask_many(model, 50)))
+    assert set(causes) == {"rate_limit"}
+    assert max(fake.starts) <= 11
+    causes = list_causes(clock.run_coroutine(ask_many_from(model, 60)))
+    assert causes == ["rate_limit"]
+
+
+def test_a_pause_may_be_allowed_to_be_longer() -> None:
+    fake = FakeModel([make_429(300)])
+    clock.run_coroutine(ask_model(LimitedModel(fake, Limits(max_pause_s=300))))
+    assert len(fake.starts) == 2
+    assert fake.starts[1] >= 300
 
 
 def test_a_wait_of_nothing_is_no_wait() -> None:

@@ -8,11 +8,15 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.suites import core
+from tests.loopback import Body, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project
 from tests.served import served, stats
 
@@ -304,3 +308,25 @@ def test_a_failure_is_found_again_by_its_name(project: Project) -> None:
     assert run("--lf", *options).parseoutcomes()["failed"] == len(NAMES)
     for test in tests:
         assert run(test["nodeid"], *options[1:]).parseoutcomes()["failed"] == 1
+
+
+# Endpoints
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_one_reply_that_asks_for_years_costs_one_entry(project: Project, workers: tuple[str, ...]) -> None:
+    entries = core.open_suite(Path()).load(CATEGORIES["simple_python"])
+    evil = entries[3].turns[0][-1].content
+
+    def answer_or_delay(asked: Body) -> Reply:
+        if evil not in json.dumps(asked, ensure_ascii=False):
+            return make_message_reply("ok")
+        return replace(make_error_reply(429, "slow down"), headers={"Retry-After": "999999999"})
+
+    with serve_answers(answer_or_delay) as endpoint:
+        at = f"--fcbench-api-base={endpoint.api_base}"
+        options = (SOME, "--fcbench-model=mine", at, "--fcbench-max-pause=0.1", "--fcbench-no-preflight")
+        result = project.run(*options, *workers)
+    result.assert_outcomes(failed=14, errors=1)
+    result.stdout.fnmatch_lines(["*core:simple_python_3: a pause of 999,999,999 s was asked for*"])
+    assert "longer than --fcbench-max-pause=0.1 allows" in (project.path / "scorecard.json").read_text()
