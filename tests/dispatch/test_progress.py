@@ -7,6 +7,7 @@ import pty
 import termios
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,9 +166,17 @@ def _read_terminal(rows: int, show: Callable[[Screen], None], capfd: pytest.Capt
             screen = Screen()
         finally:
             os.dup2(kept, 1)
+    os.close(kept)
     show(screen)
     screen.close()
-    return os.read(ours, 5000).decode()
+    os.close(terminal)
+    # One read may return a part of what was written; the terminal ends with an error once nobody has it open.
+    read = b""
+    with suppress(OSError):
+        while part := os.read(ours, 5000):
+            read += part
+    os.close(ours)
+    return read.decode()
 
 
 def test_a_terminal_shows_a_line_for_each_group_and_renews_them(capfd: pytest.CaptureFixture[str]) -> None:
