@@ -1,4 +1,4 @@
-"""What a model is sent about an entry and what it answered, read again from stored answers."""
+"""List the requests of a conversation and their answers, by repeating it with stored answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_fcbench.run.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request to the model under test, and its answer; None where no answer is stored."""
+    """A request to the model under test and its stored answer; ``answer`` is None where none is stored."""
 
     request: AskModel
     answer: Completion | None = None
