@@ -27,7 +27,8 @@ def read_choice(choice: Mapping[str, object], usage: object, secrets: Sequence[s
     Secrets are masked in all of it: an endpoint that repeats a key must not bring it into a file. Raises
     ``CallError`` for a choice without a message.
     """
-    message = mask_secrets_within(choice.get("message"), secrets)
+    choice = {name: mask_secrets_within(member, secrets) for name, member in choice.items()}
+    message = choice.get("message")
     if not isinstance(message, Mapping):
         raise CallError("garbled", "the endpoint answered a choice without a message", transient=True)
     content, calls = message.get("content"), message.get("tool_calls")

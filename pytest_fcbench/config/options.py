@@ -119,7 +119,7 @@ class ModelFlags:
     api_key_env: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Settings:
     """The settings of a run: options by group, then values derived from them and from the environment.
 
@@ -384,8 +384,8 @@ class Settings:
     """The names of ``parameters`` that the user chose; the others have their defaults."""
     own: Mapping[str, Path]
     """The paths of a team's own suites by name."""
-    api_key: str | None = field(repr=False)
-    similarity_api_key: str | None = field(repr=False)
+    api_key: str | None
+    similarity_api_key: str | None
     price: Price | None
     """The price of the model in fcbench.yaml, or None."""
     similarity_price: Price | None
@@ -401,6 +401,10 @@ class Settings:
         """The parameters that go into every request beside messages and tools."""
         named = {each.key: getattr(self, each.name) for each in OPTIONS if each.in_request}
         return {key: value for key, value in named.items() if value is not None} | dict(self.param)
+
+    def __repr__(self) -> str:
+        # pytest shows the values of variables with ``--showlocals``; parameters can hold keys.
+        return f"<Settings of {self.model}>"
 
     @property
     def live(self) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import parse_qsl, quote, urlsplit
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
@@ -14,18 +16,59 @@ _SECRET_TEXT = re.compile(
 _SHORTEST = 6
 _LONG = 16
 """Characters of a key that no honest answer contains by chance."""
+_MIXED = 8
+"""The same where letters and digits are mixed, as in no word."""
 
 
 def list_secrets(*secrets: str) -> list[str]:
     """List the given secrets and the values of secret-looking environment variables, longest first."""
     named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
+    return _order_secrets([*named, *secrets])
+
+
+def _order_secrets(secrets: Iterable[str]) -> list[str]:
     # Longest first: a secret can be the beginning of another one, whose rest would stay readable.
-    return sorted({*named, *secrets}, key=len, reverse=True)
+    return sorted(set(secrets), key=len, reverse=True)
 
 
 def list_long_secrets(*secrets: str) -> list[str]:
     """List the known secrets that can be removed from a model's answer without changing an honest one."""
     return [secret for secret in list_secrets(*secrets) if len(secret) >= _LONG]
+
+
+def list_request_secrets(
+    key: str | None, address: str | None, parameters: Mapping[str, object], *, also: Iterable[str] = ()
+) -> list[str]:
+    """List what a request carries that must not come back in an answer, and ``also``, longest first.
+
+    These are the key, the values of headers that the user adds, and the texts in the query of the address and
+    in ``extra_body``. Left out is what an honest answer may contain: texts below eight characters, and below
+    sixteen unless they mix letters and digits (a placeholder such as ``lm-studio``, a date).
+
+    The values of secret-looking environment variables are among them if they have sixteen characters.
+    """
+    headers, given = parameters.get("extra_headers"), parameters.get("api_key")
+    carried = [key, given, *(headers.values() if isinstance(headers, Mapping) else ())]
+    query = [value for _, value in parse_qsl(urlsplit(address or "").query)]
+    texts = _list_texts([*carried, *query, parameters.get("extra_body")])
+    secrets = [part for text in texts for part in (text, *text.split()) if _is_no_word(part)]
+    # A secret comes back in the form in which JSON or an address writes it, too.
+    forms = ((each, json.dumps(each)[1:-1], quote(each, safe="")) for each in secrets)
+    return _order_secrets([*also, *list_long_secrets(), *(form for each in forms for form in each)])
+
+
+def _list_texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list)):
+        for member in value.values() if isinstance(value, Mapping) else value:
+            yield from _list_texts(member)
+
+
+def _is_no_word(text: str) -> bool:
+    """Tell whether a text is long enough, or odd enough, for a secret."""
+    is_mixed = any(map(str.isalpha, text)) and any(map(str.isdigit, text))
+    return len(text) >= (_MIXED if is_mixed else _LONG)
 
 
 def mask_secrets(text: str, secrets: Iterable[str]) -> str:
@@ -36,11 +79,14 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def mask_secrets_within(value: object, secrets: Sequence[str]) -> object:
-    """Replace each of these secrets in all texts of a JSON value."""
+    """Replace each of these secrets in all texts of a JSON value, names of members among them."""
     if isinstance(value, str):
         return mask_secrets(value, secrets)
     if isinstance(value, Mapping):
-        return {str(name): mask_secrets_within(member, secrets) for name, member in value.items()}
+        return {
+            mask_secrets(str(name), secrets): mask_secrets_within(member, secrets)
+            for name, member in value.items()
+        }
     if isinstance(value, list):
         return [mask_secrets_within(member, secrets) for member in value]
     return value

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers.litellm import build_call, describe_failure, import_litellm
@@ -43,7 +44,9 @@ class EmbeddingModel:
         try:
             reply: object = await import_litellm().aembedding(**asked)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
-            raise describe_failure(self.id, error, self.api_key) from None
+            raise describe_failure(
+                self.id, error, list_request_secrets(self.api_key, self.api_base, self.parameters)
+            ) from None
         sides: dict[object, list[list[float]]] = {"made": [], "expected": []}
         for vector, message in zip(self._read_vectors(reply, len(texts)), request.messages, strict=True):
             sides[message["role"]].append(vector)

@@ -16,6 +16,7 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError, UsageError
+from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
@@ -51,6 +52,15 @@ class _TimeoutSettings(Protocol):
 
 
 _TIME_LIMIT = pytest.StashKey[_TimeLimit]()
+
+
+def mask_report(report: pytest.TestReport, secrets: Sequence[str]) -> None:
+    """Mask secrets in the traceback of a report, which then has no colours, and in what was captured."""
+    text = str(report.longrepr)
+    if (masked := mask_secrets(text, secrets)) != text:
+        report.longrepr = masked
+    report.sections = [(title, mask_secrets(told, secrets)) for title, told in report.sections]
+
 
 BENCHMARK = pytest.StashKey["Benchmark"]()
 
@@ -230,6 +240,12 @@ class Benchmark:
         except RunStoppedError as error:
             self.item.session.shouldstop = error.reason
             raise
+        except NotScoredError as error:
+            if error.__cause__ is None:
+                # The reason says it all; the frames of the call hold headers and keys, which a traceback with
+                # the values of variables would show.
+                raise error.with_traceback(None) from None
+            raise
         self.item.stash[TRANSCRIPT] = transcript
         return transcript
 
@@ -266,6 +282,8 @@ class Benchmark:
         if message and (crash := getattr(report.longrepr, "reprcrash", None)):
             crash.message = message
             self._add_explanation(item, report)
+        if report.failed:
+            mask_report(report, self.context.secrets)
         if call.when == "teardown":
             # Reports carry both, and a rerun starts from nothing.
             if TRANSCRIPT in item.stash:

@@ -15,6 +15,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.path_runner import find_runner
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Manner, Mode
+from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.transcript import BUILTIN, Completion, Conversation, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.matchers.golden_path.assignment import MEASURES
@@ -22,6 +23,7 @@ from pytest_fcbench.models import registry, sentence_vectors
 from pytest_fcbench.models.price_table import known_price
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen
+from pytest_fcbench.models.providers.openai_compatible import find_endpoint
 from pytest_fcbench.models.sentence_vectors import AUTO, INSTALL, SentenceModel
 from pytest_fcbench.models.web import refuse_search
 from pytest_fcbench.run.selection import Selection
@@ -51,6 +53,15 @@ class RunContext:
     def model(self) -> Model:
         """The model under test, without limits. Raises ``UsageError``."""
         return self.chosen.model
+
+    @cached_property
+    def secrets(self) -> Sequence[str]:
+        """The secrets of the run, longest first, which no report may contain. Raises ``UsageError``."""
+        settings = self.settings
+        endpoint = find_endpoint(settings)
+        key = endpoint.api_key if endpoint else settings.api_key
+        of_similarity = list_request_secrets(settings.similarity_api_key, settings.similarity_api_base, {})
+        return list_request_secrets(key, settings.api_base, settings.parameters, also=of_similarity)
 
     @property
     def manner(self) -> Manner:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.domain.redaction import list_long_secrets, mask_secrets_within, redact_secrets
+from pytest_fcbench.domain.redaction import (
+    list_long_secrets,
+    list_request_secrets,
+    mask_secrets_within,
+    redact_secrets,
+)
 
 SECRET = "v9-Qz.77_hidden"
 
@@ -114,6 +119,36 @@ def test_secrets_are_masked_in_every_text_of_a_value_and_nothing_else() -> None:
     value = {"a": [f"1 {SECRET}", None, 3, True], SECRET: {"b": f"{SECRET}{SECRET}"}, "c": 1.5}
     assert mask_secrets_within(value, [SECRET]) == {
         "a": ["1 ***", None, 3, True],
-        SECRET: {"b": "******"},
+        "***": {"b": "******"},
         "c": 1.5,
     }
+
+
+def list_own_secrets(key: str | None = None, address: str | None = None, **parameters: object) -> list[str]:
+    return list_request_secrets(key, address, parameters)
+
+
+@pytest.mark.parametrize(
+    "secrets",
+    [
+        pytest.param(list_own_secrets("mixed123"), id="key"),
+        pytest.param(list_own_secrets(None, None, api_key="mixed123"), id="key among the parameters"),
+        pytest.param(list_own_secrets(None, "http://127.0.0.1/v1?sig=mixed123&v=1"), id="query"),
+        pytest.param(list_own_secrets(extra_headers={"X-Own": "mixed123"}), id="header"),
+        pytest.param(list_own_secrets(extra_headers={"X-Own": "Basic mixed123"}), id="part of a header"),
+        pytest.param(list_own_secrets(extra_body={"a": [{"b": "mixed123"}]}), id="body"),
+    ],
+)
+def test_what_a_request_carries_is_a_secret(secrets: list[str]) -> None:
+    assert "mixed123" in secrets
+
+
+@pytest.mark.parametrize("harmless", ["lm-studio", "short1", "2026-11-24", "12345678", "anything"])
+def test_what_an_honest_answer_may_contain_is_no_secret(harmless: str) -> None:
+    secrets = list_own_secrets(harmless, f"http://127.0.0.1/v1?v={harmless}", extra_body={"a": harmless})
+    assert harmless not in secrets
+
+
+def test_a_secret_is_known_in_the_forms_of_json_and_of_addresses() -> None:
+    secrets = list_own_secrets('qu"ote/77')
+    assert {'qu"ote/77', 'qu\\"ote/77', "qu%22ote%2F77"} <= set(secrets)

@@ -10,8 +10,8 @@ from functools import cached_property
 
 from pytest_fcbench.codecs.presenting import answer_unreadable_calls
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.redaction import list_long_secrets, mask_secrets_within, redact_secrets
+from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets_within, redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers.failures import write_in_one_line
 
@@ -27,6 +27,10 @@ class RequestRefusedError(CallError):
         super().__init__("bad_request", reason)
         self.message = message
 
+    def __reduce__(self) -> tuple[type[NotScoredError], tuple[str, str]]:
+        # A worker of xdist needs no explanation, which the reason holds in short.
+        return CallError, (self.cause, self.reason)
+
 
 @dataclass
 class EndpointModel(ABC):
@@ -37,8 +41,8 @@ class EndpointModel(ABC):
     """
 
     id: str
-    parameters: dict[str, object]
-    api_base: str | None = None
+    parameters: dict[str, object] = field(repr=False)
+    api_base: str | None = field(default=None, repr=False)
     api_key: str | None = field(default=None, repr=False)
     timeout_s: float = 600.0
     tag: bool = False
@@ -114,7 +118,7 @@ class EndpointModel(ABC):
 
     def mask_parts(self, parts: Mapping[str, object]) -> Mapping[str, object]:
         """Return the parts of a request without secrets; what the user puts into headers is taken for one."""
-        masked = {name: mask_secrets_within(value, self.answer_secrets) for name, value in parts.items()}
+        masked = {name: mask_secrets_within(value, self.secrets) for name, value in parts.items()}
         for name in parts.keys() & {"headers", "extra_headers"}:
             given = self.parameters.get("extra_headers")
             secret = {*_KEY_HEADERS, *(given if isinstance(given, Mapping) else ())}
@@ -136,10 +140,9 @@ class EndpointModel(ABC):
 
     def build_reason(self, message: str) -> str:
         """Return the reason of a failed call: the model and the message in one line, without secrets."""
-        return f"{self.id}: {write_in_one_line(message, self.api_key)}"
+        return f"{self.id}: {write_in_one_line(message, self.secrets)}"
 
     @cached_property
-    def answer_secrets(self) -> list[str]:
-        """The secrets that are removed from answers: long ones, which no honest answer contains."""
-        given = self.parameters.get("api_key")
-        return list_long_secrets(self.api_key or "", given if isinstance(given, str) else "")
+    def secrets(self) -> list[str]:
+        """The secrets of a request, which are removed from answers and from errors."""
+        return list_request_secrets(self.api_key, self.api_base, self.parameters)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
 
 from pytest_fcbench.domain.redaction import redact_secrets
@@ -68,10 +68,10 @@ def read_error_message(body: bytes) -> str:
 _LONGEST_REASON = 300
 
 
-def write_in_one_line(message: str, secret: str | None) -> str:
+def write_in_one_line(message: str, secrets: Iterable[str] = ()) -> str:
     """Write the message of an endpoint as at most 300 characters in one line, without secrets."""
     # Secrets first: half a secret would not be recognised.
-    return shorten_middle(redact_secrets(" ".join(message.split()), secret or ""), _LONGEST_REASON)
+    return shorten_middle(redact_secrets(" ".join(message.split()), *secrets), _LONGEST_REASON)
 
 
 _OVERFLOW = re.compile(

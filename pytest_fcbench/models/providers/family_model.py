@@ -191,7 +191,7 @@ class FamilyModel(OpenAICompatibleModel):
             told = read_error_message(json.dumps(value).encode())
             # Responses have a member for an error, which is null in good ones.
             raise CallError("endpoint", f"the endpoint answered an error: {told}", transient=True)
-        return cast("Mapping[str, object]", mask_secrets_within(value, self.answer_secrets))
+        return cast("Mapping[str, object]", mask_secrets_within(value, self.secrets))
 
     async def _limit_answer(self, prompt: str) -> int:
         """Return the official limit of an answer: what the context leaves, and never more than 4,096."""

@@ -290,6 +290,6 @@ async def request_json(
         return value
     except CallError as error:
         # An endpoint may repeat the key that it was sent.
-        words = write_in_one_line(error.reason, secret)
+        words = write_in_one_line(error.reason, [secret] if secret else [])
         hint = f"; {hints[error.cause]}" if hints and error.cause in hints else ""
         raise error.with_reason(f"{about}: {words}{hint}") from None

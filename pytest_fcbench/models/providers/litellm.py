@@ -83,9 +83,9 @@ class LitellmModel(EndpointModel):
                 reply = litellm.stream_chunk_builder([chunk async for chunk in reply])
         # Before BadRequestError, of which it is a kind.
         except litellm.exceptions.ContextWindowExceededError as error:
-            return Completion(text=_shorten(error, self.api_key), fault=Fault.OVERFLOW)
+            return Completion(text=_shorten(error, self.secrets), fault=Fault.OVERFLOW)
         except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
-            told = describe_failure(self.id, error, self.api_key)
+            told = describe_failure(self.id, error, self.secrets)
             if is_context_overflow(400, str(error)):
                 return Completion(text=told.reason, fault=Fault.OVERFLOW)
             if told.cause != "bad_request":
@@ -94,11 +94,11 @@ class LitellmModel(EndpointModel):
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             # litellm refuses some answers that a server did give, such as content in parts.
             if (original := _find_original_reply(originals)) is None:
-                raise describe_failure(self.id, error, self.api_key) from None
+                raise describe_failure(self.id, error, self.secrets) from None
             choice, usage = original
-            completion = read_choice(choice, usage, self.answer_secrets)
+            completion = read_choice(choice, usage, self.secrets)
             return replace(completion, latency_s=time.perf_counter() - started)
-        return _read_completion(reply, originals, time.perf_counter() - started, self.answer_secrets)
+        return _read_completion(reply, originals, time.perf_counter() - started, self.secrets)
 
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return what litellm is asked to send; the body that it makes of that is its own."""
@@ -123,7 +123,7 @@ class LitellmModel(EndpointModel):
         return asked
 
 
-def describe_failure(model: str, error: Exception, api_key: str | None) -> CallError:
+def describe_failure(model: str, error: Exception, secrets: Sequence[str]) -> CallError:
     """Return litellm's error of a failed call as ours: its cause, and whether trying again may help."""
     status = getattr(error, "status_code", None)
     # The error and those that it came from, which litellm wraps several times.
@@ -151,14 +151,14 @@ def describe_failure(model: str, error: Exception, api_key: str | None) -> CallE
     if isinstance(headers, Mapping) and isinstance(value := headers.get("retry-after"), str):
         sent = headers.get("date")
         wait_s = parse_retry_after(value, sent if isinstance(sent, str) else None)
-    reason = f"{model}: {_shorten(error, api_key)}"
+    reason = f"{model}: {_shorten(error, secrets)}"
     return CallError(cause, reason, transient=transient, retry_after_s=wait_s)
 
 
-def _shorten(error: Exception, api_key: str | None) -> str:
+def _shorten(error: Exception, secrets: Sequence[str]) -> str:
     # Some messages of litellm end in a traceback, with paths of this machine.
     words = str(error).partition("Traceback (most recent call last)")[0]
-    return write_in_one_line(words, api_key) or type(error).__name__
+    return write_in_one_line(words, secrets) or type(error).__name__
 
 
 # litellm passes these on as errors of the server, some with status 500, so they would be tried for minutes.

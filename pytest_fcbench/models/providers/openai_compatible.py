@@ -166,7 +166,7 @@ class OpenAICompatibleModel(EndpointModel):
             if reply.status != 200:
                 return await self._read_failure(reply)
             kind = reply.headers.get("Content-Type", "")
-            return read_reply(reply.body, latency_s, self.answer_secrets, kind)
+            return read_reply(reply.body, latency_s, self.secrets, kind)
         except RequestRefusedError:
             raise
         except CallError as error:

@@ -1,0 +1,1 @@
+"""Runs against servers that lie, shout, stall and repeat what they should not; all on loopback."""
