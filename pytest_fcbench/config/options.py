@@ -312,6 +312,13 @@ class Settings:
         of_model=True,
         of_judge=True,
     )
+    max_answer: int = option(
+        "N",
+        "longest answer that is read, in characters",
+        default="1000000",
+        positive=True,
+        of_model=True,
+    )
     max_pause_s: float = option(
         "SECONDS",
         "longest pause that an endpoint may ask for (Retry-After)",

@@ -44,6 +44,8 @@ class Fault(StrEnum):
 
     OVERFLOW = "context_overflow"
     """The request did not fit into the model's context: the model's own failure."""
+    TOO_LARGE = "too_large"
+    """The answer is longer than the run allows: the model's own failure."""
     INFERENCE_ERROR = "inference_error"
     """A result file has the error of a failed call in place of an answer."""
     OTHER_TURNS = "other_number_of_turns"

@@ -33,9 +33,9 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import Answers, Entry
 from pytest_fcbench.domain.reasoning import drop_reasoning
-from pytest_fcbench.domain.transcript import WEBS, Fault, Transcript, completion_to_json
+from pytest_fcbench.domain.transcript import WEBS, Transcript, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
-from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
+from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_LAST_MESSAGE = "agentic:no_last_message"
@@ -125,8 +125,8 @@ def _standardize(text: str) -> str:
 def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str]) -> Verdict:
     if unscored := find_unscored_cause(entry, transcript):
         return unscored
-    if transcript.last.fault is Fault.OVERFLOW:
-        return OVERFLOW
+    if failed := judge_fault(transcript.last):
+        return failed
     last = transcript.turns[-1][-1]
     text = drop_reasoning(last.completion.text or "")
     # Carried-out calls in the last step mean that the conversation was ended before an answer.

@@ -53,12 +53,12 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.domain.prompting import Names
-from pytest_fcbench.domain.transcript import Call, Fault, Transcript
+from pytest_fcbench.domain.transcript import Call, Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.matchers import ast
 from pytest_fcbench.matchers.ast.corrected import fail_without_calls, find_unmatched_row
-from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
+from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 
 LIVE_ONLY = "live_only"
 """Cause where only a web API knows the result of a call."""
@@ -90,8 +90,8 @@ def judge(entry: Entry, transcript: Transcript, execute: Execute) -> Judgement:
             if entry.set_aside:
                 cause, reason = SET_ASIDE, entry.set_aside
         return Judgement.same_in_both(NotScored(cause, reason))
-    if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(OVERFLOW, unscored or OVERFLOW)
+    if failed := judge_fault(transcript.last):
+        return Judgement(failed, unscored or failed)
     judged = _Judged(entry, expected, lambda calls: execute(calls, truth.recorded, truth.own))
     verdicts = Judgement(
         _judge_officially(judged, transcript), unscored or _judge_corrected(judged, transcript)

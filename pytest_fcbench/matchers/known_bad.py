@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.transcript import Fault, Transcript
+from pytest_fcbench.domain.transcript import Completion, Fault, Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored
 
-OVERFLOW = Failed(Fault.OVERFLOW, "the request did not fit into the model's context")
+_OWN_FAULTS = {
+    Fault.OVERFLOW: Failed(Fault.OVERFLOW, "the request did not fit into the model's context"),
+    Fault.TOO_LARGE: Failed(Fault.TOO_LARGE, "the answer is longer than --fcbench-max-answer allows"),
+}
+"""The verdicts on faults that are the model's own."""
+
+
+def judge_fault(completion: Completion) -> Failed | None:
+    """Return the corrected verdict on an answer whose fault is the model's own, None for any other."""
+    return _OWN_FAULTS.get(completion.fault) if completion.fault else None
 
 
 def find_unscored_cause(entry: Entry, transcript: Transcript) -> NotScored | None:

@@ -15,7 +15,7 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_
 from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.entry import Entry, NoCall
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.transcript import Call, Fault, Transcript
+from pytest_fcbench.domain.transcript import Call, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
 from pytest_fcbench.matchers.ast.official import (
     fail_missing_required,
@@ -23,7 +23,7 @@ from pytest_fcbench.matchers.ast.official import (
     fail_wrong_value,
     show_value,
 )
-from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
+from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
@@ -35,8 +35,8 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     official = judge_reading(strict, forbidden=forbidden)
     if unscored:
         return Judgement(official, unscored)
-    if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(official, OVERFLOW)
+    if failed := judge_fault(transcript.last):
+        return Judgement(official, failed)
     offer = Offer(entry.functions, transcript.prompting.names)
     lenient = read_corrected(transcript.last, transcript.prompting.syntax, Language.PYTHON, offer)
     return Judgement(official, _judge_leniently(entry, lenient, forbidden=forbidden))

@@ -43,12 +43,12 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.codecs.execution_text import read_call_texts
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse
 from pytest_fcbench.domain.function_doc import Language
-from pytest_fcbench.domain.transcript import Fault, Transcript
+from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Perform, Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.matchers.ast.corrected import fail_without_calls
 from pytest_fcbench.matchers.execution import LIVE_ONLY, is_number, write_call
-from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
+from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 
 _CHECKER = "executable_checker_rest"
 _DECODER = "executable_decoder"
@@ -67,8 +67,8 @@ def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
         return Judgement.same_in_both(unscored)
     assert isinstance(response, Responded)
     corrected = find_unscored_cause(entry, transcript)
-    if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(OVERFLOW, corrected or OVERFLOW)
+    if failed := judge_fault(transcript.last):
+        return Judgement(failed, corrected or failed)
     recorded = response.body if truth.recorded is None else truth.recorded
     return Judgement(
         _judge_officially(transcript, _Truth(truth.call, response, json.loads(recorded)), perform),

@@ -47,7 +47,7 @@ from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
-from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
+from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.matchers.state_difference import find_differences
 
 Fresh: TypeAlias = Callable[[Entry], Environments]
@@ -70,9 +70,9 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
         return Judgement(ended, unscored or ended)
     if transcript.last.fault:
         error = Failed("multi_turn:inference_error", f"the model's call failed: {transcript.last.text}")
-        overflow = transcript.last.fault is Fault.OVERFLOW
         judged = [
-            count_right_turns(each, 0, len(entry.turns)) for each in (error, OVERFLOW if overflow else error)
+            count_right_turns(each, 0, len(entry.turns))
+            for each in (error, judge_fault(transcript.last) or error)
         ]
         return Judgement(judged[0], unscored or judged[1])
     made = list_calls(transcript)

@@ -17,6 +17,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.models import registry
+from pytest_fcbench.models.answer_limit import BoundedModel
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, RecordingModel, WebModel
@@ -83,6 +84,9 @@ class ModelStack:
                 )
                 self._stored[Party.MODEL] = self.stored
             model, others = self.stored or context.model, self._open_auxiliary_models()
+            if self.stored:
+                # In front of the store: what is in there can be judged with another limit later.
+                model = BoundedModel(self.stored, settings.max_answer)
             self.everyone: Model = Parties(model, others) if others else model
             """The model that passes each request to the party that it is for."""
             # An error above closes what was opened until then.

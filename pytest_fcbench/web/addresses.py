@@ -116,6 +116,8 @@ def _parse_address(written: str) -> Address:
 
 _UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
+_DOCUMENTATION = IPv6Network("3fff::/20")
+"""For documentation (RFC 9637), which Python 3.11 takes for global."""
 _TRANSITIONAL = (ip_network("2002::/16"), ip_network("2001::/32"), ip_network("192.88.99.0/24"))
 """6to4, Teredo and the relay of 6to4: addresses that contain another address."""
 
@@ -131,7 +133,7 @@ def is_public(address: Address) -> bool:
             return False
     if address.is_multicast or not address.is_global:
         return False
-    return not any(address in network for network in _TRANSITIONAL)
+    return not any(address in network for network in (_DOCUMENTATION, *_TRANSITIONAL))
 
 
 def all_public(host: str, addresses: Sequence[Address]) -> Sequence[Address]:

@@ -151,6 +151,7 @@ def test_any_text_is_a_target_or_refused(text: str) -> None:
         *[("8.8.8.8", True), ("2606:4700::1111", True), ("::ffff:8.8.8.8", True), ("64:ff9b::808:808", True)],
         *[("64:ff9b:1::1", False), ("::ffff:10.0.0.1", False), ("192.88.99.1", False), ("198.18.0.1", False)],
         *[("192.0.2.1", False), ("2001:db8::1", False), ("240.0.0.1", False), ("::", False)],
+        *[("3fff::1", False), ("3fff:fff::1", False), ("3ffe::1", True)],
     ],
 )
 def test_only_public_addresses_are_public(address: str, public: bool) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -46,6 +47,11 @@ OPERATORS: Mapping[type[ast.operator], Binary] = {
 # Python writes no integer of more than 4,300 digits.
 _MAX_BITS = 14_000
 _MAX_SIZE = 100_000
+_MOST_REPETITIONS = 20
+"""Products with a text or a list in one answer: each can have ``_MAX_SIZE`` characters or elements."""
+# A node of the tree takes up to a thousand times the space of its sign in the text.
+_SIGNS = re.compile(r"[-+*/%&|^<>=@:.,;(\[{\n]")
+_MOST_SIGNS = 100_000
 _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
 
@@ -66,6 +72,7 @@ def parse_official_between_tags(text: str) -> tuple[Call, ...]:
 
 def parse_official_statements(text: str) -> tuple[Call, ...]:
     """Read statements, each of which is a call or has one as its value. Raises ``Undecodable``."""
+    _refuse_large_tree(text)
     try:
         statements = parse_module(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -85,7 +92,14 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     return _read_calls(body.elts, _read_corrected_call)
 
 
+def _refuse_large_tree(text: str) -> None:
+    """Raise ``Undecodable`` for a text whose syntax tree could take a hundred megabytes."""
+    if (signs := len(_SIGNS.findall(text))) > _MOST_SIGNS:
+        raise Undecodable(f"{signs:,} signs of nesting, lists and arithmetic are too many")
+
+
 def _parse_text(text: str) -> ast.expr:
+    _refuse_large_tree(text)
     try:
         return parse_expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -93,6 +107,8 @@ def _parse_text(text: str) -> ast.expr:
 
 
 def _read_calls(nodes: Sequence[ast.AST | None], read: Callable[[ast.Call], Call]) -> tuple[Call, ...]:
+    if sum(_count_repetitions(node) for node in nodes if node) > _MOST_REPETITIONS:
+        raise Undecodable(f"more than {_MOST_REPETITIONS} texts or lists are repeated by arithmetic")
     calls = []
     try:
         for node in nodes:
@@ -105,6 +121,21 @@ def _read_calls(nodes: Sequence[ast.AST | None], read: Callable[[ast.Call], Call
         # From ast.unparse of an integer with too many digits.
         raise Undecodable(str(error)) from None
     return tuple(calls)
+
+
+def _count_repetitions(tree: ast.AST) -> int:
+    """Count the products with a text or a list in them (``'a' * 9``), which can make much of little."""
+    count = 0
+    sequences: set[ast.AST] = set()
+    # Operands come before their operators.
+    for node in reversed(list(ast.walk(tree))):
+        match node:
+            case ast.List() | ast.Tuple() | ast.Constant(value=str() | bytes()):
+                sequences.add(node)
+            case ast.BinOp(left=left, op=op, right=right) if left in sequences or right in sequences:
+                sequences.add(node)
+                count += isinstance(op, ast.Mult)
+    return count
 
 
 def _read_constant(value: object) -> object:

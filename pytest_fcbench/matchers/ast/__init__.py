@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls
-from pytest_fcbench.domain.transcript import Fault, Transcript
+from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Judgement
 from pytest_fcbench.matchers.ast import corrected, official
-from pytest_fcbench.matchers.known_bad import OVERFLOW, find_unscored_cause
+from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 
 
 def judge(entry: Entry, transcript: Transcript) -> Judgement:
@@ -25,7 +25,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     verdict = official.match_calls(entry, entry.expectation, strict, names)
     if unscored:
         return Judgement(verdict, unscored)
-    if transcript.last.fault is Fault.OVERFLOW:
-        return Judgement(verdict, OVERFLOW)
+    if failed := judge_fault(transcript.last):
+        return Judgement(verdict, failed)
     lenient = read_corrected(transcript.last, syntax, language, Offer(entry.functions, names))
     return Judgement(verdict, corrected.match_calls(entry, entry.expectation, lenient))

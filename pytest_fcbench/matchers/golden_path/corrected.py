@@ -41,7 +41,7 @@ from pytest_fcbench.matchers.golden_path.walk import (
     note_words,
     open_dialogue,
 )
-from pytest_fcbench.matchers.known_bad import OVERFLOW
+from pytest_fcbench.matchers.known_bad import judge_fault
 
 MOST_STEPS = 30
 """Answers with calls after which a conversation is ended; the longest paths have fewer than ten steps."""
@@ -128,8 +128,8 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
     shown = Shown()
     while state.taken < MOST_STEPS:
         completion = yield shown
-        if completion.fault is Fault.OVERFLOW:
-            return Outcome(OVERFLOW, state.score())
+        if failed := judge_fault(completion):
+            return Outcome(failed, state.score())
         if completion.fault:
             error = NotScored(Fault.INFERENCE_ERROR, f"the result is an error: {completion.text}")
             return Outcome(error, state.score())

@@ -250,6 +250,10 @@ ENDINGS: Mapping[str, FailureCode] = {
         "The request did not fit into the model's context.",
         "start the server with a longer context if the model can read more",
     ),
+    "too_large": FailureCode(
+        "The answer is longer than a run reads.",
+        "look for a loop in the model's answer; raise `--fcbench-max-answer` if it is right",
+    ),
     "answer:length": FailureCode(
         "The answer was cut at the limit of its tokens.", "raise `--fcbench-max-tokens`"
     ),

@@ -382,3 +382,30 @@ def test_source_text_with_a_huge_integer_is_read_or_refused(
 def test_repetition_inside_repetition_is_refused(source: str) -> None:
     """Ten kilobytes of references to one list are ten billion elements to whoever walks or writes them."""
     assert read_value(python.parse_official, source) == NO
+
+
+@pytest.mark.parametrize("read", READERS.values())
+@pytest.mark.parametrize("value", ["'ab' * 9", "[0] * 9", "(1, 2) * 9", "('a' + 'b') * 9", "9 * ['a']"])
+def test_more_than_twenty_repeated_texts_and_lists_are_refused(
+    read: Callable[[str], tuple[Call, ...]], value: str
+) -> None:
+    """Each can be a short text that takes a hundred kilobytes."""
+    (call,) = read(f"[f(a=[{', '.join([value] * 20)}])]")
+    assert isinstance(held := call.arguments["a"], list)
+    assert len(held) == 20
+    with pytest.raises(Undecodable, match="more than 20 texts or lists are repeated"):
+        read(f"[f(a=[{', '.join([value] * 20)}]), g(b={value})]")
+
+
+def test_products_of_numbers_are_no_repetitions() -> None:
+    (call,) = python.parse_official(f"[f(a=[{', '.join(['2 * 3'] * 50)}])]")
+    assert call.arguments["a"] == [6] * 50
+
+
+@pytest.mark.parametrize("read", [*READERS.values(), python.parse_official_statements])
+def test_a_text_with_more_signs_than_a_tree_may_have_is_refused(
+    read: Callable[[str], tuple[Call, ...]],
+) -> None:
+    assert read(f"f(a=[{'0,' * 90_000}])") == (Call("f", {"a": [0] * 90_000}),)
+    with pytest.raises(Undecodable, match="signs of nesting, lists and arithmetic are too many"):
+        read(f"f(a=[{'0,' * 100_001}])")
