@@ -35,7 +35,7 @@ def test_an_answer_beyond_the_limit_is_a_fault(case: str) -> None:
     assert "and at most 10 are read" in (bounded.text or "")
 
 
-@pytest.mark.parametrize("case", set(LONG) - {"depth"})
+@pytest.mark.parametrize("case", [name for name in LONG if name != "depth"])
 def test_an_answer_within_the_limit_stays(case: str) -> None:
     completion = LONG[case]
     assert bound_answer(completion, measure_answer(completion)) is completion
