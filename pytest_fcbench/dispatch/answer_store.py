@@ -17,20 +17,15 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.text import escape_surrogates
-from pytest_fcbench.domain.transcript import (
-    AskModel,
-    Completion,
-    ToolCall,
-    completion_from_json,
-    completion_to_json,
-)
+from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.domain.transcript_json import read_completion, write_completion
 from pytest_fcbench.models.protocol import Model
 
 _APPLICATION_ID = 0x0FCBE1
@@ -101,6 +96,7 @@ class AnswerStore:
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
         self._writing = threading.Lock()
         self._waiting: deque[tuple[_Row, asyncio.Future[None]]] = deque()
+        self._written = 0
 
     def _connect(self) -> sqlite3.Connection:
         """Open a connection that any thread may use, one at a time."""
@@ -127,12 +123,7 @@ class AnswerStore:
         row = self._reads.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
-        answer = json.loads(row[0])
-        beside = {name: answer.pop(name) for name in ("latency_s", "input_tokens", "output_tokens")}
-        completion = completion_from_json(answer)
-        # Rows of earlier versions have no message, and no ids of calls.
-        calls = _restore_ids(completion.tool_calls, answer.get("ids", ()))
-        return replace(completion, tool_calls=calls, message=answer.get("message"), **beside)
+        return read_completion(json.loads(row[0]))
 
     def put(self, key: str, entry: str, model: str, completion: Completion) -> None:
         """Store a completion; it is on disk when this returns."""
@@ -181,10 +172,16 @@ class AnswerStore:
             try:
                 self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
                 self._database.execute("COMMIT")
+                self._written += len(rows)
             except BaseException:
                 if self._database.in_transaction:
                     self._database.execute("ROLLBACK")
                 raise
+
+    def count_written(self) -> int:
+        """Write what is still waiting; return the number of answers that were written to this store."""
+        self._writer.submit(self._write_waiting).result()
+        return self._written
 
     def kept(self, model: str | None = None) -> Iterator[Kept]:
         """Yield the facts about all stored answers, or about those of one model."""
@@ -231,26 +228,8 @@ class AnswerStore:
 
 
 def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:
-    answer = completion_to_json(completion) | {
-        "latency_s": completion.latency_s,
-        "input_tokens": completion.input_tokens,
-        "output_tokens": completion.output_tokens,
-    }
-    if completion.message is not None:
-        answer["message"] = completion.message
-        # The next request names results by them.
-        answer["ids"] = [part.id for part in completion.tool_calls or () if isinstance(part, ToolCall)]
+    answer = write_completion(completion)
     return key, escape_surrogates(entry), escape_surrogates(model), json.dumps(answer), time.time()
-
-
-def _restore_ids(
-    parts: tuple[ToolCall | str, ...] | None, ids: Sequence[str]
-) -> tuple[ToolCall | str, ...] | None:
-    """Give calls their ids back, in order."""
-    left = iter(ids)
-    return parts and tuple(
-        replace(part, id=next(left, "")) if isinstance(part, ToolCall) else part for part in parts
-    )
 
 
 def _settle_futures(outcomes: Sequence[_Outcome]) -> None:

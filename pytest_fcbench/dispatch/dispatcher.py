@@ -24,6 +24,9 @@ _AHEAD = 8
 enough to keep the cap busy behind a slow one, and the most that a run wastes when it stops early."""
 
 
+_HALT_S = 0.3
+"""The longest wait for the loop to cancel what is in flight."""
+
 NOT_HELD = "earlier_conversation"
 """Cause of an entry whose earlier conversation failed."""
 
@@ -72,6 +75,7 @@ class Dispatcher:
         self._tasks: set[asyncio.Task[None]] = set()
         self._ahead_until: threading.Event | None = None
         self._closed = False
+        self._halted = False
         self._thread: threading.Thread | None = None
         self._made: asyncio.AbstractEventLoop | None = None
 
@@ -108,8 +112,15 @@ class Dispatcher:
         """
         if self._model.immediate:
             return self._converse_at_once(entry)
+        return _wait_for(self.request(entry), within_s)
+
+    def request(self, entry: Entry) -> Future[Transcript]:
+        """Return the future whose result ``transcript`` returns, of a model that does not answer at once.
+
+        Raises ``RunStoppedError``.
+        """
         with self._lock:
-            if self._closed:
+            if self._closed or self._halted:
                 raise _make_cancelled_error()
             answer = self._answers.get(entry.item_id)
             if answer is None or (entry.item_id in self.waited_for and _has_failed(answer)):
@@ -124,7 +135,7 @@ class Dispatcher:
             self.waited_for.add(entry.item_id)
             self._ahead.discard(entry.item_id)
         self._wake()
-        return _wait_for(answer, within_s)
+        return answer
 
     def _converse_at_once(self, entry: Entry) -> Transcript:
         """Run a conversation with a model that never waits, and before it the earlier ones."""
@@ -175,7 +186,11 @@ class Dispatcher:
         with self._lock:
             if ended:
                 self._tasks.discard(ended)
-            while not self._closed and len(self._tasks) < self._concurrency and (entry := self._take_next()):
+            while (
+                not (self._closed or self._halted)
+                and len(self._tasks) < self._concurrency
+                and (entry := self._take_next())
+            ):
                 task = self._loop.create_task(self._run(entry))
                 self._tasks.add(task)
                 task.add_done_callback(self._start_more)
@@ -223,8 +238,12 @@ class Dispatcher:
             async with limit:
                 outcome = await self._converse_with_model(entry)
         except asyncio.CancelledError:
-            # Nobody here cancels a conversation before ``close``; a client library may cancel its own call.
-            outcome = NotScoredError("model_error", "the model's own code cancelled the call")
+            # Beside ``halt`` and ``close``, a client library may cancel its own call.
+            outcome = (
+                _make_cancelled_error()
+                if self._halted
+                else NotScoredError("model_error", "the model's own code cancelled the call")
+            )
         except BaseException as raised:  # noqa: BLE001 - it is raised where the answer is waited for
             outcome = raised
             if isinstance(raised, TimeoutError) and limit.expired():
@@ -250,6 +269,8 @@ class Dispatcher:
 
     async def _converse_with_model(self, entry: Entry) -> Transcript:
         async def answer(request: AskModel) -> Completion:
+            if self._halted:
+                raise _make_cancelled_error()
             try:
                 return await self._model.complete(entry, request)
             except NotScoredError:
@@ -259,6 +280,26 @@ class Dispatcher:
                 raise NotScoredError("model_error", reason) from error
 
         return await drive_conversation_async(self._converse(entry), answer)
+
+    def halt(self) -> None:
+        """Start nothing more and cancel what is in flight, at once; what is asked for later is cancelled.
+
+        For handlers of signals: waits a moment for the loop, but for no lock, which the interrupted code may
+        hold.
+        """
+        self._halted = True
+        if self._made is None or self._made.is_closed():
+            return
+        halted = threading.Event()
+
+        def cancel_tasks() -> None:
+            for task in self._tasks:
+                task.cancel()
+            halted.set()
+
+        self._made.call_soon_threadsafe(cancel_tasks)
+        # Not longer: the loop itself may wait for a lock that the interrupted code holds.
+        halted.wait(_HALT_S)
 
     def close(self) -> None:
         """Start nothing more, cancel what is in flight and what is still expected, end the loop."""

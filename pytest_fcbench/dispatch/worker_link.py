@@ -1,132 +1,161 @@
 """Transcripts for xdist workers: the controller runs all conversations, a worker asks it for the results.
 
-The link is a local socket that only this user's processes can open, and only with the key of the run
-(``multiprocessing.connection`` proves it without sending it). Address and key travel with xdist's own
-``workerinput``.
+The link is a connection on loopback. Address and key travel with xdist's own ``workerinput``; each end proves
+to the other that it has the key, without sending it. Messages are JSON, of which nothing can be executed, and
+one event loop serves all workers and whoever else connects.
 """
 
 from __future__ import annotations
 
-import pickle
+import asyncio
+import hashlib
+import hmac
+import json
 import secrets
-import tempfile
+import socket
+import struct
 import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
-from typing import Any, TypedDict
+from typing import BinaryIO, TypedDict
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
 from pytest_fcbench.domain.transcript import Transcript
+from pytest_fcbench.domain.transcript_json import read_transcript, write_transcript
+
+_LENGTH = struct.Struct(">I")
+"""The length of a message in bytes, which comes before it."""
+_LONGEST_OF_STRANGERS = 1024
+_LONGEST = 2**30
+_PROOF_S = 30.0
+"""Seconds that a peer has to prove that it has the key."""
+_WORKER, _CONTROLLER = b"worker", b"controller"
+"""The part of each end in the proof, so that none can send back what it was sent."""
 
 
 class Offer(TypedDict):
     """The data that a worker needs to connect, in types that xdist can carry."""
 
-    address: str | tuple[str, int]
+    address: tuple[str, int]
     key: bytes
 
 
+class StrangerError(Exception):
+    """The other end of a connection did not prove that it has the key, or does not keep to the protocol."""
+
+
 class LinkServer:
-    """The controller's end: answers each worker in a thread of its own."""
+    """The controller's end.
+
+    ``find`` returns the entry of an item id, ``request`` starts or finds its conversation, and ``expect``
+    hears of entries that will be asked for.
+    """
 
     def __init__(
         self,
-        transcript: Callable[[Entry], Transcript],
+        find: Callable[[str], Entry | None],
+        request: Callable[[Entry], Future[Transcript]],
         expect: Callable[[list[Entry]], None] = lambda entries: None,
     ) -> None:
+        self._find = find
+        self._request = request
         self._expect = expect
-        self._transcript = transcript
         self._key = secrets.token_bytes(32)
-        # Short, because the path of a socket must be, and closed to other users.
-        self._folder = tempfile.TemporaryDirectory(prefix="fcbench-", ignore_cleanup_errors=True)
-        try:
-            self._listener = Listener(f"{self._folder.name}/link", family="AF_UNIX", backlog=64)
-        except (OSError, ValueError):
-            # Without such sockets, or where the path is too long for one, it listens on loopback.
-            self._listener = Listener(("127.0.0.1", 0), family="AF_INET", backlog=64)
-        self._address = self._listener.address
         self._closed = False
-        threading.Thread(target=self._accept, name="fcbench-link", daemon=True).start()
+        self._loop = asyncio.new_event_loop()
+        # Enough for all workers of a large machine to connect at the same moment.
+        listening = asyncio.start_server(self._serve_worker, "127.0.0.1", 0, backlog=256)
+        self._server = self._loop.run_until_complete(listening)
+        host, port = self._server.sockets[0].getsockname()
+        self._address: tuple[str, int] = host, port
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fcbench-link", daemon=True)
+        self._thread.start()
 
     @property
     def offer(self) -> Offer:
         """The offer for the workers of this machine."""
         return {"address": self._address, "key": self._key}
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection = self._listener.accept()
-            except OSError:
-                if self._closed:
-                    return
-                # Out of file descriptors, for example: others may become free.
-                time.sleep(0.1)
-                continue
-            if self._closed:
-                connection.close()
-                return
-            threading.Thread(target=self._serve, args=(connection,), name="fcbench-link", daemon=True).start()
-
-    def _serve(self, connection: Connection) -> None:
-        """Answer a worker until its process ends.
-
-        The key is asked for here and not where connections are accepted: a silent peer keeps nobody waiting.
-        """
-        with connection, suppress(AuthenticationError, AssertionError, EOFError, OSError):
-            deliver_challenge(connection, self._key)
-            answer_challenge(connection, self._key)
+    async def _serve_worker(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer a worker until it closes the connection, and a stranger not at all."""
+        try:
+            async with asyncio.timeout(_PROOF_S):
+                await self._check_proof(reader, writer)
             while True:
-                asked: Entry | list[Entry] = _receive_value(connection)
-                if isinstance(asked, list):
-                    self._expect(asked)
-                else:
-                    connection.send_bytes(self._pickle_outcome(asked))
+                match await _receive_message(reader, _LONGEST):
+                    case {"expect": list(ids)}:
+                        self._expect([entry for each in ids if (entry := self._find(each))])
+                    case {"ask": str(item_id)}:
+                        _send_message(writer, await self._find_outcome(item_id))
+                        await writer.drain()
+        # The worker has ended, or is none.
+        except (StrangerError, EOFError, OSError, TimeoutError):
+            pass
+        finally:
+            writer.close()
 
-    def _pickle_outcome(self, entry: Entry) -> bytes:
-        outcome: Transcript | NotScoredError
+    async def _check_proof(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ours = secrets.token_hex(32)
+        _send_message(writer, {"challenge": ours})
+        match await _receive_message(reader, _LONGEST_OF_STRANGERS):
+            case {"challenge": str(theirs), "proof": str(proof)} if hmac.compare_digest(
+                proof.encode(), _prove(self._key, _WORKER, ours).encode()
+            ):
+                _send_message(writer, {"proof": _prove(self._key, _CONTROLLER, theirs)})
+            case _:
+                raise StrangerError
+
+    async def _find_outcome(self, item_id: str) -> Mapping[str, object]:
+        """Return the transcript of an entry, or the reason why there is none, as a message."""
         try:
-            outcome = self._transcript(entry)
+            entry = self._find(item_id)
+            if entry is None:
+                raise LookupError(f"the controlling process does not know the entry {item_id}")
+            # Shielded: the conversation goes on although nobody waits for it any more.
+            transcript = await asyncio.shield(asyncio.wrap_future(self._request(entry)))
+            return {"transcript": write_transcript(transcript)}
         except NotScoredError as error:
-            outcome = error
+            stopped = isinstance(error, RunStoppedError)
+            return {"cause": error.cause, "reason": error.reason, "stopped": stopped}
+        except asyncio.CancelledError:
+            raise
         except BaseException as error:  # noqa: BLE001 - reported where the entry is judged
-            outcome = NotScoredError("internal_error", f"{type(error).__name__}: {error}")
-        try:
-            return pickle.dumps(outcome)
-        except Exception as error:  # noqa: BLE001 - a model's arguments can be nested deeper than pickle goes
-            reason = f"the answer cannot be sent: {type(error).__name__}: {error}"
-            return pickle.dumps(NotScoredError("internal_error", reason))
+            return _describe_internal_error(f"{type(error).__name__}: {error}")
 
     def close(self) -> None:
-        """Accept no more workers. Those that are connected end with their processes."""
+        """Accept no more workers and end the connections of all."""
         if self._closed:
             return
         self._closed = True
-        # accept() returns only when somebody connects.
-        with suppress(OSError):
-            Client(self._address).close()
-        self._listener.close()
-        self._folder.cleanup()
+        asyncio.run_coroutine_threadsafe(self._end_connections(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _end_connections(self) -> None:
+        self._server.close()
+        serving = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
 
 
 class Link:
     """A worker's end. One thread asks at a time."""
 
-    def __init__(self, offer: Offer, connection: Connection) -> None:
+    def __init__(self, offer: Offer, connection: _Connection) -> None:
         self._offer = offer
-        self._connection: Connection | None = connection
+        self._connection: _Connection | None = connection
         self._closed = False
 
     @classmethod
     def connect(cls, offer: Offer) -> Link | None:
         """Connect to an offer; return None where its address cannot be reached (on another machine)."""
         try:
-            return cls(offer, _connect(offer))
-        except (AuthenticationError, AssertionError, EOFError, OSError):
+            return cls(offer, _Connection(offer))
+        except (StrangerError, EOFError, OSError):
             return None
 
     def expect(self, entries: Iterable[Entry]) -> None:
@@ -134,7 +163,7 @@ class Link:
         if self._connection is not None:
             # If the controller is gone, the next request reports it.
             with suppress(OSError):
-                self._connection.send_bytes(pickle.dumps(list(entries)))
+                self._connection.send({"expect": [entry.item_id for entry in entries]})
 
     def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:
         """Return the finished conversation about an entry.
@@ -144,15 +173,13 @@ class Link:
         try:
             if self._closed:
                 raise EOFError
-            self._connection = self._connection or _connect(self._offer)
-            self._connection.send_bytes(pickle.dumps(entry))
-            if within_s is not None and not self._connection.poll(within_s):
-                raise TimeoutError
-            outcome: Transcript | NotScoredError = _receive_value(self._connection)
+            self._connection = self._connection or _Connection(self._offer)
+            self._connection.send({"ask": entry.item_id})
+            outcome = self._connection.receive(within_s)
         except TimeoutError:
             self._drop()
             raise
-        except (AuthenticationError, EOFError, OSError):
+        except (StrangerError, EOFError, OSError):
             self._drop()
             reason = "the process that calls the model has ended or closed the connection"
             raise RunStoppedError("controller_lost", reason) from None
@@ -160,9 +187,12 @@ class Link:
             # Interrupted: the outcome that is still to come would be taken for the next entry's.
             self._drop()
             raise
-        if isinstance(outcome, NotScoredError):
-            raise outcome
-        return outcome
+        match outcome:
+            case {"transcript": {} as told}:
+                return read_transcript(told)
+            case {"cause": str(cause), "reason": str(reason), "stopped": stopped}:
+                raise (RunStoppedError if stopped else NotScoredError)(cause, reason)
+        raise NotScoredError("internal_error", "the process that calls the model sent an unknown message")
 
     def close(self) -> None:
         """Close the connection to the controller."""
@@ -175,11 +205,98 @@ class Link:
             self._connection = None
 
 
-# Values are pickled here and not by ``Connection.send`` and ``recv``: these leave the buffer of a BytesIO in
-# the traceback of an error, and the garbage collector of CPython 3.12.1 crashes where that is in a cycle.
-def _receive_value(connection: Connection) -> Any:
-    return pickle.loads(connection.recv_bytes())  # noqa: S301 - the other end has proved that it has the key
+class _Connection:
+    """A connection to the controller, which has proved to be it.
+
+    Raises ``StrangerError``, EOFError or OSError.
+    """
+
+    def __init__(self, offer: Offer) -> None:
+        self._socket = socket.create_connection(offer["address"], _PROOF_S)
+        self._reader: BinaryIO = self._socket.makefile("rb")
+        try:
+            match self.receive(_PROOF_S, _LONGEST_OF_STRANGERS):
+                case {"challenge": str(theirs)}:
+                    ours = secrets.token_hex(32)
+                    self.send({"challenge": ours, "proof": _prove(offer["key"], _WORKER, theirs)})
+                case _:
+                    raise StrangerError
+            match self.receive(_PROOF_S, _LONGEST_OF_STRANGERS):
+                case {"proof": str(proof)} if hmac.compare_digest(
+                    proof.encode(), _prove(offer["key"], _CONTROLLER, ours).encode()
+                ):
+                    pass
+                case _:
+                    raise StrangerError
+        except BaseException:
+            self.close()
+            raise
+
+    def send(self, message: Mapping[str, object]) -> None:
+        """Send a message."""
+        self._socket.settimeout(None)
+        self._socket.sendall(_encode_message(message))
+
+    def receive(self, within_s: float | None, longest: int = _LONGEST) -> object:
+        """Return the next message. Raises TimeoutError where none begins within that time."""
+        self._socket.settimeout(within_s)
+        length = _read_length(self._read(_LENGTH.size), longest)
+        # What has begun to come is written already.
+        self._socket.settimeout(_PROOF_S)
+        return _decode_message(self._read(length))
+
+    def _read(self, size: int) -> bytes:
+        data = self._reader.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data
+
+    def close(self) -> None:
+        self._reader.close()
+        self._socket.close()
 
 
-def _connect(offer: Offer) -> Connection:
-    return Client(offer["address"], authkey=offer["key"])
+def _prove(key: bytes, part: bytes, challenge: str) -> str:
+    return hmac.new(key, part + challenge.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+
+def _describe_internal_error(reason: str) -> Mapping[str, object]:
+    return {"cause": "internal_error", "reason": reason, "stopped": False}
+
+
+def _encode_message(message: Mapping[str, object]) -> bytes:
+    try:
+        data = json.dumps(message).encode()
+    # A model's arguments can be nested deeper than a writer goes, and a function of the user can return what
+    # is no data.
+    except (RecursionError, TypeError, ValueError) as error:
+        reason = f"the answer cannot be sent: {type(error).__name__}: {error}"
+        data = json.dumps(_describe_internal_error(reason)).encode()
+    return _LENGTH.pack(len(data)) + data
+
+
+def _read_length(data: bytes, longest: int) -> int:
+    (length,) = _LENGTH.unpack(data)
+    if length > longest:
+        raise StrangerError
+    return int(length)
+
+
+def _decode_message(data: bytes) -> object:
+    try:
+        message: object = json.loads(data)
+    except RecursionError as error:
+        # A test runs on a deeper stack than the event loop that wrote the message.
+        return _describe_internal_error(f"the answer cannot be read: {error}")
+    except ValueError:
+        raise StrangerError from None
+    return message
+
+
+def _send_message(writer: asyncio.StreamWriter, message: Mapping[str, object]) -> None:
+    writer.write(_encode_message(message))
+
+
+async def _receive_message(reader: asyncio.StreamReader, longest: int) -> object:
+    length = _read_length(await reader.readexactly(_LENGTH.size), longest)
+    return _decode_message(await reader.readexactly(length))

@@ -49,11 +49,6 @@ class NotScoredError(FcbenchError):
         self.cause = cause
         self.reason = reason
 
-    # An exception is pickled with its message alone, which is one argument too few for ``__init__``. It is
-    # pickled on its way to an xdist worker, where nobody needs to know whether trying again might help.
-    def __reduce__(self) -> tuple[type[NotScoredError], tuple[str, str]]:
-        return type(self), (self.cause, self.reason)
-
 
 class CallError(NotScoredError):
     """A call to a model failed. ``transient`` failures may pass when the same is asked again.

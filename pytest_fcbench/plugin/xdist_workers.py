@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 
+_GOODBYE_S = 0.5
+"""Seconds that workers have to end after a signal. xdist gives them 10; all that they hold has been sent."""
+
+
 class Workers:
     """The link between workers, which ask, and the controller, which runs the conversations."""
 
@@ -45,7 +49,9 @@ class Workers:
         node.workerinput["fcbench_tell"] = self._announces
         forgive_death(node)
         if is_local(node.gateway.spec):
-            self._server = self._server or LinkServer(self._session.transcript, self._session.expect)
+            self._server = self._server or LinkServer(
+                self._benchmark.context.selection.find, self._session.request, self._session.expect
+            )
             node.workerinput["fcbench_link"] = self._server.offer
         else:
             notice_loss(node.gateway)
@@ -105,6 +111,13 @@ class Workers:
         """Close the link."""
         if self._server:
             self._server.close()
+
+
+def shorten_goodbye(config: pytest.Config) -> None:
+    """Let the controller wait for its workers only a moment, after which they are killed."""
+    manager = getattr(config.pluginmanager.get_plugin("dsession"), "nodemanager", None)
+    if manager is not None:
+        manager.EXIT_TIMEOUT = _GOODBYE_S
 
 
 def _find_interactor(config: pytest.Config) -> WorkerInteractor | None:

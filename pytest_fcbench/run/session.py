@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import cached_property, partial
@@ -130,6 +131,10 @@ class Session:
         """
         return self._transcripts.transcript(entry, within_s)
 
+    def request(self, entry: Entry) -> Future[Transcript]:
+        """Return the future of a conversation that this process runs. Raises ``RunStoppedError``."""
+        return self.dispatcher.request(entry)
+
     def start(self, entries: Sequence[Entry]) -> None:
         """Start the conversations about these entries. Raises ``UsageError`` if the first call fails."""
         self._started_at = time.monotonic()
@@ -196,6 +201,12 @@ class Session:
             trouble=models.trouble or describe_unusable_answers(first),
             calls_of_others=models.calls_of_others,
         )
+
+    def halt(self) -> None:
+        """Make no new call and cancel those in flight, at once; for handlers of signals."""
+        # A property that would make one.
+        if isinstance(dispatcher := self.__dict__.get("dispatcher"), Dispatcher):
+            dispatcher.halt()
 
     def stop(self) -> None:
         """Make no new call and cancel those in flight; stored answers stay."""
@@ -273,6 +284,13 @@ class Session:
         return self.record(entry, Judgement.same_in_both(NotScored(cause, reason)), transcript, marks)
 
     # Results
+
+    def describe_kept_answers(self) -> str:
+        """Say after a run that was cut short what the next one need not ask again."""
+        if (kept := self.open_models().kept) is None:
+            return "no answer was stored (--fcbench-store=none); another run asks all entries again"
+        answers = "1 answer is" if kept == 1 else f"{kept:,} answers are"
+        return f"{answers} kept in {self.context.settings.store}; run again to go on from there"
 
     def explain_failure(self, record: Record) -> Explanation | None:
         """Explain a failed Record of this run; None where its entry is not known."""

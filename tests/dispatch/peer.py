@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
-import threading
+from concurrent.futures import Future
 
 from pytest_fcbench.dispatch.worker_link import Link, LinkServer, Offer
 from pytest_fcbench.domain.entry import Entry
@@ -22,7 +22,7 @@ from tests.factories import make_entry, make_transcript
 def offer_from_json(text: str) -> Offer:
     """Read the offer that ``offer_to_json`` wrote."""
     address, key = json.loads(text)
-    return {"address": address if isinstance(address, str) else tuple(address), "key": bytes.fromhex(key)}
+    return {"address": tuple(address), "key": bytes.fromhex(key)}
 
 
 def offer_to_json(offer: Offer) -> str:
@@ -43,12 +43,16 @@ def _ask_server(offer: Offer, ids: list[str]) -> None:
 
 
 def _serve_transcripts() -> None:
-    def give_transcript(entry: Entry) -> Transcript:
-        if not entry.id.endswith("_0"):
-            threading.Event().wait()
-        return make_transcript("from another process", entry=entry.key)
+    def give_transcript(entry: Entry) -> Future[Transcript]:
+        future: Future[Transcript] = Future()
+        if entry.id.endswith("_0"):
+            future.set_result(make_transcript("from another process", entry=entry.key))
+        return future
 
-    print(offer_to_json(LinkServer(give_transcript).offer), flush=True)
+    def find_entry(item_id: str) -> Entry:
+        return make_entry(entry_id=item_id.partition(":")[2])
+
+    print(offer_to_json(LinkServer(find_entry, give_transcript).offer), flush=True)
     sys.stdin.read()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import select
@@ -12,13 +13,12 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -39,11 +39,12 @@ from pytest_fcbench.domain.transcript import (
     ToolCall,
     Transcript,
 )
+from pytest_fcbench.models.providers.endpoint_model import RequestRefusedError
 from tests.conftest import ROOT
 from tests.dispatch.clock import Attempt, wait_until
 from tests.dispatch.peer import offer_from_json, offer_to_json
 from tests.dispatch.test_dispatcher import SlowModel
-from tests.factories import make_doc, make_entry, make_transcript
+from tests.factories import make_entry, make_transcript
 
 ENTRY = make_entry()
 TranscriptOf = Callable[[Entry], Transcript]
@@ -60,9 +61,31 @@ def make_numbered_entry(number: int) -> Entry:
     return make_entry(entry_id=f"simple_python_{number}")
 
 
+def make_server(transcript: TranscriptOf = echo_entry) -> LinkServer:
+    """Make a server that knows all entries of one suite and runs a conversation in a thread of its own."""
+
+    def find_entry(item_id: str) -> Entry | None:
+        suite, _, entry_id = item_id.partition(":")
+        return make_entry(entry_id=entry_id) if suite == ENTRY.suite else None
+
+    def run_in_thread(entry: Entry) -> Future[Transcript]:
+        future: Future[Transcript] = Future()
+
+        def run_conversation() -> None:
+            try:
+                future.set_result(transcript(entry))
+            except BaseException as error:  # noqa: BLE001 - raised where the transcript is waited for
+                future.set_exception(error)
+
+        threading.Thread(target=run_conversation, daemon=True).start()
+        return future
+
+    return LinkServer(find_entry, run_in_thread)
+
+
 @contextmanager
 def serve_transcripts(transcript: TranscriptOf = echo_entry) -> Iterator[LinkServer]:
-    server = LinkServer(transcript)
+    server = make_server(transcript)
     try:
         yield server
     finally:
@@ -72,12 +95,6 @@ def serve_transcripts(transcript: TranscriptOf = echo_entry) -> Iterator[LinkSer
 def close_server(server: LinkServer) -> None:
     """Close the server, or fail where that hangs."""
     Attempt(server.close).result()
-
-
-def release_close(server: LinkServer) -> None:
-    """Let a ``close()`` go on that hangs, so that nothing of it is left behind."""
-    with suppress(OSError):
-        server._listener.close()
 
 
 def connect_to(server: LinkServer) -> Link:
@@ -142,7 +159,7 @@ ACTED = Step(Completion(text="語"), ("f(a='語')", "g()"), ("\ud800", "{}"))
         make_transcript(Completion(text="x", input_tokens=2**70, output_tokens=0, latency_s=1e-300)),
         make_transcript("a" * 8_000_000),
         with_arguments("語" * 2_000_000),
-        with_arguments({"a": [1, None, {"b": (2.5, "\ud800")}], "\udfff": True}),
+        with_arguments({"a": [1, None, {"b": [2.5, "\ud800"]}], "\udfff": True}),
         with_arguments(nest_arguments(200)),
         Transcript("core:x", "m", Prompting.make_default(Mode.PROMPT), ((Step(Completion()),) * 500,) * 4),
         Transcript(
@@ -195,23 +212,45 @@ def test_whatever_a_model_says_arrives(
     assert link.transcript(ENTRY) == given_[-1]
 
 
-def test_the_entry_arrives_as_it_was() -> None:
-    asked = [
+def test_the_entry_of_the_controller_is_asked() -> None:
+    """Only its id is sent: a trial has an id of its own."""
+    known = [
         make_entry("simple_java", query="\ud800 語", entry_id="simple_java_3"),
         replace(make_entry(), trial=2),
-        make_entry(functions=[make_doc(properties={"x": {"description": "d" * 3_000_000}})]),
-        make_entry("irrelevance", set_aside="known to be bad"),
+        make_entry(entry_id="\ud800 語"),
     ]
     seen: list[Entry] = []
 
-    def note_entry(entry: Entry) -> Transcript:
+    def note_entry(entry: Entry) -> Future[Transcript]:
         seen.append(entry)
-        return echo_entry(entry)
+        future: Future[Transcript] = Future()
+        future.set_result(echo_entry(entry))
+        return future
 
-    with serve_and_connect(note_entry) as link:
-        for one in asked:
-            assert get_transcript(link, one) == echo_entry(one)
-    assert seen == asked
+    server = LinkServer({entry.item_id: entry for entry in known}.get, note_entry)
+    try:
+        with closing(connect_to(server)) as link:
+            for one in known:
+                assert get_transcript(link, replace(one, turns=())) == echo_entry(one)
+            reason = "LookupError: the controlling process does not know the entry core:other"
+            assert expect_not_scored(link, make_entry(entry_id="other")).reason == reason
+            assert get_transcript(link, known[0]) == echo_entry(known[0])
+    finally:
+        close_server(server)
+    assert seen == [*known, known[0]]
+
+
+def test_entries_that_are_announced_are_expected_in_order() -> None:
+    told: list[list[Entry]] = []
+    known = [make_numbered_entry(number) for number in range(3)]
+    server = LinkServer({entry.item_id: entry for entry in known}.get, lambda _: Future(), told.append)
+    try:
+        with closing(connect_to(server)) as link:
+            link.expect([known[2], make_entry(entry_id="other"), known[0]])
+            wait_until(lambda: bool(told))
+    finally:
+        close_server(server)
+    assert told == [[known[2], known[0]]]
 
 
 @pytest.mark.parametrize(
@@ -220,16 +259,17 @@ def test_the_entry_arrives_as_it_was() -> None:
         NotScoredError("bad_request", "no \ud800 such 語"),
         NotScoredError("endpoint", "r" * 3_000_000),
         CallError("rate_limit", "429", transient=True, retry_after_s=5),
+        RequestRefusedError("m: no such parameter", "no such parameter"),
         CallError("", ""),
         RunStoppedError("cancelled", "the run ended before the answer arrived"),
     ],
-    ids=["not scored", "a long reason", "a call", "empty", "stopped"],
+    ids=["not scored", "a long reason", "a call", "a refused request", "empty", "stopped"],
 )
 def test_an_answer_that_is_missing_is_missing_for_the_same_reason(error: NotScoredError) -> None:
     with serve_and_connect(always_give(error)) as link:
         for _ in range(2):
             found = expect_not_scored(link)
-            assert type(found) is type(error)
+            assert isinstance(found, RunStoppedError) == isinstance(error, RunStoppedError)
             assert (found.cause, found.reason, str(found)) == (error.cause, error.reason, error.reason)
 
 
@@ -284,7 +324,6 @@ def test_an_error_that_holds_what_cannot_be_sent() -> None:
     "arguments", [nest_arguments(20_000), threading.Lock()], ids=["too deep", "not data"]
 )
 def test_an_answer_that_cannot_be_sent_is_one_answer_missing(arguments: object) -> None:
-    """Python 3.11 reads JSON that is 990 objects deep, but pickles no more than 490."""
     transcripts = iter([with_arguments(arguments), echo_entry(ENTRY)])
     with serve_and_connect(lambda _: next(transcripts)) as link:
         with pytest.raises(NotScoredError) as caught:
@@ -312,12 +351,11 @@ def test_keys_are_of_one_run() -> None:
         assert Attempt(lambda: Link.connect(crossed)).result() is None
 
 
-def test_an_address_that_does_not_exist_is_no_link(tmp_path: Path) -> None:
-    nobody = socket.socket()
-    nobody.bind(("127.0.0.1", 0))
-    for address in (str(tmp_path / "link"), str(tmp_path / "no" / "link"), nobody.getsockname()):
-        assert Attempt(lambda to=address: Link.connect({"address": to, "key": b"k"})).result() is None  # type: ignore[misc]
-    nobody.close()
+def test_an_address_where_nobody_listens_is_no_link() -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        offer: Offer = {"address": nobody.getsockname(), "key": b"k"}
+        assert Attempt(lambda: Link.connect(offer)).result() is None
 
 
 def test_the_address_of_a_server_that_was_closed_is_no_link() -> None:
@@ -327,11 +365,9 @@ def test_the_address_of_a_server_that_was_closed_is_no_link() -> None:
 
 
 @contextmanager
-def connect_as_stranger(address: str | tuple[str, int]) -> Iterator[socket.socket]:
+def connect_as_stranger(address: tuple[str, int]) -> Iterator[socket.socket]:
     """Open a plain connection, as somebody who does not know what is spoken there."""
-    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
-    with socket.socket(family) as plain:
-        plain.connect(address)
+    with socket.create_connection(address) as plain:
         yield plain
 
 
@@ -354,86 +390,118 @@ def test_a_stranger_who_stays_and_says_nothing_keeps_nobody_out() -> None:
         try:
             with connect_as_stranger(server.offer["address"]):
                 attempt = Attempt(lambda: Link.connect(server.offer))
-                assert isinstance(attempt.result(HANGS_S), Link)
+                link = attempt.result(HANGS_S)
+                assert isinstance(link, Link)
+                link.close()
         finally:
             if attempt is not None:
                 attempt.join(10)
 
 
 def test_a_stranger_who_stays_does_not_keep_the_server_from_closing() -> None:
-    server = LinkServer(echo_entry)
-    try:
-        with connect_as_stranger(server.offer["address"]):
-            threading.Event().wait(0.03)  # so that it is let in
-            Attempt(server.close).result(HANGS_S)
-    finally:
-        release_close(server)
+    server = make_server()
+    with connect_as_stranger(server.offer["address"]):
+        threading.Event().wait(0.03)  # so that it is let in
+        Attempt(server.close).result(HANGS_S)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="only where there are sockets with a path")
-def test_the_socket_is_closed_to_other_users() -> None:
+def test_a_stranger_who_says_nothing_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_module, "_PROOF_S", 0.05)
+    with serve_transcripts() as server, connect_as_stranger(server.offer["address"]) as plain:
+        plain.settimeout(10)
+        plain.recv(1000)  # the challenge
+        assert plain.recv(1) == b""
+
+
+def test_two_hundred_strangers_who_say_nothing_cost_no_thread() -> None:
+    with serve_transcripts() as server, ExitStack() as stack:
+        before = threading.active_count()
+        for _ in range(200):
+            stack.enter_context(connect_as_stranger(server.offer["address"]))
+        with closing(connect_to(server)) as link:
+            assert get_transcript(link) == echo_entry(ENTRY)
+            # The test's own conversation may not have ended yet.
+            assert threading.active_count() <= before + 1
+
+
+class Exploit:
+    """What a pickle of it would do when it is read."""
+
+    def __reduce__(self) -> tuple[Callable[[str], int], tuple[str]]:
+        return os.system, ("exit 1",)
+
+
+def frame(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pickle.dumps(Exploit()),
+        b"\xff\xfe",
+        b"[" * 100_000,
+        json.dumps({"challenge": "\ud800", "proof": "ü"}).encode(),
+        json.dumps({"challenge": "a", "proof": ["b"]}).encode(),
+    ],
+    ids=["pickle", "no JSON", "deep", "surrogate", "list"],
+)
+def test_a_stranger_without_proof_is_told_nothing(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(os, "system", ran.append)
     with serve_transcripts() as server:
-        address = server.offer["address"]
-        assert isinstance(address, str)
-        assert Path(address).parent.stat().st_mode & 0o077 == 0
+        with connect_as_stranger(server.offer["address"]) as plain:
+            plain.settimeout(10)
+            plain.recv(1000)
+            plain.sendall(frame(said))
+            with suppress(ConnectionResetError):
+                assert plain.recv(1) == b""
+        with closing(connect_to(server)) as link:
+            assert get_transcript(link) == echo_entry(ENTRY)
+    assert ran == []
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="later ones raise AuthenticationError")
-def test_somebody_else_at_the_address_is_no_link(tmp_path: Path) -> None:
-    with closing(Listener(str(tmp_path / "other"))) as other:
+def test_what_it_was_sent_is_no_proof_of_the_server() -> None:
+    """Somebody at the address who repeats the worker's own proof has not shown that he has the key."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
 
-        def greet_once() -> None:
-            with other.accept() as connection:
-                connection.send_bytes(b"220 ready")
+        def repeat_proof() -> None:
+            connection, _ = other.accept()
+            with connection:
+                connection.sendall(frame(b'{"challenge": "c"}'))
+                told = json.loads(connection.recv(1000)[4:])
+                connection.sendall(frame(json.dumps({"proof": told["proof"]}).encode()))
+                connection.recv(1)
 
-        speaking = Attempt(greet_once)
-        offer: Offer = {"address": str(tmp_path / "other"), "key": b"k"}
+        speaking = Attempt(repeat_proof)
+        offer: Offer = {"address": other.getsockname(), "key": b"k"}
         assert Attempt(lambda: Link.connect(offer)).result() is None
         speaking.result()
 
 
-# Where it listens
+def test_somebody_else_at_the_address_is_no_link() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def greet_once() -> None:
+            connection, _ = other.accept()
+            with connection:
+                connection.sendall(b"220 ready\r\n")
+                connection.recv(1000)
+
+        speaking = Attempt(greet_once)
+        offer: Offer = {"address": other.getsockname(), "key": b"k"}
+        assert Attempt(lambda: Link.connect(offer)).result() is None
+        speaking.result()
 
 
-@pytest.fixture
-def long_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder for temporary files whose path is longer than that of a socket may be."""
-    folder = tmp_path / ("d" * 100) / ("e" * 100)
-    folder.mkdir(parents=True)
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
-def test_a_path_that_is_too_long_for_a_socket(long_folder: Path) -> None:
-    with serve_transcripts() as server:
-        address = server.offer["address"]
-        assert isinstance(address, tuple)
-        assert address[0] == "127.0.0.1"
-        with closing(connect_to(server)) as link:
-            assert get_transcript(link) == echo_entry(ENTRY)
-        wrong: Offer = {"address": address, "key": b"\0" * 32}
-        assert Attempt(lambda: Link.connect(wrong)).result() is None
-    assert list(long_folder.iterdir()) == []
-
-
-def test_where_there_are_no_sockets_with_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    def listen_without_paths(*args: Any, **kwargs: Any) -> Listener:
-        if kwargs["family"] == "AF_UNIX":
-            raise ValueError("Family AF_UNIX is not recognized.")
-        return Listener(*args, **kwargs)
-
-    monkeypatch.setattr(link_module, "Listener", listen_without_paths)
-    with serve_transcripts() as server, closing(connect_to(server)) as link:
-        assert isinstance(server.offer["address"], tuple)
-        assert get_transcript(link) == echo_entry(ENTRY)
-
-
-def test_nothing_is_left_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_listens_on_loopback_alone_and_leaves_nothing_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with serve_and_connect() as link:
-        assert list(tmp_path.rglob("link"))
+    with serve_transcripts() as server, closing(connect_to(server)) as link:
+        assert server.offer["address"][0] == "127.0.0.1"
         get_transcript(link)
-    assert list(tmp_path.iterdir()) == []
+        assert list(tmp_path.iterdir()) == []
 
 
 # Processes
@@ -570,35 +638,9 @@ def test_it_can_be_closed_unused() -> None:
 
 
 def test_it_can_be_closed_twice() -> None:
-    server = LinkServer(echo_entry)
+    server = make_server()
     close_server(server)
     close_server(server)
-
-
-def test_it_can_be_closed_while_somebody_connects(monkeypatch: pytest.MonkeyPatch) -> None:
-    accepted, closing_ = threading.Event(), threading.Event()
-    accept, client = Listener.accept, Client
-
-    def accept_late(listener: Listener) -> Connection:
-        connection = accept(listener)
-        accepted.set()
-        closing_.wait(1)
-        return connection
-
-    def connect_and_note(*args: object, **kwargs: object) -> object:
-        if accepted.is_set():
-            closing_.set()
-        return client(*args, **kwargs)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Listener, "accept", accept_late)
-    monkeypatch.setattr(link_module, "Client", connect_and_note)
-    server = LinkServer(echo_entry)
-    Attempt(lambda: Link.connect(server.offer)).result()
-    assert accepted.wait(10)
-    try:
-        Attempt(server.close).result(HANGS_S)
-    finally:
-        release_close(server)
 
 
 def test_closing_ends_the_thread_that_accepts() -> None:
@@ -611,11 +653,31 @@ def test_closing_ends_the_thread_that_accepts() -> None:
     wait_until(lambda: not any(thread.is_alive() for thread in started))
 
 
-def test_a_worker_that_is_connected_is_served_to_its_end() -> None:
-    """Closing takes no more workers; those that are there end with their processes."""
+def test_a_worker_learns_that_the_server_was_closed() -> None:
     with serve_transcripts() as server:
         link = connect_to(server)
-    assert get_transcript(link) == echo_entry(ENTRY)
+    error = expect_not_scored(link)
+    assert (type(error), error.cause) == (RunStoppedError, "controller_lost")
+    link.close()
+
+
+def test_a_conversation_goes_on_when_nobody_waits_for_it_any_more() -> None:
+    """A future that somebody cancelled could not take the transcript."""
+    waiting: Future[Transcript] = Future()
+    asked = threading.Event()
+
+    def request_transcript(entry: Entry) -> Future[Transcript]:
+        asked.set()
+        return waiting
+
+    server = LinkServer(lambda _: ENTRY, request_transcript)
+    link = connect_to(server)
+    asking = Attempt(lambda: link.transcript(ENTRY))
+    assert asked.wait(10)
+    close_server(server)
+    waiting.set_result(echo_entry(ENTRY))
+    with pytest.raises(RunStoppedError):
+        asking.result()
     link.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from itertools import pairwise
 
 import pytest
@@ -42,12 +41,6 @@ def test_the_tree_in_the_docstring_names_every_class() -> None:
 def test_not_scored_tells_cause_and_reason() -> None:
     error = NotScoredError("timeout", "no answer in 600 s")
     assert (error.cause, error.reason, str(error)) == ("timeout", "no answer in 600 s", "no answer in 600 s")
-
-
-def test_not_scored_survives_pickling() -> None:
-    """As it must to get from one xdist process to another."""
-    error = pickle.loads(pickle.dumps(NotScoredError("timeout", "no answer in 600 s")))
-    assert (type(error), error.cause, error.reason) == (NotScoredError, "timeout", "no answer in 600 s")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from pytest_fcbench.codecs.presenting import answer_unreadable_calls
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets_within, redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers.failures import write_in_one_line
@@ -26,10 +26,6 @@ class RequestRefusedError(CallError):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__("bad_request", reason)
         self.message = message
-
-    def __reduce__(self) -> tuple[type[NotScoredError], tuple[str, str]]:
-        # A worker of xdist needs no explanation, which the reason holds in short.
-        return CallError, (self.cause, self.reason)
 
 
 @dataclass

@@ -1,0 +1,106 @@
+"""Transcripts and whole completions as JSON values, for the answer store and the link between processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from functools import cache
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from pytest_fcbench.domain.json_values import read_json
+from pytest_fcbench.domain.prompt_format import BY_NAME
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.transcript import (
+    Aside,
+    Completion,
+    Party,
+    PathSettings,
+    Step,
+    ToolCall,
+    Transcript,
+    completion_from_json,
+    completion_to_json,
+)
+
+_Kind = TypeVar("_Kind")
+
+_BESIDE = ("latency_s", "input_tokens", "output_tokens")
+
+
+def write_completion(completion: Completion) -> dict[str, object]:
+    """Convert a completion to JSON values with nothing left out: usage, message and ids of calls too."""
+    written = completion_to_json(completion) | {name: getattr(completion, name) for name in _BESIDE}
+    if completion.message is not None:
+        written["message"] = completion.message
+    # The next request of a conversation names results by them.
+    ids = [part.id for part in completion.tool_calls or () if isinstance(part, ToolCall)]
+    return written | ({"ids": ids} if any(ids) else {})
+
+
+def read_completion(value: Mapping[str, object]) -> Completion:
+    """Read what ``write_completion`` wrote. Raises KeyError or TypeError for any other object."""
+    message, ids = value.get("message"), value.get("ids")
+    latency_s, input_tokens, output_tokens = (value[name] for name in _BESIDE)
+    completion = completion_from_json(value)
+    left = iter(ids if isinstance(ids, list) else ())
+    return replace(
+        completion,
+        tool_calls=completion.tool_calls
+        and tuple(
+            replace(part, id=next(left, "")) if isinstance(part, ToolCall) else part
+            for part in completion.tool_calls
+        ),
+        message=message if isinstance(message, Mapping) else None,
+        latency_s=float(latency_s) if isinstance(latency_s, (int, float)) else None,
+        input_tokens=input_tokens if isinstance(input_tokens, int) else None,
+        output_tokens=output_tokens if isinstance(output_tokens, int) else None,
+    )
+
+
+def write_transcript(transcript: Transcript) -> dict[str, object]:
+    """Convert a transcript to JSON values."""
+    prompting = transcript.prompting
+    return {
+        "entry": transcript.entry,
+        "model": transcript.model,
+        "prompting": [prompting.mode, prompting.names, prompting.syntax, prompting.format.name],
+        "turns": [
+            [[write_completion(step.completion), step.calls, step.results] for step in turn]
+            for turn in transcript.turns
+        ],
+        "asides": [
+            [aside.party, aside.digest, write_completion(aside.completion), aside.usd]
+            for aside in transcript.asides
+        ],
+        "driven": transcript.driven and asdict(transcript.driven),
+    }
+
+
+def read_transcript(value: Mapping[str, object]) -> Transcript:
+    """Read what ``write_transcript`` wrote. Raises KeyError, TypeError or ValueError for any other object."""
+    mode, names, syntax, shown = _take(value, "prompting", list)
+    turns, asides, driven = _take(value, "turns", list), _take(value, "asides", list), value["driven"]
+    return Transcript(
+        _take(value, "entry", str),
+        _take(value, "model", str),
+        Prompting(Mode(mode), Names(names), syntax, BY_NAME[shown]),
+        tuple(
+            tuple(Step(read_completion(told), tuple(calls), tuple(results)) for told, calls, results in turn)
+            for turn in turns
+        ),
+        tuple(Aside(Party(party), digest, read_completion(told), usd) for party, digest, told, usd in asides),
+        None if driven is None else read_json(_path_settings(), driven),
+    )
+
+
+@cache
+def _path_settings() -> TypeAdapter[PathSettings]:
+    return TypeAdapter(PathSettings)
+
+
+def _take(value: Mapping[str, object], key: str, kind: type[_Kind]) -> _Kind:
+    if not isinstance(found := value[key], kind):
+        raise TypeError(f"{key} must be {kind.__name__}, is {type(found).__name__}")
+    return found
