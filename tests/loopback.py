@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -117,13 +118,23 @@ def serve_answers(answer: Answer, tls: SSLContext | None = None, port: int = 0) 
         yield endpoint
 
 
+class QuietServer(ThreadingHTTPServer):
+    """A server that says nothing where a client is gone, which is what tests of kills and signals do."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print the traceback of other errors."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 @contextmanager
 def listen_on_loopback(
     handler: type[BaseHTTPRequestHandler], tls: SSLContext | None = None, port: int = 0
 ) -> Iterator[int]:
     """Handle requests to a port of 127.0.0.1, any free one for 0, until the block ends."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    server.daemon_threads = True
+    server = QuietServer(("127.0.0.1", port), handler)
     if tls:
         # The handshake happens in the thread of the request, so that a bad one stops no other.
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)

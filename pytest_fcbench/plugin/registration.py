@@ -15,6 +15,7 @@ from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_s
 from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
 from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
 from pytest_fcbench.plugin.reporting import RunReporting
+from pytest_fcbench.plugin.stop_signals import StopSignals
 from pytest_fcbench.plugin.xdist_workers import Workers
 
 
@@ -53,5 +54,6 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
     # Workers print nothing; the controller has the Records of all.
     if not benchmark.is_worker:
         plugins["reporting"] = RunReporting(benchmark, sources)
+        plugins["stop-signals"] = StopSignals(benchmark.session)
     for name, plugin in plugins.items():
         config.pluginmanager.register(plugin, f"fcbench-{name}")

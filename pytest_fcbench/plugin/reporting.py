@@ -119,7 +119,8 @@ class RunReporting:
         # pytest ends with 5 where it collected nothing, which for one shard of several is no fault.
         if self._is_empty_shard and session.exitstatus == 5:
             session.exitstatus = 0
-        elif not self._session.records and self._owns_report:
+        self._interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED and self._session.has_started
+        if not (self._session.records or self._may_be_empty) and self._owns_report:
             self._config.option.json_report_file = None
         elif self._session.records and session.exitstatus in (0, 1, 2):
             interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
@@ -152,6 +153,11 @@ class RunReporting:
         return bool(self._settings.shard) and not self._session.records
 
     @property
+    def _may_be_empty(self) -> bool:
+        """True where a scorecard without entries is written: of an empty shard, or of a run cut short."""
+        return self._is_empty_shard or self._interrupted
+
+    @property
     def _narrowed_by(self) -> str | None:
         """The option that narrows the run to a part, to which the gate of fcbench.yaml does not apply."""
         return None if self._config.option.fcbench_gate is not None else self._selected_by
@@ -179,7 +185,7 @@ class RunReporting:
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
         """Add each test's Record and the section with the scores to the report; write our own scorecard."""
         tests = json_report.get("tests")
-        if not isinstance(tests, list) or not (self._session.records or self._is_empty_shard):
+        if not isinstance(tests, list) or not (self._session.records or self._may_be_empty):
             return
         for test in tests:
             if test["nodeid"] in self._benchmark.item_ids:
@@ -238,6 +244,9 @@ class RunReporting:
             self._write_scorecard(terminalreporter)
             if self._saved:
                 _set_report_message(self._config, f"report saved to: {self._saved}", 0)
+        elif self._interrupted:
+            if self._saved:
+                terminalreporter.write_line("no entry was judged yet; the scorecard is empty")
         elif self._is_empty_shard:
             terminalreporter.write_line(
                 f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"

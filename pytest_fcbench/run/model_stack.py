@@ -111,6 +111,13 @@ class ModelStack:
         return self.stored.reused if self.stored else 0
 
     @property
+    def kept(self) -> int | None:
+        """The number of answers of this run that are in the store; None where nothing is stored."""
+        if self._store is None:
+            return None
+        return self._store.count_written() + sum(model.reused for model in self._stored.values())
+
+    @property
     def spent_usd(self) -> float | None:
         """The dollars that all models have cost so far; None if no price is known."""
         return self._budget.spent if self._context.prices else None

@@ -1,0 +1,77 @@
+"""The end of a run by a signal: no request goes out after it, and what is judged is in the scorecard."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator
+from types import FrameType
+
+import pytest
+
+from pytest_fcbench.plugin.xdist_workers import shorten_goodbye
+from pytest_fcbench.run.session import Session
+
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that end a run; Windows has no SIGHUP."""
+_MOST_IGNORED = 2
+"""Signals after the first that do not cut the end of a run short: it takes a second or two."""
+
+
+class StopSignals:
+    """Ends a run on SIGTERM and SIGHUP as pytest ends it on Ctrl-C, and lets it end after any of them.
+
+    The exit code is 2 after SIGINT, which is pytest's, and 128 and the number of any other signal.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._received: list[int] = []
+        self._taken: list[int] = []
+        self._is_ending = False
+
+    # First, because xdist starts its workers here.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Take the signals that nobody else has taken."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in _ENDING:
+            if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                signal.signal(number, self._receive)
+                self._taken.append(number)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self._received.append(number)
+        self._session.halt()
+        # Whoever insists need not wait for an end that hangs.
+        if (len(self._received) == 1 and not self._is_ending) or len(self._received) > 1 + _MOST_IGNORED:
+            raise KeyboardInterrupt
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Wait for workers only a moment; say by the exit code which signal ended the run."""
+        self._is_ending = True
+        if self._received:
+            shorten_goodbye(session.config)
+        result = yield
+        if self._received and (number := self._received[0]) != signal.SIGINT:
+            session.exitstatus = 128 + number
+        return result
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what ended the run, and what is not lost."""
+        if not self._received:
+            return
+        if (number := self._received[0]) != signal.SIGINT:
+            terminalreporter.write_line(f"the run was ended by {signal.Signals(number).name}", red=True)
+        if self._session.has_started:
+            terminalreporter.write_line(self._session.describe_kept_answers())
+
+    # Last, when the other plugins have closed what they opened.
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        """Give the signals back."""
+        for number in self._taken:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
