@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache, wraps
+from itertools import count
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
@@ -21,7 +22,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LONGEST_SOURCE = 100_000
-"""The limit of a source text in characters: error recovery in longer text could take minutes."""
+"""The limit of a source text in characters."""
+_MOST_STEPS = 200
+"""The limit of a parse in steps of a hundred operations, which three thousand tokens of correct source need
+at most. Recovery from errors can take seconds for a text of two thousand characters (``<!--`` repeated); a
+limit in seconds would make verdicts depend on the machine."""
+_PART = 4096
 
 
 def parse_source(language: str, source: str) -> Node:
@@ -32,7 +38,14 @@ def parse_source(language: str, source: str) -> Node:
         raise Undecodable(f"{len(source)} characters of {language} source are too many")
     # A parser of its own for each text: a parser has a state, which threads must not share.
     parser = tree_sitter.Parser(_load_grammar(language))
-    root = parser.parse(source.encode("utf-8", "surrogatepass")).root_node
+    data, steps = source.encode("utf-8", "surrogatepass"), count(1)
+    try:
+        root = parser.parse(
+            lambda start, _: data[start : start + _PART],
+            progress_callback=lambda start, has_error: next(steps) > _MOST_STEPS,
+        ).root_node
+    except ValueError:
+        raise Undecodable(f"reading the text as {language} takes too many steps") from None
     # Official: a node of the type ERROR fails the text; has_error also tells of tokens that are missing.
     if root.has_error and any(node.is_error for node in walk(root)):
         raise Undecodable(f"not valid {language} source")

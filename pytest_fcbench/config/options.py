@@ -312,6 +312,14 @@ class Settings:
         of_model=True,
         of_judge=True,
     )
+    max_body: int = option(
+        "N",
+        "longest reply of an endpoint that is read, in MiB, after decompression",
+        default="8",
+        positive=True,
+        of_model=True,
+        of_judge=True,
+    )
     max_answer: int = option(
         "N",
         "longest answer that is read, in characters",

@@ -21,7 +21,14 @@ _BETWEEN_KNOCKS_S = 1.0
 """Seconds between two tries to reach an endpoint that is starting."""
 
 _PROBES = 3
-"""Entries that may be refused as malformed before the endpoint itself counts as wrong."""
+"""First calls that may fail for a reason of their entries before the endpoint itself counts as wrong."""
+
+_ABOUT_AN_ENTRY = frozenset({"bad_request", "garbled", "too_large"})
+"""Causes of failures that the next entry may escape."""
+
+_MOST_TIMEOUTS = 2
+"""The most times that one call may run into its time limit: ten minutes are long, and the next try seldom
+ends sooner."""
 
 _INCURABLE = frozenset({"authentication", "quota"})
 """Causes of failures that no other request of the run will escape."""
@@ -178,7 +185,7 @@ class LimitedModel:
     async def _probe(self, entry: Entry, request: AskModel) -> Completion:
         """Make the first call, again while the endpoint cannot be reached and a starting one is waited for.
 
-        One entry may be refused as malformed; several in a row decide.
+        The call of one entry may fail for a reason of its own; several in a row decide.
         """
         until = _now() + self.limits.wait_s
         try:
@@ -197,7 +204,7 @@ class LimitedModel:
             raise
         except NotScoredError as error:
             self._probes += 1
-            if error.cause != "bad_request" or self._probes >= _PROBES:
+            if error.cause not in _ABOUT_AN_ENTRY or self._probes >= _PROBES:
                 self.refusal = error
                 self.decided.set()
             raise
@@ -214,7 +221,7 @@ class LimitedModel:
         again once, after the longest pause, and no other call waits for it.
         """
         signs_of_life = self._signs_of_life
-        has_paused_longest = False
+        has_paused_longest, timeouts = False, 0
         for attempt in range(1, self.limits.retries + 2):
             try:
                 promised = await self.ledger.promise(request)
@@ -228,7 +235,12 @@ class LimitedModel:
                 is_too_long = pause_s is not None and pause_s > self.limits.max_pause_s
                 if is_too_long:
                     error = error.with_reason(self._describe_long_pause(error))
-                last = attempt > self.limits.retries or (is_too_long and has_paused_longest)
+                timeouts += error.cause == "timeout"
+                last = (
+                    attempt > self.limits.retries
+                    or (is_too_long and has_paused_longest)
+                    or timeouts >= _MOST_TIMEOUTS
+                )
                 self._down |= error.transient and last and self._signs_of_life == signs_of_life
                 # The preflight reports a wrong address early, so such a first call is not repeated.
                 unreachable = error.cause == "connection" and not self.decided.is_set()

@@ -105,6 +105,7 @@ def test_without_options_and_file_the_defaults_hold(
         rpm=None,
         tpm=None,
         retries=8,
+        max_body=8,
         max_answer=1_000_000,
         max_pause_s=60.0,
         timeout_s=600.0,
@@ -168,6 +169,7 @@ trials: 3
 timeout: 30
 entry_timeout: 300
 retries: 2
+max_body: 32
 max_answer: 5000
 max_pause: 90
 rpm: 60
@@ -248,6 +250,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         rpm=60.0,
         tpm=9000.5,
         retries=2,
+        max_body=32,
         max_answer=5_000,
         max_pause_s=90.0,
         timeout_s=30.0,

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.models.providers.reply_bodies import parse_json
 
-
-def is_event_stream(content_type: str) -> bool:
-    """Tell whether a reply of this content type is a stream of events."""
-    return content_type.partition(";")[0].strip().lower() == "text/event-stream"
+_MOST_EVENTS = 200_000
+"""Events of a stream, which are about as many as the tokens of an answer."""
+_EVENT = re.compile(rb"^data:[^\n]*", re.MULTILINE)
+"""Other lines are comments, which keep a connection open, and names of events."""
 
 
 def join_events(body: bytes) -> dict[str, object]:
     """Join the chunks of a stream to one reply with one choice. Raises ``CallError``."""
-    message: dict[str, object] = {}
+    message = _GrowingMessage()
     reason: object = None
     reply: dict[str, object] = {}
     chosen = False
-    for line in body.decode("utf-8", "replace").split("\n"):
-        data = line.strip().removeprefix("data:").strip()
-        # Other lines are comments, which keep a connection open, and names of events.
-        if not line.startswith("data:") or data in ("", "[DONE]"):
-            continue
-        try:
-            chunk: object = json.loads(data)
-        except (ValueError, RecursionError):
-            raise CallError("garbled", f"an event is not JSON: {data[:200]!r}", transient=True) from None
-        if not isinstance(chunk, Mapping):
-            continue
+    for chunk in _read_events(body):
         for name in ("usage", "error"):
             if chunk.get(name):
                 reply[name] = chunk[name]
@@ -39,47 +31,93 @@ def join_events(body: bytes) -> dict[str, object]:
         chosen, choice = True, choices[0]
         reason = choice.get("finish_reason") or reason
         if isinstance(delta := choice.get("delta"), Mapping):
-            _add_delta(message, delta)
+            message.add_delta(delta)
     if chosen:
-        reply["choices"] = [{"message": message, "finish_reason": reason}]
+        reply["choices"] = [{"message": message.join(), "finish_reason": reason}]
     return reply
 
 
-def _add_delta(message: dict[str, object], delta: Mapping[str, object]) -> None:
-    """Add what a chunk brings: texts and lists go on, other members take the last value."""
-    for name, value in delta.items():
-        before = message.get(name)
-        if name == "tool_calls" and isinstance(value, list):
-            calls = before if isinstance(before, list) else []
-            message[name] = calls
-            for call in value:
-                if isinstance(call, Mapping):
-                    _add_tool_call(calls, call)
-        elif name != "role" and isinstance(before, str) and isinstance(value, str):
-            message[name] = before + value
-        elif isinstance(before, list) and isinstance(value, list):
-            message[name] = [*before, *value]
-        # A null does not take back what came before.
-        elif value is not None or name not in message:
-            message[name] = value
+def _read_events(body: bytes) -> Iterator[Mapping[str, object]]:
+    """Yield the objects of a stream's events. Raises ``CallError``."""
+    for number, found in enumerate(_EVENT.finditer(body)):
+        if number >= _MOST_EVENTS:
+            raise CallError("too_large", f"the reply has more than {_MOST_EVENTS:,} events")
+        data = found[0].removeprefix(b"data:").strip()
+        if data not in (b"", b"[DONE]"):
+            # A letter may be cut in two.
+            chunk = parse_json(data.decode("utf-8", "replace").encode(), "an event")
+            if isinstance(chunk, Mapping):
+                yield chunk
 
 
-def _add_tool_call(calls: list[object], delta: Mapping[str, object]) -> None:
+class _Pieces(list[str]):
+    """A text that comes in pieces. Adding each to those before would take ever longer."""
+
+
+@dataclass
+class _GrowingMessage:
+    """An assistant message that comes in pieces."""
+
+    members: dict[str, object] = field(default_factory=dict)
+    calls: list[dict[str, object]] | None = None
+
+    def add_delta(self, delta: Mapping[str, object]) -> None:
+        """Add what a chunk brings: texts and lists go on, other members take the last value."""
+        for name, value in delta.items():
+            if name == "tool_calls" and isinstance(value, list):
+                # The message holds its members in the order in which they came.
+                self.members.setdefault(name, None)
+                self.calls = self.calls or []
+                for call in value:
+                    if isinstance(call, Mapping):
+                        _add_tool_call(self.calls, call)
+            else:
+                _add_member(self.members, name, value, goes_on=name != "role")
+
+    def join(self) -> Mapping[str, object]:
+        """Return the message as if it had come whole."""
+        calls = {} if self.calls is None else {"tool_calls": list(map(_join_pieces, self.calls))}
+        return _join_pieces(self.members) | calls
+
+
+def _add_member(members: dict[str, object], name: str, value: object, *, goes_on: bool = True) -> None:
+    before = members.get(name)
+    if goes_on and isinstance(before, _Pieces) and isinstance(value, str):
+        before.append(value)
+    elif isinstance(before, list) and not isinstance(before, _Pieces) and isinstance(value, list):
+        before.extend(value)
+    # A null does not take back what came before.
+    elif value is not None or name not in members:
+        members[name] = _Pieces([value]) if isinstance(value, str) else value
+
+
+def _join_pieces(members: Mapping[str, object]) -> dict[str, object]:
+    """Return members whose texts came in pieces with whole texts, one level deeper too."""
+    joined: dict[str, object] = {}
+    for name, value in members.items():
+        match value:
+            case _Pieces():
+                joined[name] = "".join(value)
+            case dict() if name == "function":
+                joined[name] = _join_pieces(value)
+            case _:
+                joined[name] = value
+    return joined
+
+
+def _add_tool_call(calls: list[dict[str, object]], delta: Mapping[str, object]) -> None:
     """Add a piece of a tool call; the place in the list is its index, which the message leaves out."""
     index = delta.get("index")
     place = index if isinstance(index, int) and 0 <= index <= len(calls) else len(calls)
     if place == len(calls):
         calls.append({})
     call = calls[place]
-    assert isinstance(call, dict)
     for name, value in delta.items():
         if name == "function" and isinstance(value, Mapping):
             function = call.setdefault("function", {})
+            assert isinstance(function, dict)
             for part, text in value.items():
-                before = function.get(part)
-                joined = before + text if isinstance(before, str) and isinstance(text, str) else text
-                if joined is not None or part not in function:
-                    function[part] = joined
+                _add_member(function, part, text)
         # Servers repeat the id in each piece, or send it empty after the first.
         elif name != "index" and (value or name not in call):
             call[name] = value

@@ -11,6 +11,9 @@ from email.utils import parsedate_to_datetime
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import shorten_middle
 
+_LONGEST_ERROR = 2**16
+"""Bytes of an error in which its message is looked for."""
+
 _CAUSES = {
     400: "bad_request",
     401: "authentication",
@@ -48,7 +51,9 @@ def read_error_message(body: bytes) -> str:
     Known are ``{"error": {"message", "code", "type"}}`` (OpenAI), ``{"error": text}`` (Ollama, TGI),
     ``{"message": text}`` (older vLLM, Mistral) and ``{"detail": text or list}`` (FastAPI).
     """
-    text = body[:20_000].decode("utf-8", "replace")
+    text = body[:_LONGEST_ERROR].decode("utf-8", "replace")
+    if len(body) > _LONGEST_ERROR:
+        return text
     try:
         value: object = json.loads(body)
     except (ValueError, RecursionError):

@@ -33,14 +33,15 @@ from pytest_fcbench.models.official_models import (
 from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
 from pytest_fcbench.models.providers.aws_signature import RequestSigner, needs_signature
-from pytest_fcbench.models.providers.event_stream import is_event_stream, join_events
+from pytest_fcbench.models.providers.event_stream import join_events
 from pytest_fcbench.models.providers.failures import read_error_message
-from pytest_fcbench.models.providers.http import HttpReply, check_address
+from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
 from pytest_fcbench.models.providers.openai_compatible import (
     CONTROLS,
     OpenAICompatibleModel,
     find_endpoint,
 )
+from pytest_fcbench.models.providers.reply_bodies import MIB, is_event_stream, parse_json
 from pytest_fcbench.models.providers.vendors import build_key_header, build_url, find_vendor
 
 _REFUSED_LIMIT = 1000
@@ -179,10 +180,7 @@ class FamilyModel(OpenAICompatibleModel):
     def _read_json(self, reply: HttpReply) -> Mapping[str, object]:
         """Read the object of a reply, whole or streamed, without secrets. Raises ``CallError``."""
         kind = reply.headers.get("Content-Type", "")
-        try:
-            value: object = join_events(reply.body) if is_event_stream(kind) else json.loads(reply.body)
-        except (ValueError, RecursionError):
-            value = None
+        value: object = join_events(reply.body) if is_event_stream(kind) else parse_json(reply.body)
         if not isinstance(value, Mapping):
             raise CallError(
                 "garbled", f"the reply is not a JSON object: {reply.body[:200]!r}", transient=True
@@ -236,8 +234,8 @@ class FamilyModel(OpenAICompatibleModel):
                 body=None if body is None else json.dumps(body),
                 timeout_s=min(self.timeout_s, 10.0),
             )
-            value: object = json.loads(reply.body) if reply.status == 200 else {}
-        except (CallError, ValueError, RecursionError):
+            value = parse_json(reply.body) if reply.status == 200 else {}
+        except CallError:
             return {}
         return value if isinstance(value, Mapping) else {}
 
@@ -303,6 +301,7 @@ def open_family_model(member: FamilyMember, plain: Model, settings: Settings) ->
         tag=settings.tag,
         chosen=settings.chosen_parameters,
         name=member.name,
+        connections=ConnectionPool(settings.max_body * MIB),
         plain=plain,
         context_length=settings.context_length,
         missing_key=vendor.keys[0] if lacks_key and vendor.keys else "",

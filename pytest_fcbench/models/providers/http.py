@@ -8,7 +8,6 @@ aiohttp does all three.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import ssl
@@ -23,12 +22,16 @@ from urllib.request import getproxies, proxy_bypass
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after, write_in_one_line
+from pytest_fcbench.models.providers.reply_bodies import (
+    ACCEPTED_ENCODINGS,
+    LONGEST_BODY,
+    find_longest,
+    parse_json,
+    read_body,
+)
 
 if TYPE_CHECKING:
     import aiohttp
-
-_MOST_BYTES = 64 * 2**20
-"""The longest reply that is read, after decompression."""
 
 _MOST_REDIRECTS = 3
 
@@ -63,6 +66,8 @@ class HttpReply:
 class ConnectionPool:
     """Open connections, kept for the next request. Each event loop has its own until it ends."""
 
+    longest_body: int = LONGEST_BODY
+    """Bytes of a reply that are read, after decompression; four times as many of a stream of events."""
     _sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = field(
         default_factory=dict, repr=False
     )
@@ -112,7 +117,13 @@ class ConnectionPool:
                 ) as response:
                     location = response.headers.get("Location")
                     if location is None or not 300 <= response.status < 400:
-                        return HttpReply(response.status, response.headers, await _read_body(response))
+                        kind = response.headers.get("Content-Type", "")
+                        content = await read_body(
+                            response.content.iter_chunked(2**16),
+                            response.headers.get("Content-Encoding", ""),
+                            find_longest(kind, self.longest_body),
+                        )
+                        return HttpReply(response.status, response.headers, content)
                     target = urljoin(url, location)
                     # Only 307 and 308 keep the method and the body of a request.
                     if response.status not in (307, 308) or urlsplit(target)[:2] != urlsplit(url)[:2]:
@@ -153,10 +164,13 @@ class ConnectionPool:
 
         # How many requests are out at once is decided by the dispatcher.
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S)
-        named = {"User-Agent": "pytest-fcbench"}
+        named = {"User-Agent": "pytest-fcbench", "Accept-Encoding": ACCEPTED_ENCODINGS}
         # Not ``trust_env``: aiohttp would look for a proxy and read ~/.netrc again for each request, in other
         # threads, at twice the cost of the request; and a password of that file is no key of a model.
-        async with aiohttp.ClientSession(connector=connector, headers=named) as session:
+        # aiohttp would decompress up to 32 MiB at once.
+        async with aiohttp.ClientSession(
+            connector=connector, headers=named, auto_decompress=False
+        ) as session:
             self._sessions[loop] = session
             try:
                 yield
@@ -229,16 +243,6 @@ def _load_certificates(path: str | None) -> ssl.SSLContext:
     return context
 
 
-async def _read_body(response: aiohttp.ClientResponse) -> bytes:
-    """Read a body, of which no more than the limit is ever in memory. Raises ``CallError``."""
-    read = bytearray()
-    async for part in response.content.iter_chunked(2**16):
-        read += part
-        if len(read) > _MOST_BYTES:
-            raise CallError("garbled", f"the reply is longer than {_MOST_BYTES >> 20} MiB")
-    return bytes(read)
-
-
 def _explain_failure(error: aiohttp.ClientError | OSError) -> str:
     """Describe a broken connection, with the way out where only one of both sides speaks TLS."""
     import aiohttp
@@ -283,11 +287,7 @@ async def request_json(
             # A redirect that was not followed leads to the same place each time.
             transient = transient and reply.status >= 400
             raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
-        try:
-            value: object = json.loads(reply.body)
-        except (ValueError, RecursionError):
-            raise CallError("garbled", "the reply is not JSON", transient=True) from None
-        return value
+        return parse_json(reply.body)
     except CallError as error:
         # An endpoint may repeat the key that it was sent.
         words = write_in_one_line(error.reason, [secret] if secret else [])

@@ -20,13 +20,14 @@ from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
-from pytest_fcbench.models.providers.event_stream import is_event_stream, join_events
+from pytest_fcbench.models.providers.event_stream import join_events
 from pytest_fcbench.models.providers.failures import (
     diagnose_status,
     is_context_overflow,
     read_error_message,
 )
 from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
+from pytest_fcbench.models.providers.reply_bodies import MIB, is_event_stream, parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +199,15 @@ class OpenAICompatibleModel(EndpointModel):
                     headers=self._build_key_header(),
                     timeout_s=min(self.timeout_s, _LIST_S),
                 )
-                self.offered = tuple(str(each["id"]) for each in json.loads(reply.body)["data"])
-            except (CallError, ValueError, KeyError, TypeError, RecursionError):
-                self.offered = ()
+                listed = parse_json(reply.body)
+            except CallError:
+                listed = None
+            rows = listed.get("data") if isinstance(listed, Mapping) else None
+            self.offered = tuple(
+                str(row["id"])
+                for row in (rows if isinstance(rows, list) else ())
+                if isinstance(row, Mapping) and "id" in row
+            )
         return self.offered
 
     async def _read_failure(self, reply: HttpReply) -> Completion:
@@ -252,10 +259,7 @@ def read_reply(
 
     What a server of any kind may send is an answer or an error. Raises ``CallError``.
     """
-    try:
-        reply: object = join_events(body) if is_event_stream(content_type) else json.loads(body)
-    except (ValueError, RecursionError):
-        raise CallError("garbled", f"the reply is not JSON: {body[:200]!r}", transient=True) from None
+    reply = join_events(body) if is_event_stream(content_type) else parse_json(body)
     if not isinstance(reply, Mapping):
         raise CallError("garbled", f"the reply is not a JSON object: {body[:200]!r}", transient=True)
     choices = reply.get("choices")
@@ -278,6 +282,7 @@ def make_model(settings: Settings, endpoint: Endpoint) -> OpenAICompatibleModel:
         tag=settings.tag,
         chosen=settings.chosen_parameters,
         name=endpoint.model,
+        connections=ConnectionPool(settings.max_body * MIB),
     )
 
 

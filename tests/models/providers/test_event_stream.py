@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.models.providers.event_stream import is_event_stream, join_events
+from pytest_fcbench.models.providers.event_stream import join_events
+from pytest_fcbench.models.providers.reply_bodies import is_event_stream
 
 
 def write_events(*chunks: object, end: str = "data: [DONE]\n\n") -> bytes:

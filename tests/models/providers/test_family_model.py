@@ -220,7 +220,8 @@ def test_a_streamed_answer_is_read_whole() -> None:
 @pytest.mark.parametrize(
     ("reply", "says"),
     [
-        (Reply("<html>"), "the reply is not a JSON object"),
+        (Reply("<html>"), "the reply is not JSON"),
+        (Reply("[1]"), "the reply is not a JSON object"),
         (Reply({"error": {"message": "overloaded"}}), "the endpoint answered an error: overloaded"),
         (Reply({"candidates": []}), "the endpoint answered a message without content"),
         (Reply({"error": {"message": f"wrong key {KEY}"}}, 401), r"HTTP 401: wrong key \*\*\*"),

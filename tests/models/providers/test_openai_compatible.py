@@ -518,8 +518,8 @@ def test_a_reply_that_grows_without_end_is_refused() -> None:
     body = gzip.compress(b" " * (80 * 2**20), 9)
     with serve_bytes(200, {"Content-Encoding": "gzip"}, body) as server:
         found = catch_failure(make_model(server.api_base))
-    assert (found.cause, found.transient) == ("garbled", False)
-    assert found.reason == "openai/m: the reply is longer than 64 MiB"
+    assert (found.cause, found.transient) == ("too_large", False)
+    assert found.reason == ("openai/m: the reply has more than 8 MiB; --fcbench-max-body=N reads longer ones")
 
 
 def test_a_reply_that_does_not_come_is_a_timeout() -> None:

@@ -12,7 +12,6 @@ import pytest
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
-from pytest_fcbench.models.providers import http
 from pytest_fcbench.tools.contamination.endpoint import Endpoint
 from pytest_fcbench.tools.contamination.probabilities import PromptModel, ask_for_logprobs
 from tests.factories import make_entry
@@ -148,11 +147,11 @@ def test_an_endpoint_that_is_not_there_is_a_connection_error() -> None:
     assert (caught.value.cause, caught.value.transient) == ("connection", True)
 
 
-def test_a_huge_reply_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_MOST_BYTES", 2**20)
-    with serve_answers(lambda _: Reply("x" * 2**22)) as server, pytest.raises(CallError) as caught:
+def test_a_huge_reply_is_not_read_to_its_end() -> None:
+    with serve_answers(lambda _: Reply("x" * 2**24)) as server, pytest.raises(CallError) as caught:
         ask_endpoint(server.api_base)
-    assert (caught.value.cause, caught.value.reason) == ("garbled", "m: the reply is longer than 1 MiB")
+    assert caught.value.cause == "too_large"
+    assert caught.value.reason.startswith("m: the reply has more than 8 MiB")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,152 @@
+"""Bodies are read within limits, however they are compressed and cut."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import tracemalloc
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.models.providers.event_stream import join_events
+from pytest_fcbench.models.providers.reply_bodies import MIB, find_longest, parse_json, read_body
+
+
+def read_parts(parts: Iterable[bytes], encoding: str = "", longest: int = MIB) -> bytes:
+    async def yield_parts() -> AsyncIterator[bytes]:
+        for part in parts:
+            yield part
+
+    return asyncio.run(read_body(yield_parts(), encoding, longest))
+
+
+def catch_failure(parts: Iterable[bytes], encoding: str = "", longest: int = MIB) -> CallError:
+    with pytest.raises(CallError) as caught:
+        read_parts(parts, encoding, longest)
+    return caught.value
+
+
+def cut(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def deflate_bare(data: bytes) -> bytes:
+    compress = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return compress.compress(data) + compress.flush()
+
+
+COMPRESSIONS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "none": ("", bytes),
+    "identity": ("Identity", bytes),
+    "gzip": ("gzip", gzip.compress),
+    "x-gzip": (" X-GZIP ", gzip.compress),
+    "deflate": ("deflate", zlib.compress),
+    "bare deflate": ("deflate", deflate_bare),
+}
+
+
+@given(
+    st.sampled_from(sorted(COMPRESSIONS)), st.binary(max_size=300), st.integers(1, 50), st.integers(1, 500)
+)
+def test_a_body_comes_back_as_it_was(compression: str, content: bytes, repeated: int, size: int) -> None:
+    encoding, compress = COMPRESSIONS[compression]
+    content *= repeated
+    assert read_parts(cut(compress(content), size), encoding) == content
+
+
+@pytest.mark.parametrize(("encoding", "compress"), COMPRESSIONS.values(), ids=COMPRESSIONS)
+def test_a_body_may_be_as_long_as_the_limit_and_no_longer(
+    encoding: str, compress: Callable[[bytes], bytes]
+) -> None:
+    # Random bytes would be longer when they are compressed.
+    longest = 100_000
+    assert len(read_parts([compress(b"x" * longest)], encoding, longest)) == longest
+    failure = catch_failure([compress(b"x" * (longest + 1))], encoding, longest)
+    assert (failure.cause, failure.transient) == ("too_large", False)
+    assert "--fcbench-max-body=N reads longer ones" in failure.reason
+
+
+def test_an_endless_body_is_left() -> None:
+    taken = 0
+
+    def send_endlessly() -> Iterable[bytes]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield b"x" * 1000
+
+    assert catch_failure(send_endlessly(), longest=10_000).cause == "too_large"
+    assert taken == 11
+
+
+def test_compressed_bytes_without_content_count() -> None:
+    """Empty blocks of deflate can go on for ever and bring nothing."""
+    compress = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    empty = compress.flush(zlib.Z_FULL_FLUSH)
+    assert catch_failure([empty * 1000], "deflate", longest=1000).cause == "too_large"
+
+
+def test_a_bomb_takes_no_memory() -> None:
+    bomb = gzip.compress(bytes(300 * MIB), 9)
+    tracemalloc.start()
+    try:
+        assert catch_failure(cut(bomb, 2**16), "gzip", 8 * MIB).cause == "too_large"
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * MIB
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "x" * 1000])
+def test_a_compression_that_was_not_asked_for_is_garbled(encoding: str) -> None:
+    failure = catch_failure([b"x"], encoding)
+    assert (failure.cause, failure.transient) == ("garbled", False)
+    assert len(failure.reason) < 150
+
+
+@pytest.mark.parametrize("data", [b"x", b"\x1f\x8b\x08broken", gzip.compress(b"x" * 99)[:-20] + b"\0" * 20])
+def test_a_broken_compression_is_garbled(data: bytes) -> None:
+    failure = catch_failure([data], "gzip")
+    assert (failure.cause, failure.transient) == ("garbled", True)
+
+
+def test_a_stream_of_events_may_be_longer() -> None:
+    assert find_longest("application/json", 8) == 8
+    assert find_longest("text/event-stream; charset=utf-8", 8) == 32
+
+
+@pytest.mark.parametrize("deep", [b"[", b'{"a":'])
+def test_deep_json_is_garbled(deep: bytes) -> None:
+    with pytest.raises(CallError, match="the reply is not JSON") as caught:
+        parse_json(deep * 400_000)
+    assert caught.value.cause == "garbled"
+
+
+@pytest.mark.parametrize("sign", [b"[],", b"{},", b"0,"])
+def test_json_of_too_many_parts_is_not_read(sign: bytes) -> None:
+    with pytest.raises(CallError, match=r"lists, objects and members, which is too many") as caught:
+        parse_json(b"[" + sign * 500_000 + b"0]")
+    assert caught.value.cause == "too_large"
+    parts = parse_json(b"[" + sign * 100_000 + b"0]")
+    assert isinstance(parts, list)
+    assert len(parts) == 100_001
+
+
+def test_a_stream_of_too_many_events_is_too_large() -> None:
+    with pytest.raises(CallError, match="more than 200,000 events") as caught:
+        join_events(b"data: {}\n\n" * 200_001)
+    assert caught.value.cause == "too_large"
+
+
+def test_many_events_are_joined_in_linear_time() -> None:
+    """Adding each piece to the text before took minutes for an answer of this length."""
+    event = json.dumps({"choices": [{"delta": {"content": "0123456789" * 10}}]}).encode()
+    choices = join_events((b"data: " + event + b"\n\n") * 60_000)["choices"]
+    assert isinstance(choices, list)
+    assert len(choices[0]["message"]["content"]) == 6_000_000
