@@ -107,6 +107,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
                 "registration",
                 "project",
                 "reporting",
+                "stop_signals",
             ),
             "xdist_workers",
         )
@@ -137,6 +138,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         *(f"suites/formats/{name}.py" for name in ("function_docs", "golden_paths", "multi_turn", "rows")),
         *(f"suites/formats/{name}.py" for name in ("single_turn", "web_pages", "web_questions")),
         "domain/json_values.py",
+        "domain/transcript_json.py",
         "domain/verdict.py",
         "suites/complexfuncbench_texts.py",
         *(

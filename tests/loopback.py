@@ -20,7 +20,7 @@ Body: TypeAlias = dict[str, object]
 class Reply:
     """What the endpoint answers."""
 
-    body: Body | str
+    body: Body | str | bytes
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -101,7 +101,8 @@ def serve_answers(answer: Answer, tls: SSLContext | None = None, port: int = 0) 
             reply = answer(asked)
             with lock:
                 in_flight -= 1
-            content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
+            body = json.dumps(reply.body) if isinstance(reply.body, dict) else reply.body
+            content = body.encode() if isinstance(body, str) else body
             with suppress(ConnectionError):  # whoever asked may have given up
                 self.send_response(reply.status)
                 self.send_header("Content-Length", str(len(content)))

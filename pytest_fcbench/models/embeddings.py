@@ -13,7 +13,9 @@ from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.models.providers.httpx_limits import bound_replies
 from pytest_fcbench.models.providers.litellm import build_call, describe_failure, import_litellm
+from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY
 
 _DIGITS = 6
 
@@ -42,7 +44,9 @@ class EmbeddingModel:
         asked: dict[str, object] = {**self.parameters, **call, "input": texts}
         started = time.perf_counter()
         try:
-            reply: object = await import_litellm().aembedding(**asked)
+            litellm = import_litellm()
+            with bound_replies(litellm.httpx, LONGEST_BODY):
+                reply: object = await litellm.aembedding(**asked)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             raise describe_failure(
                 self.id, error, list_request_secrets(self.api_key, self.api_base, self.parameters)

@@ -290,7 +290,7 @@ class Session:
         if (kept := self.open_models().kept) is None:
             return "no answer was stored (--fcbench-store=none); another run asks all entries again"
         answers = "1 answer is" if kept == 1 else f"{kept:,} answers are"
-        return f"{answers} kept in {self.context.settings.store}; run again to go on from there"
+        return f"{answers} kept in {self.context.settings.store}; run again to continue from there"
 
     def explain_failure(self, record: Record) -> Explanation | None:
         """Explain a failed Record of this run; None where its entry is not known."""

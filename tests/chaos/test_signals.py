@@ -158,7 +158,7 @@ def test_a_signal_ends_a_run_in_order(
         # pytest keeps the temporary folders of its last runs, by its own rules.
         assert [path.name for path in run.temporary.iterdir() if not path.name.startswith("pytest-of-")] == []
         assert f"{run.stored} answer" in output
-        assert "run again to go on from there" in output
+        assert "run again to continue from there" in output
         assert ("the run was ended by SIG" in output) == (number != signal.SIGINT)
     judged = project.records()
     assert len(judged) <= run.stored

@@ -14,6 +14,7 @@ from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets_within, redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers.failures import write_in_one_line
+from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY
 
 _KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key")
 _ABOUT_CALLS = re.compile(r"tool|function", re.IGNORECASE)
@@ -41,6 +42,8 @@ class EndpointModel(ABC):
     api_base: str | None = field(default=None, repr=False)
     api_key: str | None = field(default=None, repr=False)
     timeout_s: float = 600.0
+    longest_body: int = LONGEST_BODY
+    """Bytes of a reply that are read."""
     tag: bool = False
     """True where each request names its entry in a header."""
     chosen: frozenset[str] = frozenset()

@@ -26,6 +26,8 @@ from pytest_fcbench.models.providers.failures import (
     parse_retry_after,
     write_in_one_line,
 )
+from pytest_fcbench.models.providers.httpx_limits import bound_replies
+from pytest_fcbench.models.providers.reply_bodies import MIB
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -78,9 +80,10 @@ class LitellmModel(EndpointModel):
         }
         started = time.perf_counter()
         try:
-            reply = await litellm.acompletion(**asked)
-            if parameters.get("stream"):
-                reply = litellm.stream_chunk_builder([chunk async for chunk in reply])
+            with bound_replies(litellm.httpx, self.longest_body):
+                reply = await litellm.acompletion(**asked)
+                if parameters.get("stream"):
+                    reply = litellm.stream_chunk_builder([chunk async for chunk in reply])
         # Before BadRequestError, of which it is a kind.
         except litellm.exceptions.ContextWindowExceededError as error:
             return Completion(text=_shorten(error, self.secrets), fault=Fault.OVERFLOW)
@@ -132,6 +135,9 @@ def describe_failure(model: str, error: Exception, secrets: Sequence[str]) -> Ca
     while link is not None and link not in chain:
         chain.append(link)
         link = link.__cause__ or link.__context__
+    # Ours, of a limit on what is read and followed.
+    if ours := next((each for each in chain if isinstance(each, CallError)), None):
+        return ours.with_reason(f"{model}: {write_in_one_line(ours.reason, secrets)}")
     if _NO_PROVIDER in str(error):
         reason = f"{model}: not an id of litellm; for a server of your own add --fcbench-api-base=URL"
         return CallError("not_found", reason)
@@ -243,6 +249,7 @@ def _open_model(argument: str, settings: Settings) -> Chosen:
         timeout_s=settings.timeout_s,
         tag=settings.tag,
         chosen=settings.chosen_parameters,
+        longest_body=settings.max_body * MIB,
     )
     return Chosen(model, choose_manner(settings))
 
