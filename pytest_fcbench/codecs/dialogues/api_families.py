@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcbench.codecs.dialogues.api_dialogue import (
-    ApiFamily,
-    Parameters,
-    send_temperature,
-)
+from pytest_fcbench.codecs.dialogues.api_dialogue import ApiFamily, Parameters
 from pytest_fcbench.codecs.dialogues.dialogue import TEMPERATURE, Opening
 from pytest_fcbench.codecs.dialogues.forms.chat import ChatForm, Repeated, ResultIds
 from pytest_fcbench.codecs.dialogues.forms.cohere import CohereForm
@@ -59,25 +55,6 @@ def _choose_response_parameters(member: FamilyMember, mode: Mode) -> Parameters:
     return send_stored_temperature(member, mode)
 
 
-def _choose_claude_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    return {"temperature": TEMPERATURE, "max_tokens": 64000}
-
-
-def _choose_gemini_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    thinking = {"thinkingConfig": {"include_thoughts": True}}
-    return {"generationConfig": {"temperature": TEMPERATURE, **thinking}}
-
-
-def _choose_mistral_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    return {"temperature": TEMPERATURE, "stream": False}
-
-
-def _choose_cohere_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    # Official: of two names in the registry the ending is cut only here.
-    sent = {"model": member.name.replace("-FC", ""), "stream": False}
-    return {**sent, "temperature": TEMPERATURE, "citation_options": {"mode": "OFF"}}
-
-
 def _choose_nova_parameters(member: FamilyMember, mode: Mode) -> Parameters:
     usual = {"inferenceConfig": {"temperature": TEMPERATURE}}
     if "nova-2-lite" not in member.name:
@@ -86,28 +63,10 @@ def _choose_nova_parameters(member: FamilyMember, mode: Mode) -> Parameters:
     return {**usual, "additionalModelRequestFields": {"reasoningConfig": reasoning}}
 
 
-def _choose_deepseek_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    return send_temperature(member, mode) if mode is Mode.FC else {}
-
-
 def _choose_glm_parameters(member: FamilyMember, mode: Mode) -> Parameters:
     if member.name == "glm-4.6":
         return {**_STORED, "thinking": {"type": "enabled"}}
     return send_stored_temperature(member, mode)
-
-
-def _choose_qwen_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    streamed = {"stream": True, "stream_options": {"include_usage": True}, "enable_thinking": True}
-    return {**streamed, "parallel_tool_calls": True} if mode is Mode.FC else streamed
-
-
-def _choose_ling_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    # Official: the handler knows the server's name of the one model that it takes.
-    return {"model": "Ling-lite-1.5-250604"}
-
-
-def _choose_palmyra_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    return {"temperature": TEMPERATURE, "tool_choice": "auto"}
 
 
 def _choose_qwen_agent_parameters(member: FamilyMember, mode: Mode) -> Parameters:
@@ -148,24 +107,44 @@ API_FAMILIES: Mapping[str, ApiFamily] = {
     "OpenAIResponsesHandler": ApiFamily(ResponsesForm(), _choose_response_parameters, write_flat_tool),
     "ClaudeHandler": ApiFamily(
         MessagesForm(),
-        _choose_claude_parameters,
+        lambda member, mode: {"temperature": TEMPERATURE, "max_tokens": 64000},
         write_schema_tool,
         joins_users_in=_BOTH,
         sends_no_tools_as_list=True,
     ),
-    "GeminiHandler": ApiFamily(GenerateContentForm(), _choose_gemini_parameters, write_declaration),
+    "GeminiHandler": ApiFamily(
+        GenerateContentForm(),
+        lambda member, mode: {
+            "generationConfig": {
+                "temperature": TEMPERATURE,
+                "thinkingConfig": {"include_thoughts": True},
+            }
+        },
+        write_declaration,
+    ),
     "MistralHandler": ApiFamily(
         ChatForm(Repeated.MISTRAL, ResultIds.NAME_AND_ID),
-        _choose_mistral_parameters,
+        lambda member, mode: {"temperature": TEMPERATURE, "stream": False},
         write_bare_tool,
         sends_no_tools_as_list=True,
     ),
     "CohereHandler": ApiFamily(
-        CohereForm(), _choose_cohere_parameters, write_bare_tool, sends_no_tools_as_list=True
+        CohereForm(),
+        lambda member, mode: {
+            # Official: of two names in the registry the ending is cut only here.
+            "model": member.name.replace("-FC", ""),
+            "stream": False,
+            "temperature": TEMPERATURE,
+            "citation_options": {"mode": "OFF"},
+        },
+        write_bare_tool,
+        sends_no_tools_as_list=True,
     ),
     "NovaHandler": ApiFamily(ConverseForm(), _choose_nova_parameters, write_spec_tool, joins_users_in=_BOTH),
     "DeepSeekAPIHandler": ApiFamily(
-        ChatForm(Repeated.WITHOUT_REASONING), _choose_deepseek_parameters, joins_users_in=_PROMPT
+        ChatForm(Repeated.WITHOUT_REASONING),
+        lambda member, mode: {"temperature": TEMPERATURE} if mode is Mode.FC else {},
+        joins_users_in=_PROMPT,
     ),
     "GrokHandler": ApiFamily(ChatForm(Repeated.WITHOUT_REASONING), send_stored_temperature),
     "OpenAICompletionsHandler": _OPENAI,
@@ -175,13 +154,23 @@ API_FAMILIES: Mapping[str, ApiFamily] = {
     "MiningHandler": _OPENAI,
     "GLMAPIHandler": ApiFamily(ChatForm(), _choose_glm_parameters),
     "QwenAPIHandler": ApiFamily(
-        ChatForm(Repeated.WITH_REASONING), _choose_qwen_parameters, sends_no_tools_as_list=True
+        ChatForm(Repeated.WITH_REASONING),
+        lambda member, mode: {
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "enable_thinking": True,
+            **({"parallel_tool_calls": True} if mode is Mode.FC else {}),
+        },
+        sends_no_tools_as_list=True,
     ),
     "NanbeigeAPIHandler": ApiFamily(ChatForm(Repeated.WITH_REASONING), send_nothing),
     "NovitaHandler": ApiFamily(ChatForm(), write_tool=write_described_tool),
     "NvidiaHandler": ApiFamily(ChatForm(), send_stored_temperature, joins_users_in=_BOTH),
     "LingAPIHandler": ApiFamily(
-        ChatForm(Repeated.WITHOUT_REASONING), _choose_ling_parameters, joins_users_in=_BOTH
+        ChatForm(Repeated.WITHOUT_REASONING),
+        # Official: the handler knows the server's name of the one model that it takes.
+        lambda member, mode: {"model": "Ling-lite-1.5-250604"},
+        joins_users_in=_BOTH,
     ),
     "NemotronHandler": ApiFamily(
         ChatForm(),
@@ -197,7 +186,11 @@ API_FAMILIES: Mapping[str, ApiFamily] = {
     "FireworksHandler": ApiFamily(
         ChatForm(Repeated.CALLS_ALONE, ResultIds.NONE), write_tool=write_firefunction_tool
     ),
-    "WriterHandler": ApiFamily(ChatForm(), _choose_palmyra_parameters, write_palmyra_tool),
+    "WriterHandler": ApiFamily(
+        ChatForm(),
+        lambda member, mode: {"temperature": TEMPERATURE, "tool_choice": "auto"},
+        write_palmyra_tool,
+    ),
     "DMCitoHandler": ApiFamily(
         ChatForm(), send_stored_temperature, begin=begin_for_dm_cito, prompts=False, mode=Mode.PROMPT
     ),
