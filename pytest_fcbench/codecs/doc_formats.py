@@ -27,8 +27,15 @@ def format_docs(docs: Sequence[Mapping[str, object]], form: Docs) -> str:
                 for doc in docs
             )
         case Docs.PYTHON:
-            # Official: line breaks are elements of the list that is joined.
-            return "\n\n".join(part for doc in docs for part in ("".join(_write_python(doc)), "\n"))
+            written = []
+            for doc in docs:
+                properties = as_mapping(as_mapping(doc.get("parameters")).get("properties"))
+                listed = "".join(_write_python_parameters(properties, " " * 8))
+                text = f'# Function: {doc["name"]}\n    """\n    {doc.get("description", "")}\n\n'
+                text += f"    Args:\n{listed}" if properties else ""
+                # Official: line breaks are elements of the list that is joined.
+                written += [f'{text}    """\n', "\n"]
+            return "\n\n".join(written)
 
 
 def _describe(schema: Mapping[str, object]) -> str:
@@ -59,14 +66,6 @@ def _write_xml_parameters(owner: Mapping[str, object], indent: str) -> Iterator[
             yield from _write_xml_parameters(schema, indent + " " * 4)
             yield f"{indent}  </params>\n"
         yield f"{indent}</param>\n"
-
-
-def _write_python(doc: Mapping[str, object]) -> Iterator[str]:
-    yield f'# Function: {doc["name"]}\n    """\n    {doc.get("description", "")}\n\n'
-    if properties := as_mapping(as_mapping(doc.get("parameters")).get("properties")):
-        yield "    Args:\n"
-        yield from _write_python_parameters(properties, " " * 8)
-    yield '    """\n'
 
 
 def _write_python_parameters(properties: Mapping[str, object], indent: str) -> Iterator[str]:

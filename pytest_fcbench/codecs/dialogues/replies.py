@@ -31,11 +31,8 @@ FORMS: Mapping[Api, Form] = {
 
 def read_family_reply(api: Api, reply: Mapping[str, object]) -> Completion:
     """Read the JSON of a reply. Raises ``CallError`` for one that is none of this API."""
-    return _read_completion_reply(reply) if api is Api.COMPLETIONS else FORMS[api].read_reply(reply)
-
-
-def _read_completion_reply(reply: Mapping[str, object]) -> Completion:
-    """Read a reply whose answer is one text."""
+    if api is not Api.COMPLETIONS:
+        return FORMS[api].read_reply(reply)
     choices = list_members(reply.get("choices"))
     if not choices:
         raise CallError("endpoint", "the endpoint answered without any choice", transient=True)

@@ -18,14 +18,10 @@ OURS = "pytest_fcbench.codecs.dialogues"
 def render_prompt(template: str, values: Mapping[str, object], package: str = OURS) -> str:
     """Render a template of the folder ``templates`` of a package by its name, without the ending.
 
-    Beside Jinja's own filters there are ``json`` (``json.dumps``, with ``indent`` and ``sort_keys``) and
-    ``repr``, which write as Python does.
+    Beside Jinja's own filters there are ``json`` (``json.dumps`` with its options) and ``repr``, which write
+    as Python does.
     """
     return _make_environment(package).get_template(f"{template}.jinja").render(values)
-
-
-def _write_json(value: object, indent: int | None = None, *, sort_keys: bool = False) -> str:
-    return json.dumps(value, indent=indent, sort_keys=sort_keys)
 
 
 @cache
@@ -39,6 +35,6 @@ def _make_environment(package: str) -> Environment:
         # The text goes to a model, where an escaped sign would be another one.
         autoescape=False,  # noqa: S701
     )
-    environment.filters["json"] = _write_json
+    environment.filters["json"] = json.dumps
     environment.filters["repr"] = repr
     return environment

@@ -134,16 +134,14 @@ def read_numbered_calls(text: str) -> ReadAnswer:
         return read_text(text)
     if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
         return read_text(text)
-    numbered = [{**call, "id": _make_call_id(text, number)} for number, call in enumerate(calls)]
+    # By a hash, so that the same call always gets the same id.
+    ids = [
+        hashlib.sha256(f"{number} {text}".encode("utf-8", "surrogatepass")).hexdigest()[:9]
+        for number in range(len(calls))
+    ]
+    numbered = [{**call, "id": given} for call, given in zip(calls, ids, strict=True)]
     written = f"[TOOL_CALLS]{json.dumps(numbered)}"
-    return ReadAnswer(
-        text, {"role": "assistant", "content": written, "ids": [call["id"] for call in numbered]}
-    )
-
-
-def _make_call_id(text: str, number: int) -> str:
-    """Make an id of nine digits and letters, always the same for the same call."""
-    return hashlib.sha256(f"{number} {text}".encode("utf-8", "surrogatepass")).hexdigest()[:9]
+    return ReadAnswer(text, {"role": "assistant", "content": written, "ids": ids})
 
 
 # Results
@@ -227,29 +225,26 @@ def show_hammer_docs(docs: Sequence[Mapping[str, object]], shown: Shown) -> obje
 
 
 def _flag_properties(parameters: Mapping[str, object], shown: Shown) -> Mapping[str, object]:
-    flagged: dict[str, dict[str, object]] = {}
+    flagged: dict[str, Mapping[str, object]] = {}
     for name, schema in as_mapping(parameters.get("properties")).items():
-        held = dict(as_mapping(schema))
+        held = as_mapping(schema)
         if isinstance(held.get("properties"), Mapping):
             held = _flag_required(as_mapping(held["properties"]), held.get("required"))
         flagged[name] = held
-    required = _flag_required(flagged, parameters.get("required"))
-    return {name: _tell_default(as_mapping(held), shown) for name, held in required.items()}
+    described = _flag_required(flagged, parameters.get("required"))
+    for held in described.values():
+        if "default" in held:
+            told = f"{shown.texts[_DEFAULT]}{held['default']}'" * shown.requests
+            held["description"] = f"{held.get('description', '')}{told}"
+    return described
 
 
-def _flag_required(properties: Mapping[str, object], required: object) -> dict[str, object]:
+def _flag_required(properties: Mapping[str, object], required: object) -> dict[str, dict[str, object]]:
     names = required if isinstance(required, list) else []
     return {
         name: {**as_mapping(schema), "required": True} if name in names else dict(as_mapping(schema))
         for name, schema in properties.items()
     }
-
-
-def _tell_default(schema: Mapping[str, object], shown: Shown) -> Mapping[str, object]:
-    if "default" not in schema:
-        return schema
-    told = f"{shown.texts[_DEFAULT]}{schema['default']}'" * shown.requests
-    return {**schema, "description": f"{schema.get('description', '')}{told}"}
 
 
 _LLAMA_MARKS = {

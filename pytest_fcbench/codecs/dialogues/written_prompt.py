@@ -159,20 +159,15 @@ class WrittenDialogue:
         }
         common = {"model": member.name, "temperature": TEMPERATURE, **self._written.parameters}
         if self._written.template is None:
-            wire = WireRequest(Api.CHAT, {**common, **self._build_template_inputs()})
+            # The model's own template shows the docs: vLLM and SGLang pass them on to it beside the messages;
+            # as ``tools`` they would be checked and changed.
+            template = {"chat_template_kwargs": {"tools": list(self._functions)}}
+            asked = {"messages": list(self._messages), "max_tokens": MOST_ANSWER_TOKENS, **template}
+            wire = WireRequest(Api.CHAT, {**common, **asked})
         else:
             prompt = render_prompt(self._written.template, values, self._written.package)
             wire = WireRequest(Api.COMPLETIONS, {**common, "prompt": prompt})
         return AskModel(tuple(self._log.messages), turn=turn, step=step, wire=wire)
-
-    def _build_template_inputs(self) -> Mapping[str, object]:
-        """Build what the model's own template gets: the docs beside the messages, not as tools of the API."""
-        # vLLM and SGLang pass these on to the template; as ``tools`` they would be checked and changed.
-        return {
-            "messages": list(self._messages),
-            "max_tokens": MOST_ANSWER_TOKENS,
-            "chat_template_kwargs": {"tools": list(self._functions)},
-        }
 
     def add_answer(self, completion: Completion) -> Completion:
         """Add an answer; its reasoning is not judged where the family cuts it off."""

@@ -22,15 +22,15 @@ def parse_arch(text: str) -> tuple[Call, ...]:
     found = find_tagged_texts(text)
     if not found:
         raise Undecodable("the model did not return a list of calls")
-    return read_named_calls([_decode(piece) for piece in found])
-
-
-def _decode(text: str) -> object:
-    try:
-        value = from_json(text)
-    except Undecodable:
-        return evaluate_text(text)
-    return evaluate_text(value) if isinstance(value, str) else value
+    values: list[object] = []
+    for piece in found:
+        try:
+            value = from_json(piece)
+        except Undecodable:
+            values.append(evaluate_text(piece))
+        else:
+            values.append(evaluate_text(value) if isinstance(value, str) else value)
+    return read_named_calls(values)
 
 
 ARCH = read_json_calls(parse_arch, parts=read_calls_only)

@@ -12,6 +12,7 @@ from pytest_fcbench.codecs.call_texts import write_spaced
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.syntax import read_json_calls
 from pytest_fcbench.codecs.decoders.wrapping import find_all_between
+from pytest_fcbench.codecs.syntax_trees import convert_number
 from pytest_fcbench.domain.transcript import Call
 
 _START, _END = "<start_function_call>", "<end_function_call>"
@@ -88,7 +89,7 @@ class _Arguments:
 
     def _add_word(self, text: str) -> None:
         if word := text.strip():
-            self._add(_read_word(word))
+            self._add(_WORDS[word] if word in _WORDS else convert_number(word, (int, float), word))
 
     def _add(self, value: object) -> None:
         around = self._open[-1]
@@ -99,17 +100,6 @@ class _Arguments:
             self._keys[-1] = None
         else:
             self._last = value
-
-
-def _read_word(word: str) -> object:
-    if word in _WORDS:
-        return _WORDS[word]
-    for convert in (int, float):
-        try:
-            return convert(word)
-        except ValueError:
-            continue
-    return word
 
 
 FUNCTIONGEMMA = read_json_calls(parse_functiongemma, lambda text: _START in text, write=write_spaced)

@@ -34,9 +34,16 @@ def _find_calls(text: str) -> tuple[Call, ...]:
         _select_behind(_THOUGHT_START, thought)
     if _START not in text or _END not in text:
         return ()
-    inside = _select_behind(_START, text.rpartition(_END)[0])
+    inside = _select_behind(_START, text.rpartition(_END)[0]).strip()
+    if inside.startswith("```"):
+        inside = inside.lstrip("`").strip()
+        if inside.startswith("python"):
+            # Official: the letters are cut off, not the word.
+            inside = inside.lstrip("python").strip()
+    if inside.endswith("```"):
+        inside = inside.rstrip("`").strip()
     try:
-        return python.parse_official_statements(_drop_fence(inside.strip()))
+        return python.parse_official_statements(inside)
     except Undecodable:
         return ()
 
@@ -46,15 +53,6 @@ def _select_behind(mark: str, text: str) -> str:
     if not found:
         raise Undecodable(f"{mark} stands behind the mark that ends it")
     return rest
-
-
-def _drop_fence(text: str) -> str:
-    if text.startswith("```"):
-        text = text.lstrip("`").strip()
-        if text.startswith("python"):
-            # Official: the letters are cut off, not the word.
-            text = text.lstrip("python").strip()
-    return text.rstrip("`").strip() if text.endswith("```") else text
 
 
 MINICPM = read_json_calls(

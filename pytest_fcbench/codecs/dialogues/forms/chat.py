@@ -81,7 +81,8 @@ class ChatForm:
                 return [{"role": "assistant", "content": "", "tool_calls": calls}]
         rebuilt: dict[str, object] = {"role": "assistant", "content": message.get("content")}
         if calls:
-            rebuilt["tool_calls"] = [_rebuild_call(call) for call in calls]
+            kept = ("id", "type", "function")
+            rebuilt["tool_calls"] = [{name: call[name] for name in call if name in kept} for call in calls]
         if self.repeated is Repeated.WITH_REASONING:
             if calls:
                 rebuilt["content"] = None
@@ -111,7 +112,3 @@ class ChatForm:
         if not choices:
             raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
         return read_choice(choices[0], reply.get("usage"), ())
-
-
-def _rebuild_call(call: Mapping[str, object]) -> Item:
-    return {name: value for name, value in call.items() if name in ("id", "type", "function")}

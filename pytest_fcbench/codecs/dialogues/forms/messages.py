@@ -23,6 +23,7 @@ _MARK = {"cache_control": {"type": "ephemeral"}}
 """Marks the end of what the server may keep for later requests."""
 
 _MARKED_MESSAGES = 2
+"""How many messages of the user, from the last one back, carry a mark on their first block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,13 @@ class MessagesForm:
     def build_body(self, spoken: Spoken) -> dict[str, object]:
         """Build the body of a request; long conversations carry cache marks."""
         mark = _MARK if spoken.is_long else {}
-        body: dict[str, object] = {"model": spoken.name, "messages": list(spoken.items)}
+        messages = list(spoken.items)
         if spoken.is_long:
-            body["messages"] = _mark_last_messages(spoken.items)
+            said = [place for place, message in enumerate(messages) if message.get("role") == "user"]
+            for place in said[-_MARKED_MESSAGES:]:
+                first, *others = list_members(messages[place]["content"])
+                messages[place] = {**messages[place], "content": [{**first, **_MARK}, *others]}
+        body: dict[str, object] = {"model": spoken.name, "messages": messages}
         if spoken.system is not None:
             body["system"] = [{"type": "text", "text": spoken.system, **mark}]
         if spoken.tools is not None:
@@ -100,14 +105,3 @@ class MessagesForm:
             ending=find_ending(reason),
             message={"content": blocks},
         )
-
-
-def _mark_last_messages(items: Sequence[Item]) -> list[Item]:
-    """Mark the first block of each of the last two messages of the user."""
-    marked, left = list(items), _MARKED_MESSAGES
-    for place in range(len(marked) - 1, -1, -1):
-        if marked[place].get("role") == "user" and left:
-            left -= 1
-            first, *others = list_members(marked[place]["content"])
-            marked[place] = {**marked[place], "content": [{**first, **_MARK}, *others]}
-    return marked
