@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
-from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain import extras
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.output_files import write_file
@@ -50,6 +51,15 @@ def require_other_file(to: Path, sources: Iterable[Path]) -> None:
     """Raise ``UsageError`` if the file to write is one of those that are read."""
     if to.resolve() in {path.resolve() for path in sources}:
         raise UsageError(f"--output={to}: this scorecard is also an input; name another file")
+
+
+def require_known_endings(option: str, files: Iterable[Path], known: Collection[str]) -> None:
+    """Raise ``UsageError`` for a file with another ending, and for a page without the extra ``report``."""
+    for file in files:
+        if file.suffix not in known:
+            raise UsageError(f"{option}={file}: {describe_unknown_name('ending', file.suffix, known)}")
+        if file.suffix == ".html":
+            extras.require_extra("report", f"{option}={file}")
 
 
 def declare_table_options(parser: argparse.ArgumentParser) -> None:

@@ -12,9 +12,14 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT, drop_option_prefix
-from pytest_fcbench.cli.output import declare_json, print_long_lines, split_names, write_and_report
+from pytest_fcbench.cli.output import (
+    declare_json,
+    print_long_lines,
+    require_known_endings,
+    split_names,
+    write_and_report,
+)
 from pytest_fcbench.cli.run_options import declare_run_options, load_settings, require_at_least
-from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import Category, Entry
 from pytest_fcbench.domain.errors import (
     FcbenchError,
@@ -168,7 +173,7 @@ def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -
         raise UsageError(f"--threshold {chosen.threshold:g}: must be above 0 and at most 1")
     require_at_least(0, chosen, "show")
     # Missing packages are reported before an audit of minutes, not after it.
-    _check_files(chosen.to)
+    require_known_endings("--output", chosen.to, _RENDER)
     _check_needs(chosen, named)
     if chosen.embedding == "lexical":
         raise UsageError(
@@ -246,14 +251,6 @@ def _check_needs(chosen: argparse.Namespace, named: Sequence[str]) -> None:
             raise UsageError(f"--results {path}: there is no such file or folder")
 
 
-def _check_files(files: Sequence[Path]) -> None:
-    for file in files:
-        if file.suffix not in _RENDER:
-            raise UsageError(f"--output={file}: {describe_unknown_name('ending', file.suffix, _RENDER)}")
-        if file.suffix == ".html":
-            extras.require_extra("report", f"--output={file}")
-
-
 def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:
     """Load the entries of all readable categories; also return the error of each other category."""
     entries: list[Entry] = []
@@ -272,28 +269,26 @@ def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | 
     if chosen.json:
         print(report.render_json(audit))
     else:
-        _print_findings(chosen, audit, reviewed)
+        print_long_lines(report.render_lines(audit, chosen.show))
+        for table in report.tabulate_distributions(audit.spreads):
+            print_long_lines(("", *tables.render_text(table)))
+        if reviewed:
+            left = review.find_undecided(reviewed, audit.findings)
+            vanished = review.find_vanished(reviewed, audit.findings)
+            # A check that was not run found nothing, which says nothing about decisions on its findings.
+            gone = [item for item in vanished if item[0] in audit.checks]
+            aside = len(review.build_ledger(reviewed, audit.findings))
+            print_long_lines(
+                [
+                    "",
+                    f"review: {aside} entries set aside; {len(left)} certain findings without a decision",
+                    *(f"  no decision: {finding.check} {finding.entry}" for finding in left[:_SHOWN]),
+                    *(f"  decision without a finding: {check} {entry}" for check, entry in gone[:_SHOWN]),
+                ]
+            )
     for file in chosen.to:
         write_file(file, f"{_RENDER[file.suffix](audit)}\n")
         if not chosen.json:
             print(f"written to {file}")
     if chosen.ledger and reviewed:
         write_and_report(chosen.ledger, review.write_ledger(reviewed, audit.findings))
-
-
-def _print_findings(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | None) -> None:
-    print_long_lines(report.render_lines(audit, chosen.show))
-    for table in report.tabulate_distributions(audit.spreads):
-        print_long_lines(("", *tables.render_text(table)))
-    if reviewed:
-        left = review.find_undecided(reviewed, audit.findings)
-        gone = [item for item in review.find_vanished(reviewed, audit.findings) if item[0] in audit.checks]
-        aside = review.build_ledger(reviewed, audit.findings)
-        print_long_lines(
-            [
-                "",
-                f"review: {len(aside)} entries set aside; {len(left)} certain findings without a decision",
-                *(f"  no decision: {finding.check} {finding.entry}" for finding in left[:_SHOWN]),
-                *(f"  decision without a finding: {check} {entry}" for check, entry in gone[:_SHOWN]),
-            ]
-        )

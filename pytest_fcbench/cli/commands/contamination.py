@@ -13,13 +13,12 @@ from pathlib import Path
 from random import Random
 
 from pytest_fcbench.cli.command import OUTPUT
-from pytest_fcbench.cli.output import print_lines, write_and_report
+from pytest_fcbench.cli.output import print_lines, require_known_endings, write_and_report
 from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, require_at_least
 from pytest_fcbench.config.loading import Settings, add_environment, build_settings, find_config_file
 from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.progress import Progress, show_progress
-from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.scorecard.render import tables
@@ -83,11 +82,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     if chosen.endpoint not in tuple(Endpoint):
         raise UsageError(f"--endpoint: {describe_unknown_name('endpoint', chosen.endpoint, Endpoint)}")
     require_at_least(1, chosen, "limit")
-    for path in chosen.to:
-        if path.suffix not in report.FORMATS:
-            raise UsageError(f"--to={path}: {describe_unknown_name('ending', path.suffix, report.FORMATS)}")
-        if path.suffix == ".html":
-            extras.require_extra("report", f"--to={path}")
+    require_known_endings("--to", chosen.to, report.FORMATS)
     if chosen.a == chosen.b:
         raise UsageError(f"--a and --b are both {chosen.a}: name two different sets")
     options = add_environment(collect_run_options(chosen))

@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -95,7 +95,13 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     if chosen.request is not None:
-        print_json(_show_first_request(chosen))
+        about = {"entry": [chosen.request], "suite": chosen.request.partition(":")[0]}
+        options = add_environment({**collect_run_options(chosen), **about})
+        context = RunContext(build_settings(options, find_config_file(Path(), chosen.config)))
+        context.check()
+        listed = (context.selection.entries(category.name) for category in context.settings.categories)
+        entry = next(each for entries in listed for each in entries)
+        print_json(describe_request(context.model, entry, next(context.converse(entry, {}))))
         return 0
     bad = False
     found = []
@@ -118,21 +124,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     else:
         print(f"next: {following}")
     return int(bad)
-
-
-def _show_first_request(chosen: argparse.Namespace) -> Mapping[str, object]:
-    """Return the first request about an entry as it is sent, its key masked. Raises ``UsageError``."""
-    options = {
-        **collect_run_options(chosen),
-        "entry": [chosen.request],
-        "suite": chosen.request.partition(":")[0],
-    }
-    settings = build_settings(add_environment(options), find_config_file(Path(), chosen.config))
-    context = RunContext(settings)
-    context.check()
-    listed = (context.selection.entries(category.name) for category in context.settings.categories)
-    entry = next(each for entries in listed for each in entries)
-    return describe_request(context.model, entry, next(context.converse(entry, {})))
 
 
 def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:

@@ -110,30 +110,26 @@ def list_families(word: str | None) -> list[str]:
     """List the official models whose id contains a word. Raises ``UsageError`` where there is none."""
     listed = []
     for family in (*official_models.FAMILIES, *map(official_models.find_family, OWN_FAMILIES)):
-        if named := [name for name in family.models if (word or "").lower() in name.lower()]:
-            read = f"{family.mode}, {family.names} names, {family.syntax}"
-            listed.append(f"{family.handler}: {read}; {_describe_asking(family.handler)}")
-            listed += [f"  {name:<48} {_describe_price(_find_price(name))}" for name in named]
+        named = [name for name in family.models if (word or "").lower() in name.lower()]
+        if not named:
+            continue
+        if family.handler in UNASKED:
+            asking = f"not asked: {UNASKED[family.handler]}"
+        else:
+            vendor = find_vendor(family.handler)
+            at, keys = vendor.base or "a server of your own", " or ".join(vendor.keys) or "no variable"
+            asking = f"asked by {find_api(family.handler)} at {at}, key in {keys}"
+        listed.append(f"{family.handler}: {family.mode}, {family.names} names, {family.syntax}; {asking}")
+        for name in named:
+            # Prices stand under the name that the server knows.
+            known = name_at_server(name)
+            price = known_price(known) or known_price(known.removeprefix("us."))
+            listed.append(f"  {name:<48} {_describe_price(price)}")
     if not listed:
         raise UsageError(
             f"the official registry has no model whose id contains {word!r}; leave the word out for all"
         )
     return listed
-
-
-def _describe_asking(handler: str) -> str:
-    """Describe where the models of an official class are asked, and which variables hold a key."""
-    if handler in UNASKED:
-        return f"not asked: {UNASKED[handler]}"
-    vendor = find_vendor(handler)
-    place = vendor.base or "a server of your own"
-    return f"asked by {find_api(handler)} at {place}, key in {' or '.join(vendor.keys) or 'no variable'}"
-
-
-def _find_price(official: str) -> Price | None:
-    """Return the price of an official model, under the name that its server knows."""
-    name = name_at_server(official)
-    return known_price(name) or known_price(name.removeprefix("us."))
 
 
 def list_syntaxes(word: str) -> list[str]:

@@ -9,7 +9,7 @@ from pytest_fcbench.cli.output import declare_json, print_json, print_lines
 from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.cli.scorecard_arguments import find_runs_folder
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.run.history import Run, list_runs
+from pytest_fcbench.run.history import list_runs
 from pytest_fcbench.scorecard.render.tables import Table, render_text
 
 HELP = "list the runs that were kept, the newest first"
@@ -42,14 +42,13 @@ def run_command(chosen: argparse.Namespace) -> int:
         print(f"{folder} has no runs; run pytest first")
         return 0
     columns = ("run", "ended (UTC)", "passed", "failed", "not scored", "entries", "labels", "commit")
-    print_lines(render_text(Table("", columns, tuple(map(_make_row, runs[: chosen.limit])))))
+    rows = []
+    for run in runs[: chosen.limit]:
+        counts = (f"{number:,}" for number in (run.passed, run.failed, run.not_scored))
+        labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
+        part = "all" if run.narrowed_by is None else f"part ({run.narrowed_by})"
+        rows.append((run.name, run.ended, *counts, part, labels, (run.commit or "")[:8]))
+    print_lines(render_text(Table("", columns, tuple(rows))))
     if len(runs) > chosen.limit:
         print(f"and {len(runs) - chosen.limit} more: --limit={len(runs)}")
     return 0
-
-
-def _make_row(run: Run) -> tuple[str, ...]:
-    counts = (f"{number:,}" for number in (run.passed, run.failed, run.not_scored))
-    labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
-    part = "all" if run.narrowed_by is None else f"part ({run.narrowed_by})"
-    return (run.name, run.ended, *counts, part, labels, (run.commit or "")[:8])

@@ -137,7 +137,12 @@ def run_command(chosen: argparse.Namespace) -> int:
     if not chosen.entries:
         if given and given != ["scorecard"]:
             raise UsageError(f"--{given[0]} needs an entry; name one as suite:id")
-        _list_unpassed_entries(chosen.scorecard or find_latest_scorecard())
+        path = chosen.scorecard or find_latest_scorecard()
+        card = load_scorecard(path)
+        print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
+        width = shutil.get_terminal_size((WIDTH, 24)).columns
+        lines = list(write_unpassed_entries(card.records, card.facts.profile, width))
+        print_long_lines(lines or ["every entry passed"])
     for place, name in enumerate(name for text in chosen.entries for name in _resolve_name(chosen, text)):
         if place:
             print("\n" + "-" * 20)
@@ -146,14 +151,6 @@ def run_command(chosen: argparse.Namespace) -> int:
         else:
             _show_entry(chosen, name)
     return 0
-
-
-def _list_unpassed_entries(path: Path) -> None:
-    card = load_scorecard(path)
-    print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
-    width = shutil.get_terminal_size((WIDTH, 24)).columns
-    lines = list(write_unpassed_entries(card.records, card.facts.profile, width))
-    print_long_lines(lines or ["every entry passed"])
 
 
 def _resolve_name(chosen: argparse.Namespace, text: str) -> list[str]:

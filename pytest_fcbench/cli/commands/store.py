@@ -207,25 +207,19 @@ def _prune(chosen: argparse.Namespace, settings: Settings) -> None:
         if chosen.dry_run:
             print(question)
             return
-        if not chosen.yes and doomed and not _confirm(question):
-            return
+        if not chosen.yes and doomed:
+            if not sys.stdin.isatty():
+                raise UsageError(f"{question}; add --yes to delete them, or --dry-run to delete nothing")
+            # With --quiet nobody would see what goes to stdout.
+            print(f"{question}; delete them? [y/N] ", end="", file=sys.stderr, flush=True)
+            if input().strip().lower() not in ("y", "yes"):
+                print("nothing was deleted")
+                return
         gone = store.delete(*conditions)
         # Shrinking a large file takes long, so the result is printed before it.
         print(f"{gone:,} answers deleted", flush=True)
         store.shrink()
         print(f"{store.path}: {store.size:,} bytes, {sum(1 for _ in store.kept()):,} answers")
-
-
-def _confirm(question: str) -> bool:
-    """Ask a person for a yes. Raises ``UsageError`` where nobody can answer."""
-    if not sys.stdin.isatty():
-        raise UsageError(f"{question}; add --yes to delete them, or --dry-run to delete nothing")
-    # With --quiet nobody would see what goes to stdout.
-    print(f"{question}; delete them? [y/N] ", end="", file=sys.stderr, flush=True)
-    if input().strip().lower() in ("y", "yes"):
-        return True
-    print("nothing was deleted")
-    return False
 
 
 # Official result files
