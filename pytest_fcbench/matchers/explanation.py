@@ -6,7 +6,7 @@ The parts of a call are marked by the same checks that gave the verdict, so what
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from pytest_fcbench.codecs.decoders.outcome import Calls
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
@@ -27,7 +27,7 @@ from pytest_fcbench.domain.prompting import Names, Prompting
 from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
-from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
+from pytest_fcbench.domain.verdict import Failed, Passed, PathScore, Profile
 from pytest_fcbench.matchers.ast import corrected, official
 from pytest_fcbench.matchers.ast.official import show_value
 
@@ -47,21 +47,17 @@ def explain_failure(
     """Explain a verdict on answers, which are nested by turn; ``path`` is the progress on a golden path."""
     told = verdict.details.get("turn")
     number = told if isinstance(told, int) and 0 < told <= len(entry.turns) else len(entry.turns)
-    several = len(entry.turns) > 1
+    right = verdict.details.get("right_turns")
+    counted = "" if right is None else f", {right} turn{'s' * (right != 1)} right"
     last = answers[number - 1] if number <= len(answers) else ()
     return Explanation(
         question=tuple((message.role, message.content) for message in entry.turns[number - 1]),
-        turn=f"turn {number} of {len(entry.turns)}{_count_right_turns(verdict)}" if several else "",
-        calls=_pair_path(path) if path else _pair_answer(entry, last, prompting, profile),
+        turn=f"turn {number} of {len(entry.turns)}{counted}" if len(entry.turns) > 1 else "",
+        calls=tuple(_pair_path(path) if path else _pair_answer(entry, last, prompting, profile)),
         found=tuple(_describe_answer(completion, prompting.syntax) for completion in last),
         expected=tuple(_list_expected(entry, number)),
         differences=tuple(_list_state_differences(verdict)),
     )
-
-
-def _count_right_turns(verdict: Failed) -> str:
-    right = verdict.details.get("right_turns")
-    return "" if right is None else f", {right} turn{'s' * (right != 1)} right"
 
 
 def _describe_answer(completion: Completion, syntax: str) -> str:
@@ -79,26 +75,21 @@ def _describe_answer(completion: Completion, syntax: str) -> str:
 def _list_expected(entry: Entry, turn: int) -> Iterable[str]:
     match entry.expectation:
         case Trajectory(turns=truth):
-            return truth[turn - 1] or ("no call yet",)
+            yield from truth[turn - 1] or ("no call yet",)
         case ExpectedResults(calls=calls):
-            return [f"a call that returns what {call} returns" for call in calls]
+            yield from (f"a call that returns what {call} returns" for call in calls)
         case ExpectedResponse(call=call):
-            return (f"a call that is answered as {call} is",)
-        case ExpectedCalls(calls=calls):
-            return [_describe_expected_call(call) for call in calls]
+            yield f"a call that is answered as {call} is"
+        case ExpectedCalls(calls=expected):
+            for wanted in expected:
+                arguments = (f"{name}={_describe_accepted(value)}" for name, value in wanted.accepted.items())
+                yield f"{wanted.name}({', '.join(arguments)})"
         case Answers(texts=texts):
-            return (f"an answer that says {' or '.join(texts)}",)
+            yield f"an answer that says {' or '.join(texts)}"
         case NoCall():
-            return ("no call",)
+            yield "no call"
         case AnyCall():
-            return ("a call of a function that is offered",)
-        case _:
-            return ()
-
-
-def _describe_expected_call(call: ExpectedCall) -> str:
-    arguments = (f"{name}={_describe_accepted(value)}" for name, value in call.accepted.items())
-    return f"{call.name}({', '.join(arguments)})"
+            yield "a call of a function that is offered"
 
 
 def _describe_accepted(accepted: object) -> str:
@@ -170,14 +161,17 @@ class _Comparison:
             if place not in partner and at not in partner.values():
                 partner[place] = at
         for place, wanted in enumerate(expected):
-            yield self._compare_call(wanted, calls[partner[place]] if place in partner else None)
+            made = calls[partner[place]] if place in partner else None
+            name, shown = made.name if made else None, self._names.show_name(wanted.name)
+            given = made.arguments if made else {}
+            accepted = {each: _describe_accepted(value) for each, value in wanted.accepted.items()}
+            # The arguments of another function are not compared.
+            compared = accepted.keys() | given.keys() if name == shown else ()
+            wrong = {each for each in compared if self._is_wrong(wanted, given, each)}
+            yield CallPair(name, shown, name != shown, _pair_arguments(given, accepted, wrong))
         for at, call in enumerate(calls):
             if at not in partner.values():
-                arguments = (
-                    ArgumentPair(name, show_value(value), None, False)
-                    for name, value in call.arguments.items()
-                )
-                yield CallPair(call.name, None, True, tuple(arguments))
+                yield CallPair(call.name, None, True, _pair_arguments(call.arguments, {}, ()))
 
     def _count_differences(self, wanted: ExpectedCall, call: Call) -> float:
         """Count the wrong arguments of a call: -1 where it fits, infinity where it calls another function."""
@@ -192,21 +186,6 @@ class _Comparison:
         names = dict.fromkeys((*wanted.accepted, *call.arguments))
         return sum(self._is_wrong(wanted, call.arguments, name) for name in names)
 
-    def _compare_call(self, wanted: ExpectedCall, call: Call | None) -> CallPair:
-        shown = self._names.show_name(wanted.name)
-        given = {} if call is None else call.arguments
-        arguments = [
-            ArgumentPair(
-                name,
-                show_value(given[name]) if name in given else None,
-                _describe_accepted(wanted.accepted[name]) if name in wanted.accepted else None,
-                call is not None and call.name == shown and self._is_wrong(wanted, given, name),
-            )
-            for name in dict.fromkeys((*wanted.accepted, *given))
-        ]
-        name = None if call is None else call.name
-        return CallPair(name, shown, name != shown, tuple(arguments))
-
     def _is_wrong(self, wanted: ExpectedCall, given: Mapping[str, object], name: str) -> bool:
         entry = self._entry
         doc = entry.functions[0] if entry.rule.one_function else entry.find_function(wanted.name)
@@ -219,28 +198,31 @@ class _Comparison:
         return match_value(entry.category.language, doc, name, given[name], accepted) is not None
 
 
-def _pair_path(path: PathScore) -> tuple[CallPair, ...]:
+def _pair_path(path: PathScore) -> Iterable[CallPair]:
     """Pair each call along a golden path that is wrong with the expected one."""
-    return tuple(_pair_path_call(verdict) for verdict in path.verdicts if not verdict.right)
+    for verdict in path.verdicts:
+        if verdict.right:
+            continue
+        made, wanted = verdict.made, verdict.expected
+        right = {name: show_value(value) for name, value in _read_arguments(wanted).items()}
+        differing = {difference.parameter for difference in verdict.differences}
+        yield CallPair(
+            str(made.get("name")),
+            None if wanted is None else str(wanted.get("name")),
+            wanted is None or made.get("name") != wanted.get("name"),
+            _pair_arguments(_read_arguments(made), right, differing),
+        )
 
 
-def _pair_path_call(verdict: CallVerdict) -> CallPair:
-    made, wanted = verdict.made, verdict.expected
-    given, right = _read_arguments(made), _read_arguments(wanted)
-    differing = {difference.parameter for difference in verdict.differences}
-    return CallPair(
-        str(made.get("name")),
-        None if wanted is None else str(wanted.get("name")),
-        wanted is None or made.get("name") != wanted.get("name"),
-        tuple(
-            ArgumentPair(
-                name,
-                show_value(given[name]) if name in given else None,
-                show_value(right[name]) if name in right else None,
-                name in differing,
-            )
-            for name in dict.fromkeys((*right, *given))
-        ),
+def _pair_arguments(
+    given: Mapping[str, object], expected: Mapping[str, str], wrong: Container[str]
+) -> tuple[ArgumentPair, ...]:
+    """Pair the values of each argument; those that are expected are described already."""
+    return tuple(
+        ArgumentPair(
+            name, show_value(given[name]) if name in given else None, expected.get(name), name in wrong
+        )
+        for name in dict.fromkeys((*expected, *given))
     )
 
 
