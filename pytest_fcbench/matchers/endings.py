@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcbench.domain.entry import Entry, NoCall
-from pytest_fcbench.domain.transcript import Completion, Ending, Transcript, describe_ending
-from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Verdict
+from pytest_fcbench.domain.transcript import Ending, Transcript, describe_ending
+from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
 
 
 def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> Judgement:
@@ -28,18 +28,14 @@ def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> 
         return judgement
     number, completion = ended[0]
     turn = f"turn {number}: " if len(transcript.turns) > 1 else ""
-    corrected = _correct_verdict(entry, judgement.corrected, completion, turn)
-    return replace(judgement, corrected=corrected)
-
-
-def _correct_verdict(entry: Entry, verdict: Verdict, completion: Completion, turn: str) -> Verdict:
-    assert completion.ending is not None
     code, told = f"answer:{completion.ending}", f"{turn}{describe_ending(completion)}"
+    verdict = judgement.corrected
     match verdict:
         case Failed():
-            return replace(verdict, code=code, reason=f"{told}; {verdict.reason}")
+            failed = replace(verdict, code=code, reason=f"{told}; {verdict.reason}")
+            return replace(judgement, corrected=failed)
         # A refusal abstains from calling, as it should; who knows what the rest of another answer would be.
         case Passed() if isinstance(entry.expectation, NoCall) and completion.ending is not Ending.REFUSED:
-            return Failed(code, f"{told}, so that it calls nothing says nothing")
-        case _:
-            return verdict
+            failed = Failed(code, f"{told}, so that it calls nothing says nothing")
+            return replace(judgement, corrected=failed)
+    return judgement

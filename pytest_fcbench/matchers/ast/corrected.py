@@ -17,7 +17,7 @@ Differences from ``official``, each a finding about BFCL's ``ast_checker`` and d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
@@ -100,25 +100,19 @@ def match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Faile
         if name not in call.arguments:
             return fail_missing_required(doc, name)
     for name, value in call.arguments.items():
-        if failed := _match_argument(language, doc, name, value, wanted.accepted):
+        # "" among the accepted values allows to leave a parameter out, and then to give its default.
+        may_be_left_out = "" in _list_options(wanted.accepted.get(name, ""))
+        if may_be_left_out and is_default(language, doc, name, [value]):
+            continue
+        if name not in doc.properties or name not in wanted.accepted:
+            return fail_unexpected(doc, name, value)
+        if failed := match_value(language, doc, name, value, wanted.accepted[name]):
             return failed
     for name, accepted in wanted.accepted.items():
         options = _list_options(accepted)
         if name not in call.arguments and not ("" in options or is_default(language, doc, name, options)):
             return fail_missing_optional(doc, name, accepted)
     return Passed()
-
-
-def _match_argument(
-    language: Language, doc: FunctionDoc, name: str, value: object, accepted: Mapping[str, object]
-) -> Failed | None:
-    """Compare an argument with what is accepted for its parameter; ``""`` there allows to leave it out."""
-    may_be_left_out = "" in _list_options(accepted.get(name, ""))
-    if may_be_left_out and is_default(language, doc, name, [value]):
-        return None
-    if name not in doc.properties or name not in accepted:
-        return fail_unexpected(doc, name, value)
-    return match_value(language, doc, name, value, accepted[name])
 
 
 def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence[object]) -> bool:
@@ -143,17 +137,20 @@ def match_value(
     language: Language, doc: FunctionDoc, name: str, value: object, accepted: object
 ) -> Failed | None:
     """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
-    options = _list_options(accepted)
+    listed = _list_options(accepted)
     # "" mostly says that a parameter may be left out; here it can be a value.
-    literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in options)
-    options = [option for option in options if option != "" or literal_empty]
+    literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in listed)
+    options = [option for option in listed if option != "" or literal_empty]
     # Java and JavaScript values come as source text; any reading of it may be right.
     if language is not Language.PYTHON and not isinstance(value, str):
         code = "type_error:java" if language is Language.JAVA else "type_error:js"
         return fail_wrong_value(code, doc, name, value, options)
     candidates = _list_readings(language, doc.properties[name], value)
     if language is Language.JAVA and doc.properties[name].get("type") != "String":
-        options, candidates = ([*values, *_list_bare_constants(values)] for values in (options, candidates))
+        # A static import brings constants without their class.
+        for values in (options, candidates):
+            found = [_CONSTANT.fullmatch(each) for each in values if isinstance(each, str)]
+            values += [constant[1] for constant in found if constant]
     if any(values_agree(option, candidate) for option in options for candidate in candidates):
         return None
     shared = set(map(_name_kind, options)) & set(map(_name_kind, candidates))
@@ -162,13 +159,6 @@ def match_value(
 
 
 _CONSTANT = re.compile(r"(?:[A-Za-z_]\w*\.)+([A-Z][A-Z0-9_]*)")
-
-
-def _list_bare_constants(values: Sequence[object]) -> Iterator[str]:
-    """List the names of constants without their class, as a static import brings them."""
-    for value in values:
-        if isinstance(value, str) and (constant := _CONSTANT.fullmatch(value)):
-            yield constant[1]
 
 
 def _list_readings(language: Language, schema: Schema, value: object) -> list[object]:

@@ -46,13 +46,28 @@ def match_calls(
     if isinstance(reading, Unreadable):
         return Failed(reading.code, f"cannot be read as calls: {reading.reason}")
     # Official: ast_checker, which looks for these words in the name of the category.
-    if entry.rule.parallel:
-        return _match_greedily(entry, expectation.calls, reading.calls, names)
-    # Official: multiple wants as many calls as the ground truth, which in its entries is one as well.
-    kind = "multiple" if entry.rule.several_functions else "simple"
-    if len(reading.calls) != 1:
-        return fail_wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
-    return match_call(entry, expectation.calls[0], reading.calls[0], names)
+    if not entry.rule.parallel:
+        # Official: multiple wants as many calls as the ground truth, which in its entries is one as well.
+        kind = "multiple" if entry.rule.several_functions else "simple"
+        if len(reading.calls) != 1:
+            return fail_wrong_count(f"{kind}_function_checker:wrong_count", expectation.calls, reading.calls)
+        return match_call(entry, expectation.calls[0], reading.calls[0], names)
+    checker = "parallel_function_checker_no_order"
+    if len(reading.calls) != len(expectation.calls):
+        return fail_wrong_count(f"{checker}:wrong_count", expectation.calls, reading.calls)
+    # Official: parallel_function_checker_no_order takes the first that fits and never goes back.
+    free = list(range(len(reading.calls)))
+    for place, wanted in enumerate(expectation.calls):
+        misses = {}
+        for index in free:
+            verdict = match_call(entry, wanted, reading.calls[index], names)
+            if isinstance(verdict, Passed):
+                free.remove(index)
+                break
+            misses[index] = verdict
+        else:
+            return fail_unmatched(f"{checker}:cannot_find_match", place, wanted, misses)
+    return Passed()
 
 
 def fail_wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Failed:
@@ -62,27 +77,6 @@ def fail_wrong_count(code: str, expected: Sequence[ExpectedCall], calls: Sequenc
         f"{len(calls)} call{'s' * (len(calls) != 1)} came, {len(expected)} expected",
         {"found": [call.name for call in calls[:20]], "expected": [call.name for call in expected]},
     )
-
-
-def _match_greedily(
-    entry: Entry, expected: Sequence[ExpectedCall], calls: Sequence[Call], names: Names
-) -> Verdict:
-    checker = "parallel_function_checker_no_order"
-    if len(calls) != len(expected):
-        return fail_wrong_count(f"{checker}:wrong_count", expected, calls)
-    # Official: parallel_function_checker_no_order takes the first that fits and never goes back.
-    free = list(range(len(calls)))
-    for place, wanted in enumerate(expected):
-        misses = {}
-        for index in free:
-            verdict = match_call(entry, wanted, calls[index], names)
-            if isinstance(verdict, Passed):
-                free.remove(index)
-                break
-            misses[index] = verdict
-        else:
-            return fail_unmatched(f"{checker}:cannot_find_match", place, wanted, misses)
-    return Passed()
 
 
 def fail_unmatched(code: str, place: int, wanted: ExpectedCall, misses: Mapping[int, Failed]) -> Failed:
@@ -248,21 +242,19 @@ def _check_type(
     variable = known and type(first) is not expected
     wrong_element = False
     if type(value) is expected:
-        if element is None or any(_have_element_type(value, answer, element) for answer in accepted):
+        # A possible answer that is no list passes all, so "" as first accepted value switches the check off.
+        if element is None or any(
+            not isinstance(answer, list)
+            or not isinstance(value, Iterable)
+            or all(_check_type(item, answer, element, None)[1] is None for item in value)
+            for answer in accepted
+        ):
             return variable, None
         wrong_element = True
     # A variable is found, but the call stays wrong after an element had the wrong type.
     if known and type(value) is type(first):
         return True, "type_error:nested" if wrong_element else None
     return variable, "type_error:simple"
-
-
-def _have_element_type(value: object, answer: object, element: type) -> bool:
-    """Tell whether all elements have the element type; a possible answer that is no list passes all."""
-    # So "" as first accepted value switches the check off.
-    if not isinstance(answer, list) or not isinstance(value, Iterable):
-        return True
-    return all(_check_type(item, answer, element, None)[1] is None for item in value)
 
 
 def _check_value(value: object, accepted: _Accepted, typing: _Typing, *, variable: bool) -> str | None:

@@ -208,15 +208,17 @@ def _split_items(value: object) -> Counter[object] | None:
         items = [*value] if isinstance(value, (list, tuple)) else [value]
     if any(isinstance(item, (list, tuple, Mapping)) for item in items):
         return None
-    return Counter(map(_normalize_item, items))
-
-
-def _normalize_item(value: object) -> object:
-    if not isinstance(value, str):
-        return read_quantity(value) or repr(value)
-    return read_quantity(value) or (
-        value.strip() if len(value) > LONGEST or is_code(value) else split_words(value)
-    )
+    counted: Counter[object] = Counter()
+    for item in items:
+        if quantity := read_quantity(item):
+            counted[quantity] += 1
+        elif not isinstance(item, str):
+            counted[repr(item)] += 1
+        elif len(item) > LONGEST or is_code(item):
+            counted[item.strip()] += 1
+        else:
+            counted[split_words(item)] += 1
+    return counted
 
 
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}

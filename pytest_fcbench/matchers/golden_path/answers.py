@@ -53,17 +53,14 @@ class Reader:
     """The notation of calls, a name of ``codecs.decoders.registry.SYNTAXES``."""
     runner: PathRunner = OWN
 
-    @property
-    def _mode(self) -> Mode:
-        return Mode.PROMPT if self.syntax == DEFAULT_SYNTAX[Mode.PROMPT] else Mode.FC
-
     @cached_property
     def _own(self) -> Mapping[str, str]:
         # Reversed, so that of two names that become one the first wins.
         return {self._show(doc): doc.name for doc in reversed(self.functions)}
 
     def _show(self, doc: FunctionDoc) -> str:
-        return show_name(doc.name, self._mode, self.runner)
+        mode = Mode.PROMPT if self.syntax == DEFAULT_SYNTAX[Mode.PROMPT] else Mode.FC
+        return show_name(doc.name, mode, self.runner)
 
     @cached_property
     def _offer(self) -> Offer:

@@ -309,7 +309,22 @@ class _Translator:
         return [self._check_text(text) for text in _flatten(name, self.given.get(name))]
 
     def _get_parts(self, name: str) -> list[str]:
-        return [part for text in self._get_texts(name) for part in _split_at_commas(text)]
+        """Return texts split at their commas, but not at those in parentheses and quotes."""
+        parts = []
+        for text in self._get_texts(name):
+            # sqlglot's tokens know where quotes end, also doubled ones.
+            try:
+                tokens = sqlglot.tokenize(text, read="sqlite")
+            except SqlglotError:
+                tokens = []
+            depth = start = 0
+            for token in tokens:
+                depth += _NESTING.get(token.token_type, 0)
+                if token.token_type is TokenType.COMMA and not depth:
+                    parts.append(text[start : token.start])
+                    start = token.end + 1
+            parts.append(text[start:])
+        return parts
 
     def _check_text(self, text: str) -> str:
         """Return a text that a statement may contain. Raises ``NoStatement`` where the call is too long."""
@@ -373,23 +388,6 @@ def _flatten(name: str, value: object) -> Iterator[str]:
             yield from _flatten(name, item)
     elif value is not None:
         raise NoStatement(CANNOT_TRANSLATE, f"{name} has something that is no text")
-
-
-def _split_at_commas(text: str) -> Iterator[str]:
-    """Split a text at its commas, but not at those in parentheses and quotes."""
-    # sqlglot's tokens know where quotes end, also doubled ones.
-    try:
-        tokens = sqlglot.tokenize(text, read="sqlite")
-    except SqlglotError:
-        yield text
-        return
-    depth = start = 0
-    for token in tokens:
-        depth += _NESTING.get(token.token_type, 0)
-        if token.token_type is TokenType.COMMA and not depth:
-            yield text[start : token.start]
-            start = token.end + 1
-    yield text[start:]
 
 
 def _make_where(conditions: Sequence[exp.Expr]) -> exp.Where | None:
