@@ -15,7 +15,7 @@ The corrected readers follow the grammar.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
@@ -52,18 +52,15 @@ def parse_official(text: str) -> tuple[Call, ...]:
     name = _slice_by_bytes(source, get_field(invocation, "name"))
     if (target := invocation.child_by_field_name("object")) is not None:
         name = f"{_slice_by_bytes(source, target)}.{name}"
-    children = get_field(invocation, "arguments").children
-    return (Call(name, collect_arguments(_read_official_arguments(source, children))),)
-
-
-def _read_official_arguments(source: str, nodes: list[Node]) -> Iterator[tuple[str, str]]:
-    for node in nodes:
-        if node.type == "assignment_expression":
-            name = _slice_by_bytes(source, node.children[0])
-            yield name, _write_official(source, node.children[2], nested=False)
-        elif node.type in ("identifier", "class_literal", "set"):
-            # The official key of an argument without a name is None.
-            yield "**", _write_official(source, node, nested=False)
+    pairs = (
+        (_slice_by_bytes(source, each.children[0]), _write_official(source, each.children[2], nested=False))
+        if each.type == "assignment_expression"
+        # The official key of an argument without a name is None.
+        else ("**", _write_official(source, each, nested=False))
+        for each in get_field(invocation, "arguments").children
+        if each.type in ("assignment_expression", "identifier", "class_literal", "set")
+    )
+    return (Call(name, collect_arguments(pairs)),)
 
 
 def _slice_by_bytes(source: str, node: Node) -> str:

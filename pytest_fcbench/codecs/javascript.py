@@ -10,7 +10,7 @@ The corrected readers follow the grammar.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
@@ -39,18 +39,16 @@ def parse_official(text: str) -> tuple[Call, ...]:
     for statement in parse_source("javascript", add_brackets(text)[1:-1]).children:
         for node in statement.children if statement.type == "expression_statement" else ():
             if node.type == "call_expression":
-                arguments = collect_arguments(_read_official_arguments(node.children[1].children))
-                return (Call(get_text(node.children[0]), arguments),)
+                pairs = (
+                    (get_text(each.children[0]), _unquote(get_text(each.children[2])))
+                    if each.type == "assignment_expression"
+                    # The official key of an argument without a name is None.
+                    else ("**", get_text(each))
+                    for each in node.children[1].children
+                    if each.type in ("assignment_expression", "identifier", "true")
+                )
+                return (Call(get_text(node.children[0]), collect_arguments(pairs)),)
     raise WrongFormat("no call statement in the text")
-
-
-def _read_official_arguments(nodes: list[Node]) -> Iterator[tuple[str, str]]:
-    for node in nodes:
-        if node.type == "assignment_expression":
-            yield get_text(node.children[0]), _unquote(get_text(node.children[2]))
-        elif node.type in ("identifier", "true"):
-            # The official key of an argument without a name is None.
-            yield "**", get_text(node)
 
 
 def _unquote(text: str) -> str:

@@ -35,8 +35,6 @@ _BOTH, _FC, _PROMPT = frozenset(Mode), frozenset({Mode.FC}), frozenset({Mode.PRO
 
 _STORED = {"store": False}
 
-_REASONING = {"reasoning": {"summary": "auto"}, "include": ["reasoning.encrypted_content"]}
-
 
 def send_nothing(member: FamilyMember, mode: Mode) -> Parameters:
     """Return no parameter at all."""
@@ -48,25 +46,12 @@ def send_stored_temperature(member: FamilyMember, mode: Mode) -> Parameters:
     return {"temperature": TEMPERATURE, **_STORED}
 
 
-def _choose_response_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    # Official: by parts of the name; models that reason take no temperature.
-    if any(part in member.model for part in ("o3", "o4-mini", "gpt-5")):
-        return {**_STORED, **_REASONING}
-    return send_stored_temperature(member, mode)
-
-
 def _choose_nova_parameters(member: FamilyMember, mode: Mode) -> Parameters:
     usual = {"inferenceConfig": {"temperature": TEMPERATURE}}
     if "nova-2-lite" not in member.name:
         return usual
     reasoning = {"type": "enabled", "maxReasoningEffort": "medium"}
     return {**usual, "additionalModelRequestFields": {"reasoningConfig": reasoning}}
-
-
-def _choose_glm_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    if member.name == "glm-4.6":
-        return {**_STORED, "thinking": {"type": "enabled"}}
-    return send_stored_temperature(member, mode)
 
 
 def _choose_qwen_agent_parameters(member: FamilyMember, mode: Mode) -> Parameters:
@@ -104,7 +89,16 @@ _OPENAI = ApiFamily(ChatForm(), send_stored_temperature)
 _QWEN_AGENT = ApiFamily(ChatForm(result_ids=ResultIds.NAME_AS_ID), _choose_qwen_agent_parameters)
 
 API_FAMILIES: Mapping[str, ApiFamily] = {
-    "OpenAIResponsesHandler": ApiFamily(ResponsesForm(), _choose_response_parameters, write_flat_tool),
+    "OpenAIResponsesHandler": ApiFamily(
+        ResponsesForm(),
+        # Official: by parts of the name; models that reason take no temperature.
+        lambda member, mode: (
+            {**_STORED, "reasoning": {"summary": "auto"}, "include": ["reasoning.encrypted_content"]}
+            if any(part in member.model for part in ("o3", "o4-mini", "gpt-5"))
+            else send_stored_temperature(member, mode)
+        ),
+        write_flat_tool,
+    ),
     "ClaudeHandler": ApiFamily(
         MessagesForm(),
         lambda member, mode: {"temperature": TEMPERATURE, "max_tokens": 64000},
@@ -152,7 +146,14 @@ API_FAMILIES: Mapping[str, ApiFamily] = {
     "KimiHandler": _OPENAI,
     "GoGoAgentHandler": _OPENAI,
     "MiningHandler": _OPENAI,
-    "GLMAPIHandler": ApiFamily(ChatForm(), _choose_glm_parameters),
+    "GLMAPIHandler": ApiFamily(
+        ChatForm(),
+        lambda member, mode: (
+            {**_STORED, "thinking": {"type": "enabled"}}
+            if member.name == "glm-4.6"
+            else send_stored_temperature(member, mode)
+        ),
+    ),
     "QwenAPIHandler": ApiFamily(
         ChatForm(Repeated.WITH_REASONING),
         lambda member, mode: {

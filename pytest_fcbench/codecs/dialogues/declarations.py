@@ -67,27 +67,25 @@ def _write_required(names: object) -> str:
 
 
 def _write_properties(properties: Mapping[str, object]) -> str:
-    return ",".join(
-        _write_property(name, as_mapping(schema))
-        for name, schema in sorted(properties.items())
-        if name not in _NO_PARAMETERS
-    )
-
-
-def _write_property(name: str, schema: Mapping[str, object]) -> str:
-    kind = str(schema.get("type", "")).upper()
-    parts = [f"description:{_escape(schema.get('description', ''))}"]
-    if kind == "STRING" and "enum" in schema:
-        parts.append(f"enum:{write_value(schema['enum'])}")
-    elif kind == "OBJECT":
-        parts.append(f"properties:{{{_write_properties(as_mapping(schema.get('properties')))}}}")
-        if required := schema.get("required"):
-            parts.append(_write_required(required))
-    elif kind == "ARRAY" and (items := as_mapping(schema.get("items"))):
-        members = (_write_item_member(key, each) for key, each in sorted(items.items()) if each is not None)
-        parts.append(f"items:{{{','.join(members)}}}")
-    parts.append(f"type:{_escape(kind)}")
-    return f"{name}:{{{','.join(parts)}}}"
+    written = []
+    for name in sorted(properties.keys() - _NO_PARAMETERS):
+        schema = as_mapping(properties[name])
+        kind = str(schema.get("type", "")).upper()
+        parts = [f"description:{_escape(schema.get('description', ''))}"]
+        if kind == "STRING" and "enum" in schema:
+            parts.append(f"enum:{write_value(schema['enum'])}")
+        elif kind == "OBJECT":
+            parts.append(f"properties:{{{_write_properties(as_mapping(schema.get('properties')))}}}")
+            if required := schema.get("required"):
+                parts.append(_write_required(required))
+        elif kind == "ARRAY" and (items := as_mapping(schema.get("items"))):
+            members = (
+                _write_item_member(key, each) for key, each in sorted(items.items()) if each is not None
+            )
+            parts.append(f"items:{{{','.join(members)}}}")
+        parts.append(f"type:{_escape(kind)}")
+        written.append(f"{name}:{{{','.join(parts)}}}")
+    return ",".join(written)
 
 
 def _write_item_member(key: str, value: object) -> str:

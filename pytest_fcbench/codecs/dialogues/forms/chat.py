@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -41,6 +41,15 @@ class ResultIds(StrEnum):
     NAME_AND_ID = "name_and_id"
     NONE = "none"
     NAME_AS_ID = "name_as_id"
+
+
+_CALL_MEMBERS: Mapping[ResultIds, Callable[[ToolCall], Item]] = {
+    ResultIds.ID: lambda call: {"tool_call_id": call.id},
+    ResultIds.NAME_AND_ID: lambda call: {"tool_call_id": call.id, "name": call.name},
+    ResultIds.NONE: lambda call: {},
+    ResultIds.NAME_AS_ID: lambda call: {"tool_call_id": call.name},
+}
+"""The members of a result that name its call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +101,9 @@ class ChatForm:
     def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
         """Write a message for each result."""
         return [
-            {"role": "tool", **self._name_call(call), "content": text}
+            {"role": "tool", **_CALL_MEMBERS[self.result_ids](call), "content": text}
             for call, text in pair_with_ids(calls, texts)
         ]
-
-    def _name_call(self, call: ToolCall) -> Item:
-        match self.result_ids:
-            case ResultIds.ID:
-                return {"tool_call_id": call.id}
-            case ResultIds.NAME_AND_ID:
-                return {"tool_call_id": call.id, "name": call.name}
-            case ResultIds.NAME_AS_ID:
-                return {"tool_call_id": call.name}
-        return {}
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
