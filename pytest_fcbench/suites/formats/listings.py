@@ -87,35 +87,6 @@ def _draw_name(draw: _Draw, kind: str) -> str:
     return f"{draw.one(_WORDS['colours'])} {draw.one(_WORDS['things'])} {kind}"
 
 
-def _make_stay(draw: _Draw) -> Item:
-    return {
-        "stay_id": draw.identifier("st"),
-        "name": _draw_name(draw, draw.one(_WORDS["houses"])),
-        "stars": draw.number(1, 5),
-        "rating": draw.rating(),
-        "reviews": draw.number(12, 2400),
-        "price_total": draw.price(),
-        "currency": "EUR",
-        "free_cancellation": draw.likely(0.5),
-        "breakfast_included": draw.likely(0.4),
-        "distance_km": draw.number(1, 60) / 10,
-        "summary": draw.text(_WORDS["summaries"], 2),
-    }
-
-
-def _make_room(draw: _Draw) -> Item:
-    return {
-        "room": f"{draw.one(_WORDS['rooms'])}, {draw.one(_WORDS['views'])} side",
-        "beds": draw.one(_WORDS["beds"]),
-        "sleeps": draw.number(1, 4),
-        "breakfast_included": draw.likely(0.5),
-        "free_cancellation": draw.likely(0.5),
-        "price_total": draw.price(),
-        "currency": "EUR",
-        "offer_token": draw.token(),
-    }
-
-
 def _make_flight(draw: _Draw) -> Item:
     stops = draw.one((0, 0, 1, 1, 2))
     departs, lasts = draw.number(300, 1260, 5), draw.number(95, 240, 5) + 130 * stops
@@ -131,21 +102,6 @@ def _make_flight(draw: _Draw) -> Item:
         "price_total": draw.price(),
         "currency": "EUR",
         "offer_token": draw.token(),
-    }
-
-
-def _make_car(draw: _Draw) -> Item:
-    return {
-        "group": draw.one(_WORDS["groups"]),
-        "supplier": draw.one(_WORDS["suppliers"]),
-        "supplier_rating": draw.rating(),
-        "gearbox": draw.one(("manual", "automatic")),
-        "seats": draw.one((4, 5, 5, 7)),
-        "unlimited_mileage": draw.likely(0.5),
-        "free_cancellation": draw.likely(0.5),
-        "price_total": draw.price(),
-        "currency": "EUR",
-        "car_token": draw.token(),
     }
 
 
@@ -178,38 +134,78 @@ def _make_slot(draw: _Draw) -> Item:
     }
 
 
-def _make_review(draw: _Draw) -> Item:
-    return {
-        "review_id": draw.identifier("rv"),
-        "score": draw.number(2, 10),
-        "written_on": f"2026-{draw.number(1, 12):02}-{draw.number(1, 28):02}",
-        "traveller": draw.one(_WORDS["travellers"]),
-        "language": "en",
-        "text": draw.text(_WORDS["remarks"], draw.number(2, 4)),
-    }
-
-
-def _make_ride(draw: _Draw) -> Item:
-    return {
-        "vehicle": draw.one(_WORDS["vehicles"]),
-        "seats": draw.number(3, 8),
-        "bags": draw.number(2, 8),
-        "meets_inside": draw.likely(0.5),
-        "price_total": draw.price(),
-        "currency": "EUR",
-        "ride_token": draw.token(),
-    }
-
-
+# Members are drawn from top to bottom; a function draws first what several members depend on.
 _KINDS: Mapping[str, tuple[Callable[[_Draw], Item], Prices]] = {
-    "stays": (_make_stay, (260, 1400)),
-    "rooms": (_make_room, (260, 1400)),
+    "stays": (
+        lambda draw: {
+            "stay_id": draw.identifier("st"),
+            "name": _draw_name(draw, draw.one(_WORDS["houses"])),
+            "stars": draw.number(1, 5),
+            "rating": draw.rating(),
+            "reviews": draw.number(12, 2400),
+            "price_total": draw.price(),
+            "currency": "EUR",
+            "free_cancellation": draw.likely(0.5),
+            "breakfast_included": draw.likely(0.4),
+            "distance_km": draw.number(1, 60) / 10,
+            "summary": draw.text(_WORDS["summaries"], 2),
+        },
+        (260, 1400),
+    ),
+    "rooms": (
+        lambda draw: {
+            "room": f"{draw.one(_WORDS['rooms'])}, {draw.one(_WORDS['views'])} side",
+            "beds": draw.one(_WORDS["beds"]),
+            "sleeps": draw.number(1, 4),
+            "breakfast_included": draw.likely(0.5),
+            "free_cancellation": draw.likely(0.5),
+            "price_total": draw.price(),
+            "currency": "EUR",
+            "offer_token": draw.token(),
+        },
+        (260, 1400),
+    ),
     "flights": (_make_flight, (90, 780)),
-    "cars": (_make_car, (120, 900)),
+    "cars": (
+        lambda draw: {
+            "group": draw.one(_WORDS["groups"]),
+            "supplier": draw.one(_WORDS["suppliers"]),
+            "supplier_rating": draw.rating(),
+            "gearbox": draw.one(("manual", "automatic")),
+            "seats": draw.one((4, 5, 5, 7)),
+            "unlimited_mileage": draw.likely(0.5),
+            "free_cancellation": draw.likely(0.5),
+            "price_total": draw.price(),
+            "currency": "EUR",
+            "car_token": draw.token(),
+        },
+        (120, 900),
+    ),
     "sights": (_make_sight, (9, 140)),
     "slots": (_make_slot, (9, 140)),
-    "reviews": (_make_review, (0, 0)),
-    "rides": (_make_ride, (18, 160)),
+    "reviews": (
+        lambda draw: {
+            "review_id": draw.identifier("rv"),
+            "score": draw.number(2, 10),
+            "written_on": f"2026-{draw.number(1, 12):02}-{draw.number(1, 28):02}",
+            "traveller": draw.one(_WORDS["travellers"]),
+            "language": "en",
+            "text": draw.text(_WORDS["remarks"], draw.number(2, 4)),
+        },
+        (0, 0),
+    ),
+    "rides": (
+        lambda draw: {
+            "vehicle": draw.one(_WORDS["vehicles"]),
+            "seats": draw.number(3, 8),
+            "bags": draw.number(2, 8),
+            "meets_inside": draw.likely(0.5),
+            "price_total": draw.price(),
+            "currency": "EUR",
+            "ride_token": draw.token(),
+        },
+        (18, 160),
+    ),
 }
 
 KINDS: Mapping[str, tuple[str, ...]] = {
