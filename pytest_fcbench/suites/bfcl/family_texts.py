@@ -57,12 +57,9 @@ def _read_sentences(node: ast.AST) -> Iterator[str]:
             # A docstring; some quote the public template of a model.
             continue
         if isinstance(child, ast.Constant):
-            if isinstance(child.value, str) and _is_sentence(child.value):
-                yield child.value
+            text = child.value
+            # A text of one word is a mark or a name, unless it has signs that only prose has.
+            if isinstance(text, str) and (len(text.split()) > 1 or not text.isascii()):
+                yield text
         else:
             yield from _read_sentences(child)
-
-
-def _is_sentence(text: str) -> bool:
-    """Tell whether a text has several words, or signs that only prose has; others are marks and names."""
-    return len(text.split()) > 1 or not text.isascii()

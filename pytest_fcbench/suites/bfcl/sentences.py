@@ -52,7 +52,12 @@ CLASS_NAMES: Mapping[str, str] = {
 
 def read_sentences(modules: Mapping[str, ast.Module]) -> Mapping[str, Mapping[str, list[str]]]:
     """Return the sentences of each function of each domain, as templates of ``str.format``."""
-    return {domain: _read_module(modules[path]) for domain, path in _FILES.items()}
+    found: dict[str, dict[str, list[str]]] = {domain: {} for domain in _FILES}
+    for domain, path in _FILES.items():
+        for node in ast.walk(modules[path]):
+            if isinstance(node, ast.FunctionDef) and (texts := list(_read_function(node))):
+                found[domain].setdefault(node.name, []).extend(texts)
+    return found
 
 
 def hash_sentences(sentences: Mapping[str, object]) -> dict[str, str]:
@@ -73,14 +78,6 @@ def list_changes(sentences: Mapping[str, object]) -> list[str]:
         for name in sorted(known.keys() | found.keys())
         if known.get(name) != found.get(name)
     ]
-
-
-def _read_module(module: ast.Module) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef) and (texts := list(_read_function(node))):
-            found.setdefault(node.name, []).extend(texts)
-    return found
 
 
 def _read_function(function: ast.FunctionDef) -> Iterator[str]:
