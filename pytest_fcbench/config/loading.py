@@ -26,7 +26,7 @@ from pytest_fcbench.config.layers import (
     read_own_suites,
     read_release_date,
 )
-from pytest_fcbench.config.options import FILE, OPTIONS, ModelFlags, Option, Settings
+from pytest_fcbench.config.options import FILE, OPTIONS, ModelFlags, Settings
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import BUILTIN
 
@@ -65,16 +65,16 @@ def add_environment(command_line: Mapping[str, object], *, of_judge: bool = Fals
         text = os.environ.get(option.variable)
         meant = option.of_judge or option.key in _JUDGE_OPTIONS.values() or not of_judge
         if text and meant and command_line.get(option.key) is None:
-            added[option.key] = _read_switch(option, text) if option.switch else EnvironmentText(text)
+            if option.switch and text.lower() not in _SWITCH_WORDS:
+                raise UsageError(f"{option.variable}={text}: must be true or false")
+            added[option.key] = _SWITCH_WORDS[text.lower()] if option.switch else EnvironmentText(text)
     return added
 
 
-def _read_switch(option: Option, text: str) -> bool:
-    words = {"1": True, "true": True, "yes": True, "on": True}
-    words |= {"0": False, "false": False, "no": False, "off": False}
-    if text.lower() not in words:
-        raise UsageError(f"{option.variable}={text}: must be true or false")
-    return words[text.lower()]
+_SWITCH_WORDS = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
 
 
 def find_config_file(root: Path, given: str | None) -> Path | None:

@@ -104,22 +104,20 @@ def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
     if layers.pointed:
         return tuple(layers.pointed)
     if given := layers.find_all("entry"):
-        known = (*SUITES, *layers.own_suites)
-        return tuple(dict.fromkeys(_read_suite_of(each, known) for each in given))
+        # Each id begins with its suite.
+        known, found = (*SUITES, *layers.own_suites), []
+        for each in given:
+            suite, colon, _ = each.text.partition(":")
+            if not colon:
+                raise each.error("must be a suite and an id such as core:parallel_3")
+            if suite not in known:
+                raise each.error(describe_unknown_name("suite", suite, known))
+            found.append(suite)
+        return tuple(dict.fromkeys(found))
     if not layers.find_first(option.key):
         # The names of all suites would take a search of the installed distributions.
         return (str(option.default),)
     return tuple(layers.find_choices(option.key, (*SUITES, *layers.own_suites)))
-
-
-def _read_suite_of(given: Given, known: Sequence[str]) -> str:
-    """Return the suite that the id of an entry begins with. Raises ``UsageError``."""
-    suite, colon, _ = given.text.partition(":")
-    if not colon:
-        raise given.error("must be a suite and an id such as core:parallel_3")
-    if suite not in known:
-        raise given.error(describe_unknown_name("suite", suite, known))
-    return suite
 
 
 def _read_entries(layers: Layers, option: Option) -> tuple[str, ...]:
@@ -141,23 +139,20 @@ def _read_categories(layers: Layers, option: Option) -> tuple[Category, ...]:
     Suites given by path do not follow what the file says. Where only a team's own suites run, the default is
     every category that they can have.
     """
+    unvaried = tuple(c for c in CATEGORIES.values() if not c.rule.varies_others)
     if ids := _read_entries(layers, BY_KEY["entry"]):
-        return _find_categories_of(ids)
+        names = [text.partition(":")[2] for text in ids]
+        found = [c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)]
+        # An id that begins with no category can be of any.
+        told = all(any(name.startswith(f"{c.name}_") for c in found) for name in names)
+        return tuple(found) if told else unvaried
     chosen: set[str] = set()
     given = Layers(layers.command_line, {}, {}) if layers.pointed else layers
     for name in given.find_choices(option.key, (*CATEGORIES, *SELECTIONS)):
         chosen |= set(SELECTIONS.get(name, ())) or {name}
     if not chosen and not set(_read_suites(layers, BY_KEY["suite"])).intersection(OURS):
-        return tuple(c for c in CATEGORIES.values() if not c.rule.varies_others)
+        return unvaried
     return tuple(c for name, c in CATEGORIES.items() if (name in chosen if chosen else c.scored))
-
-
-def _find_categories_of(ids: Sequence[str]) -> tuple[Category, ...]:
-    """Return the categories that can hold entries of these ids: all, unless each id begins with one."""
-    names = [text.partition(":")[2] for text in ids]
-    found = [c for name, c in CATEGORIES.items() if any(each.startswith(f"{name}_") for each in names)]
-    told = all(any(name.startswith(f"{c.name}_") for c in found) for name in names)
-    return tuple(found) if told else tuple(c for c in CATEGORIES.values() if not c.rule.varies_others)
 
 
 def _read_labels(layers: Layers, option: Option) -> Mapping[str, str]:
