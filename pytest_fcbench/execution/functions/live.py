@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 from urllib.parse import quote
 
 from pytest_fcbench.execution.functions.lookups import Arguments, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Responded
 from pytest_fcbench.execution.rest.apis import APIS, Api, ApiRequest
 from pytest_fcbench.execution.rest.sender import Keep, Sender, is_server_fault
+
+T = TypeVar("T")
 
 _AMAZON = "real-time-amazon-data.p.rapidapi.com"
 _COVID = "covid-193.p.rapidapi.com"
@@ -198,18 +201,11 @@ def _convert_currency(reply: object, arguments: Arguments) -> object:
     return amount * rate
 
 
-def _read_last_ten(reply: object, arguments: Arguments) -> object:
-    history = _at(reply, "body")
-    if not isinstance(history, dict):
-        raise TypeError("a history is an object")
-    # BFCL's function keeps the last ten.
-    return dict(list(history.items())[-10:])
-
-
-def _read_list(reply: object, arguments: Arguments) -> object:
-    if not isinstance(reply, list):
-        raise TypeError("holidays are a list")
-    return reply
+def _require(kind: type[T], value: object) -> T:
+    """Return a value of a type. Raises TypeError for another."""
+    if not isinstance(value, kind):
+        raise TypeError(f"a {type(value).__name__} is no {kind.__name__}")
+    return value
 
 
 # The result of each function, made from the reply and the arguments.
@@ -227,9 +223,12 @@ _ANSWERS: Mapping[str, Callable[[object, Arguments], object]] = {
     "get_product_name_by_amazon_ASIN": _read_at("data", "product_title"),
     "get_company_name_by_stock_name": _read_at("body", 0, "name"),
     "get_stock_price_by_stock_name": _read_at("body", 0, "regularMarketPrice"),
-    "get_stock_history": _read_last_ten,
+    # BFCL's function keeps the last ten.
+    "get_stock_history": lambda reply, arguments: dict(
+        list(_require(dict, _at(reply, "body")).items())[-10:]
+    ),
     "retrieve_city_based_on_zipcode": _read_at("city"),
-    "retrieve_holiday_by_year": _read_list,
+    "retrieve_holiday_by_year": lambda reply, arguments: _require(list, reply),
     "get_time_zone_by_coord": _read_at("Zones", 0, "TimezoneId"),
     "get_movie_rating": _read_at("Rated"),
     "get_movie_director": _read_at("Director"),
