@@ -60,19 +60,15 @@ def render_officially(reply: Reply, mode: str) -> str:
     return done.stdout.decode()
 
 
-def _convert(html: str, mode: str) -> str:
-    """Convert a page to Markdown, or to its text."""
-    if mode == "markdown":
+if __name__ == "__main__":
+    html = sys.stdin.buffer.read().decode()
+    if sys.argv[1] == "markdown":
         import html2text
 
-        markdown: str = html2text.HTML2Text().handle(html)
-        return markdown
-    page = BeautifulSoup(html, "html.parser")
-    for unseen in page(["script", "style"]):
-        unseen.extract()
-    return page.get_text(separator="\n", strip=True)
-
-
-if __name__ == "__main__":
-    page_text = sys.stdin.buffer.read().decode()
-    sys.stdout.buffer.write(_convert(page_text, sys.argv[1]).encode("utf-8", "replace"))
+        written: str = html2text.HTML2Text().handle(html)
+    else:
+        page = BeautifulSoup(html, "html.parser")
+        for unseen in page(["script", "style"]):
+            unseen.extract()
+        written = page.get_text(separator="\n", strip=True)
+    sys.stdout.buffer.write(written.encode("utf-8", "replace"))
