@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion, ToolCall
@@ -11,12 +12,15 @@ from pytest_fcbench.domain.transcript import Completion, ToolCall
 _TOKENS = 1
 """Tokens of every request and reply: a served model counts none."""
 
+_Named: TypeAlias = tuple[str, ToolCall]
+"""A call with its id."""
+
 
 def build_family_reply(api: Api, completion: Completion, place: str) -> Mapping[str, object]:
     """Build the JSON of a reply; ``place`` makes the ids of its calls, always the same ones."""
     calls = [call for call in completion.tool_calls or () if isinstance(call, ToolCall)]
-    ids = [f"call_{place}_{index}" for index in range(len(calls))]
-    return _BUILDERS[api](completion.text, calls, ids)
+    named = [(f"call_{place}_{index}", call) for index, call in enumerate(calls)]
+    return _WRITE[api](completion.text, named)
 
 
 def write_arguments(call: ToolCall) -> str:
@@ -29,100 +33,125 @@ def read_arguments(call: ToolCall) -> object:
     return json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
 
 
-def _list_function_calls(calls: Sequence[ToolCall], ids: Sequence[str]) -> list[Mapping[str, object]]:
-    return [
-        {"id": given, "type": "function", "function": {"name": call.name, "arguments": write_arguments(call)}}
-        for call, given in zip(calls, ids, strict=True)
+def _list_function_calls(calls: Sequence[_Named]) -> Mapping[str, object]:
+    """Return the member of a message that lists its calls; none where there are no calls."""
+    listed = [
+        {"id": key, "type": "function", "function": {"name": call.name, "arguments": write_arguments(call)}}
+        for key, call in calls
     ]
+    return {"tool_calls": listed} if listed else {}
 
 
-def _build_chat_reply(
-    text: str | None, calls: Sequence[ToolCall], ids: Sequence[str]
-) -> Mapping[str, object]:
-    message: dict[str, object] = {"role": "assistant", "content": text}
-    if calls:
-        message["tool_calls"] = _list_function_calls(calls, ids)
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
-    return {"object": "chat.completion", "choices": [choice], "usage": _count_tokens("prompt", "completion")}
-
-
-def _build_completion(
-    text: str | None, calls: Sequence[ToolCall], ids: Sequence[str]
-) -> Mapping[str, object]:
-    choice = {"index": 0, "text": text or "", "finish_reason": "stop"}
-    return {"object": "text_completion", "choices": [choice], "usage": _count_tokens("prompt", "completion")}
-
-
-def _build_response(text: str | None, calls: Sequence[ToolCall], ids: Sequence[str]) -> Mapping[str, object]:
-    output: list[Mapping[str, object]] = []
-    if text is not None:
-        content = [{"type": "output_text", "text": text, "annotations": []}]
-        output.append({"type": "message", "role": "assistant", "status": "completed", "content": content})
-    output += [
-        {"type": "function_call", "call_id": given, "name": call.name, "arguments": write_arguments(call)}
-        for call, given in zip(calls, ids, strict=True)
-    ]
-    usage = {"input_tokens": _TOKENS, "output_tokens": _TOKENS}
-    return {"object": "response", "status": "completed", "error": None, "output": output, "usage": usage}
-
-
-def _build_message(text: str | None, calls: Sequence[ToolCall], ids: Sequence[str]) -> Mapping[str, object]:
-    blocks: list[Mapping[str, object]] = [] if text is None else [{"type": "text", "text": text}]
-    blocks += [
-        {"type": "tool_use", "id": given, "name": call.name, "input": read_arguments(call)}
-        for call, given in zip(calls, ids, strict=True)
-    ]
-    usage = {"input_tokens": _TOKENS, "output_tokens": _TOKENS}
-    stopped = "tool_use" if calls else "end_turn"
-    return {"type": "message", "role": "assistant", "content": blocks, "stop_reason": stopped, "usage": usage}
-
-
-def _build_content(text: str | None, calls: Sequence[ToolCall], ids: Sequence[str]) -> Mapping[str, object]:
-    parts: list[Mapping[str, object]] = [] if text is None else [{"text": text}]
-    parts += [{"functionCall": {"name": call.name, "args": read_arguments(call)}} for call in calls]
-    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
-    usage = {"promptTokenCount": _TOKENS, "candidatesTokenCount": _TOKENS}
-    return {"candidates": [candidate], "usageMetadata": usage}
-
-
-def _build_cohere_reply(
-    text: str | None, calls: Sequence[ToolCall], ids: Sequence[str]
-) -> Mapping[str, object]:
-    message: dict[str, object] = {"role": "assistant"}
-    if text is not None:
-        message["content"] = [{"type": "text", "text": text}]
-    if calls:
-        message["tool_calls"] = _list_function_calls(calls, ids)
-    usage = {"billed_units": {"input_tokens": _TOKENS, "output_tokens": _TOKENS}}
-    return {"message": message, "finish_reason": "TOOL_CALL" if calls else "COMPLETE", "usage": usage}
-
-
-def _build_converse_reply(
-    text: str | None, calls: Sequence[ToolCall], ids: Sequence[str]
-) -> Mapping[str, object]:
-    blocks: list[Mapping[str, object]] = [] if text is None else [{"text": text}]
-    blocks += [
-        {"toolUse": {"toolUseId": given, "name": call.name, "input": read_arguments(call)}}
-        for call, given in zip(calls, ids, strict=True)
-    ]
-    usage = {"inputTokens": _TOKENS, "outputTokens": _TOKENS}
-    stopped = "tool_use" if calls else "end_turn"
-    output = {"message": {"role": "assistant", "content": blocks}}
-    return {"output": output, "stopReason": stopped, "usage": usage}
+def _list_text(text: str | None, **kind: str) -> list[Mapping[str, object]]:
+    """Return the text of a reply as its only part; no part where it has none."""
+    return [] if text is None else [{**kind, "text": text}]
 
 
 def _count_tokens(*names: str) -> Mapping[str, int]:
-    return {f"{name}_tokens": _TOKENS for name in names}
+    return dict.fromkeys(names, _TOKENS)
 
 
-_BUILDERS = {
-    Api.CHAT: _build_chat_reply,
-    Api.COMPLETIONS: _build_completion,
-    Api.RESPONSES: _build_response,
-    Api.MESSAGES: _build_message,
-    Api.GENERATE_CONTENT: _build_content,
-    Api.COHERE: _build_cohere_reply,
-    Api.CONVERSE: _build_converse_reply,
+# A row has the form of a whole reply, so that it can be read beside the documentation of its API.
+_WRITE: Mapping[Api, Callable[[str | None, Sequence[_Named]], Mapping[str, object]]] = {
+    Api.CHAT: lambda text, calls: {
+        "object": "chat.completion",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text, **_list_function_calls(calls)},
+                "finish_reason": "tool_calls" if calls else "stop",
+            }
+        ],
+        "usage": _count_tokens("prompt_tokens", "completion_tokens"),
+    },
+    Api.COMPLETIONS: lambda text, calls: {
+        "object": "text_completion",
+        "choices": [{"index": 0, "text": text or "", "finish_reason": "stop"}],
+        "usage": _count_tokens("prompt_tokens", "completion_tokens"),
+    },
+    Api.RESPONSES: lambda text, calls: {
+        "object": "response",
+        "status": "completed",
+        "error": None,
+        "output": [
+            *(
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "status": "completed",
+                    "content": [{**part, "annotations": []}],
+                }
+                for part in _list_text(text, type="output_text")
+            ),
+            *(
+                {
+                    "type": "function_call",
+                    "call_id": key,
+                    "name": call.name,
+                    "arguments": write_arguments(call),
+                }
+                for key, call in calls
+            ),
+        ],
+        "usage": _count_tokens("input_tokens", "output_tokens"),
+    },
+    Api.MESSAGES: lambda text, calls: {
+        "type": "message",
+        "role": "assistant",
+        "content": [
+            *_list_text(text, type="text"),
+            *(
+                {"type": "tool_use", "id": key, "name": call.name, "input": read_arguments(call)}
+                for key, call in calls
+            ),
+        ],
+        "stop_reason": "tool_use" if calls else "end_turn",
+        "usage": _count_tokens("input_tokens", "output_tokens"),
+    },
+    Api.GENERATE_CONTENT: lambda text, calls: {
+        "candidates": [
+            {
+                "content": {
+                    "role": "model",
+                    "parts": [
+                        *_list_text(text),
+                        *(
+                            {"functionCall": {"name": call.name, "args": read_arguments(call)}}
+                            for _, call in calls
+                        ),
+                    ],
+                },
+                "finishReason": "STOP",
+                "index": 0,
+            }
+        ],
+        "usageMetadata": _count_tokens("promptTokenCount", "candidatesTokenCount"),
+    },
+    Api.COHERE: lambda text, calls: {
+        "message": {
+            "role": "assistant",
+            **({} if text is None else {"content": _list_text(text, type="text")}),
+            **_list_function_calls(calls),
+        },
+        "finish_reason": "TOOL_CALL" if calls else "COMPLETE",
+        "usage": {"billed_units": _count_tokens("input_tokens", "output_tokens")},
+    },
+    Api.CONVERSE: lambda text, calls: {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [
+                    *_list_text(text),
+                    *(
+                        {"toolUse": {"toolUseId": key, "name": call.name, "input": read_arguments(call)}}
+                        for key, call in calls
+                    ),
+                ],
+            }
+        },
+        "stopReason": "tool_use" if calls else "end_turn",
+        "usage": _count_tokens("inputTokens", "outputTokens"),
+    },
 }
 
 
