@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, NoCall
+from pytest_fcbench.domain.entry import ExpectedCalls, NoCall
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.models.baselines.lexical import LexicalModel
@@ -46,24 +46,21 @@ def find_idle_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
             told = f"{other.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(sorted(names))}"
             served[entry.id] = f"{told}, which is offered here too: {pair.question.excerpt}"
     for entry in idle:
-        if evidence := served.get(entry.id):
-            yield entry.id, Flaw(LIKELY, evidence)
-        elif evidence := _match_by_words(entry):
-            yield entry.id, Flaw(HINT, evidence)
-
-
-def _match_by_words(entry: Entry) -> str | None:
-    completion = run_through(_LEXICAL.complete(entry, AskModel(())))
-    question = read_question(entry)
-    for call in completion.tool_calls or ():
-        name = call if isinstance(call, str) else call.name
-        # Nearly every question has short parts such as ``by`` and ``to``.
-        words = [word.lower() for word in _NAME_PART.findall(name) if len(word) > 2]
-        is_said = all(
-            any(said == word or (len(word) > 3 and said.startswith(word)) for said in question.words)
-            for word in words
-        )
-        if words and is_said:
-            told = f"every word of {name} occurs in the question, and its required parameters can be filled"
-            return f"{told}: {question.excerpt}"
-    return None
+        if entry.id in served:
+            yield entry.id, Flaw(LIKELY, served[entry.id])
+            continue
+        question = read_question(entry)
+        for call in run_through(_LEXICAL.complete(entry, AskModel(()))).tool_calls or ():
+            name = call if isinstance(call, str) else call.name
+            # Nearly every question has short parts such as ``by`` and ``to``.
+            words = [word.lower() for word in _NAME_PART.findall(name) if len(word) > 2]
+            is_said = all(
+                any(said == word or (len(word) > 3 and said.startswith(word)) for said in question.words)
+                for word in words
+            )
+            if words and is_said:
+                told = (
+                    f"every word of {name} occurs in the question, and its required parameters can be filled"
+                )
+                yield entry.id, Flaw(HINT, f"{told}: {question.excerpt}")
+                break

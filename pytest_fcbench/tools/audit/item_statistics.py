@@ -6,7 +6,7 @@ Both are hints. A hard entry looks like a wrong one; what these checks find, a p
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import fmean
 
 from pytest_fcbench.scorecard.aggregate.correlation import correlate_pairs
@@ -53,21 +53,14 @@ def find_inverted_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
             if entry.id in run.passed and counts.total() > 1:
                 passed = run.passed[entry.id]
                 points.append((passed, (counts[True] - passed) / (counts.total() - 1)))
-        if flaw := _describe_inversion(points, entry.category.name):
-            yield entry.id, flaw
-
-
-def _describe_inversion(points: Sequence[tuple[float, float]], category: str) -> Flaw | None:
-    """Describe a negative correlation of the verdict on an entry and the score on the rest."""
-    with_it, without = ([rest for passed, rest in points if passed == side] for side in (True, False))
-    if len(points) < _FEWEST_CORRELATED or min(len(with_it), len(without)) < _FEWEST_EACH:
-        return None
-    r = correlate_pairs(points).pearson
-    if r is None or r > _WEAKEST:
-        return None
-    of_rest = f"of the rest of {category}"
-    return Flaw(
-        HINT,
-        f"{len(with_it)} of {len(points)} runs pass; they pass {fmean(with_it):.0%} {of_rest}, "
-        f"those that fail {fmean(without):.0%}",
-    )
+        with_it, without = ([rest for passed, rest in points if passed == side] for side in (True, False))
+        # Too few points correlate by chance.
+        if len(points) < _FEWEST_CORRELATED or min(len(with_it), len(without)) < _FEWEST_EACH:
+            continue
+        r = correlate_pairs(points).pearson
+        if r is not None and r <= _WEAKEST:
+            told = (
+                f"{len(with_it)} of {len(points)} runs pass; they pass {fmean(with_it):.0%} of the rest of "
+                f"{entry.category.name}, those that fail {fmean(without):.0%}"
+            )
+            yield entry.id, Flaw(HINT, told)

@@ -113,6 +113,9 @@ def _tabulate_shares(title: str, column: str, counts: Counter[str]) -> Table:
 
 def render_page(audit: Audit) -> str:
     """Render the audit as an HTML page, with every finding and a chart for each measure."""
+    # Imported late, because matplotlib is an extra that a report as text does without.
+    from pytest_fcbench.scorecard.render.charts.plots import draw_bars, name_part
+
     findings = [
         Table(
             f"{severity}: {check} ({len(group)})",
@@ -123,29 +126,24 @@ def render_page(audit: Audit) -> str:
         )
         for check, severity, group in audit.groups
     ]
-    shown = [_tabulate_counts(audit), *findings, *tabulate_distributions(audit.spreads)]
-    return "\n".join(tables.render_page(audit.title, shown, list(_draw_charts(audit.spreads))))
-
-
-def _draw_charts(spreads: Mapping[str, Distribution]) -> Iterator[str]:
-    # Imported late, because matplotlib is an extra that a report as text does without.
-    from pytest_fcbench.scorecard.render.charts.plots import draw_bars, name_part
-
     names = [
         f"{low}" if low == high else f"{low}-{high}" if high else f"{low} or more" for low, high in _BUCKETS
     ]
     legend = ", ".join(f"{name_part(part)} {name}" for part, name in enumerate(names))
-    for measure, heading in MEASURES.items() if spreads else ():
+    charts = []
+    for measure, heading in MEASURES.items() if audit.spreads else ():
         caption = f"{heading} by category, as shares: {legend}"
         rows = []
-        for name, each in spreads.items():
+        for name, each in audit.spreads.items():
             counts = each.measures[measure].items()
             parts = [
                 sum(number for value, number in counts if low <= value and (high is None or value <= high))
                 for low, high in _BUCKETS
             ]
             rows.append((name, parts))
-        yield f"<figcaption>{caption}</figcaption>{draw_bars(rows, caption, shares=True)}"
+        charts.append(f"<figcaption>{caption}</figcaption>{draw_bars(rows, caption, shares=True)}")
+    shown = [_tabulate_counts(audit), *findings, *tabulate_distributions(audit.spreads)]
+    return "\n".join(tables.render_page(audit.title, shown, charts))
 
 
 def render_json(audit: Audit) -> str:

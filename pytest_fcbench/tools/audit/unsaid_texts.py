@@ -51,10 +51,13 @@ def find_unsaid_texts(facts: Facts, entry: Entry) -> Iterator[Flaw]:
         for text in texts:
             for call, name, value in _iterate_written_texts(text):
                 found = _find_source(value, sources)
-                if found and _is_compared(facts, entry, truth, text, _replace_text(call, name)):
+                if found and _is_compared(facts, entry, truth, text, call, name):
                     yield Flaw(found[0], f"turn {turn + 1}: {name} of {call.name} {found[1]}")
             (result,) = environments.perform_calls([text])
-            sources[f"the result of {format_value(text, 60)}"] = [result, *_iterate_result(result)]
+            returned = [result]
+            with suppress(ValueError, RecursionError):
+                returned += _iterate_texts(json.loads(result))
+            sources[f"the result of {format_value(text, 60)}"] = returned
 
 
 def _iterate_written_texts(call_text: str) -> Iterator[tuple[Call, str, str]]:
@@ -67,19 +70,17 @@ def _iterate_written_texts(call_text: str) -> Iterator[tuple[Call, str, str]]:
                     yield call, name, value
 
 
-def _is_compared(facts: Facts, entry: Entry, truth: Trajectory, call_text: str, other: str) -> bool:
-    """Tell whether a conversation with another call in the place of one of the truth's fails."""
+def _is_compared(
+    facts: Facts, entry: Entry, truth: Trajectory, call_text: str, call: Call, name: str
+) -> bool:
+    """Tell whether a conversation fails in which one of the truth's calls has other words for a parameter."""
+    arguments = {**call.arguments, name: f"{call.arguments[name]} (in other words)"}
+    other = f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
     made = [
         [[other if text == call_text else text for text in texts]] if texts else [] for texts in truth.turns
     ]
     verdict = match_calls(truth, made, lambda: facts.open_environments(entry), Profile.CORRECTED)
     return not verdict.passed
-
-
-def _replace_text(call: Call, name: str) -> str:
-    """Write a call with another text for one of its parameters."""
-    arguments = {**call.arguments, name: f"{call.arguments[name]} (in other words)"}
-    return f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
 
 
 def _iterate_texts(value: object) -> Iterator[str]:
@@ -93,21 +94,23 @@ def _iterate_texts(value: object) -> Iterator[str]:
             yield from _iterate_texts(element)
 
 
-def _iterate_result(result: str) -> Iterator[str]:
-    with suppress(ValueError, RecursionError):
-        yield from _iterate_texts(json.loads(result))
-
-
 def _find_source(text: str, sources: dict[str, list[str]]) -> tuple[Severity, str] | None:
     """Describe a text that no source contains; None where one does."""
     if any(text in source for texts in sources.values() for source in texts):
         return None
-    rated = ((_rate_share(text, source), name) for name, texts in sources.items() for source in texts)
-    share, name = max(rated, default=(0.0, ""))
+    words, share, name = _list_words(text), 0.0, ""
+    for source, place in ((source, place) for place, texts in sources.items() for source in texts):
+        # Most sources have few of the words, and the comparison of letters takes long.
+        if len(words & _list_words(source)) < _NEAR * len(words):
+            continue
+        start = text[:_LONGEST]
+        pieces = SequenceMatcher(None, start, source[: 3 * _LONGEST], autojunk=False).get_matching_blocks()
+        found = sum(piece.size for piece in pieces if piece.size >= _PIECE) / len(start)
+        share, name = max((share, name), (found, place))
     if share >= _NEAR:
         # A form of words that somebody gave, filled in with a value that somebody gave.
         known = {name: _list_words(" ".join(texts)) for name, texts in sources.items()}
-        filled_in = _list_words(text) - known.pop(name)
+        filled_in = words - known.pop(name)
         if filled_in and filled_in <= set().union(*known.values()):
             return None
         return LIKELY, f"is nearly what {name} holds, but not letter by letter: {format_value(text)}"
@@ -119,14 +122,3 @@ _WORD = re.compile(r"\w+(?:[.,]\w+)*")
 
 def _list_words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
-
-
-def _rate_share(text: str, source: str) -> float:
-    """Compute the share of a text, from 0 to 1, that a source contains in the same order."""
-    words = _list_words(text)
-    # Most sources have few of the words, and the comparison of letters takes long.
-    if len(words & _list_words(source)) < _NEAR * len(words):
-        return 0.0
-    text, source = text[:_LONGEST], source[: 3 * _LONGEST]
-    pieces = SequenceMatcher(None, text, source, autojunk=False).get_matching_blocks()
-    return sum(piece.size for piece in pieces if piece.size >= _PIECE) / len(text)

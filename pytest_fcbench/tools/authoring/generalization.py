@@ -134,8 +134,8 @@ def _find_swap(forms: tuple[object, ...], question: str, *, has_date: bool) -> _
         here = next((form for form in own or () if form in question), None)
         # A city with its country behind it would be moved to another country.
         if here and not re.search(rf"{re.escape(here)}(?:'s)?(?:,| in| \()\s*[A-Z]", question):
-            rest = [row for row in rows if not any(form in question for form in row)]
-            return _Swap(here, forms, partial(_draw_row, rest))
+            rest = [(row[0], row) for row in rows if not any(form in question for form in row)]
+            return _Swap(here, forms, partial(Random.choice, seq=rest))
     return None
 
 
@@ -226,11 +226,6 @@ def _draw_code(code: re.Match[str], draw: Random) -> _Drawn:
 def _draw_date(form: str, day: date, draw: Random) -> _Drawn:
     other = day + timedelta(days=draw.randint(1, 27))
     return form.format(other), (other.isoformat(),)
-
-
-def _draw_row(rows: Sequence[tuple[str, ...]], draw: Random) -> _Drawn:
-    row = draw.choice(rows)
-    return row[0], row
 
 
 def _list_forms(options: object) -> tuple[object, ...]:

@@ -87,7 +87,29 @@ def render_study(study: Study, path: Path) -> str:
     if path.suffix == ".csv":
         return "".join(f"{line}\n" for line in tables.render_csv(tabulate_texts(study)))
     if path.suffix == ".json":
-        return json.dumps(_build_document(study), indent=1)
+        document = {
+            "schema": "fcbench-contamination/1",
+            "model": study.model,
+            "endpoint": study.endpoint,
+            "text": study.what,
+            "sets": list(study.sets),
+            "comparisons": [asdict(each) | {"lower": each.lower} for each in study.compared],
+            "finding": describe_finding(study.compared, *study.sets),
+            "limits": list(LIMITS),
+            "texts": {
+                name: [
+                    asdict(each)
+                    | {"perplexity": each.perplexity, "nats_per_character": each.nats_per_character}
+                    for each in measures
+                ]
+                for name, measures in study.sets.items()
+            },
+            "unmeasured": {
+                entry: {"cause": error.cause, "reason": error.reason}
+                for entry, error in study.unmeasured.items()
+            },
+        }
+        return json.dumps(document, indent=1)
     # Imported late, because only a page has a chart, which needs matplotlib.
     from pytest_fcbench.scorecard.render.charts.plots import draw_perplexities
 
@@ -99,27 +121,3 @@ def render_study(study: Study, path: Path) -> str:
     chart = draw_perplexities(places, caption)
     page = tables.render_page(study.title, [replace(tabulate_study(study), title="")], [chart])
     return "".join(f"{line}\n" for line in page)
-
-
-def _build_document(study: Study) -> dict[str, object]:
-    return {
-        "schema": "fcbench-contamination/1",
-        "model": study.model,
-        "endpoint": study.endpoint,
-        "text": study.what,
-        "sets": list(study.sets),
-        "comparisons": [asdict(comparison) | {"lower": comparison.lower} for comparison in study.compared],
-        "finding": describe_finding(study.compared, *study.sets),
-        "limits": list(LIMITS),
-        "texts": {
-            name: [
-                asdict(found)
-                | {"perplexity": found.perplexity, "nats_per_character": found.nats_per_character}
-                for found in measures
-            ]
-            for name, measures in study.sets.items()
-        },
-        "unmeasured": {
-            entry: {"cause": error.cause, "reason": error.reason} for entry, error in study.unmeasured.items()
-        },
-    }

@@ -199,7 +199,20 @@ class _Turn:
             # There is always one, because the last class applies to every missing call.
             return next(self._explain_missing_calls(others))
         if self.truth:
-            return next(self._explain_complete_calls(others), None)
+            for call in self.extra:
+                if call.is_change:
+                    is_elsewhere = any(call.is_equal(missed) for turn in others for missed in turn.missing)
+                    failure = FailureClass.WRONG_TURN if is_elsewhere else FailureClass.EXTRA_CALL
+                    return self._diverge(failure, None, call)
+            places = [self.pairs[place] for place in range(len(self.truth))]
+            for wanted, at, in_order in zip(self.truth, places, sorted(places), strict=True):
+                if at != in_order:
+                    return self._diverge(FailureClass.WRONG_ORDER, wanted, self.made[at])
+            for wanted, at in zip(self.truth, places, strict=True):
+                # By repr, because 3 equals 3.0, but its result is another text, which official code compares.
+                if repr(wanted.call) != repr(self.made[at].call):
+                    return self._blame_argument(wanted, self.made[at])
+            return None
         changes = [call for call in self.made if call.is_change]
         if not changes and not is_blamed:
             return None
@@ -208,57 +221,34 @@ class _Turn:
         return self._diverge(failure, None, next(iter(changes or self.made), None))
 
     def _explain_missing_calls(self, others: Sequence[_Turn]) -> Iterator[Divergence]:
-        """Yield the classes that apply, the first of which decides: first where no call was made instead."""
+        """Yield the classes that apply to calls that are missing, in the order of ``FailureClass``."""
         missing, extra = self.missing, self.extra
+        first, elsewhere = missing[0], [made for turn in others for made in turn.extra]
+        new, offered = ({doc.name for doc in docs} for docs in (self.new, self.offered))
+        known = {call.call.name for call in self.truth}
         if self.is_unreadable:
-            yield self._diverge(FailureClass.UNREADABLE_CALL, missing[0])
-        for call in missing:
-            if any(call.is_equal(made) for turn in others for made in turn.extra):
-                yield self._diverge(FailureClass.WRONG_TURN, call)
+            yield self._diverge(FailureClass.UNREADABLE_CALL, first)
+        late = (call for call in missing if any(map(call.is_equal, elsewhere)))
+        yield from (self._diverge(FailureClass.WRONG_TURN, call) for call in late)
         if not self.made:
-            yield self._diverge(FailureClass.NO_CALL, missing[0])
+            yield self._diverge(FailureClass.NO_CALL, first)
         for place, call in enumerate(extra):
-            if call.has_failed and any(call.is_equal(later) for later in extra[place + 1 :]):
-                yield self._diverge(FailureClass.REPEATED_ERROR, missing[0], call)
+            if call.has_failed and any(map(call.is_equal, extra[place + 1 :])):
+                yield self._diverge(FailureClass.REPEATED_ERROR, first, call)
         for call in missing:
             if alike := [other for other in extra if other.call.name == call.call.name]:
                 yield self._blame_argument(call, max(alike, key=call.count_same_arguments))
-        yield from self._explain_other_functions(missing, extra)
-
-    def _explain_other_functions(
-        self, missing: Sequence[_CallMade], extra: Sequence[_CallMade]
-    ) -> Iterator[Divergence]:
-        """Yield the classes that apply where another function was called, or none."""
-        for call in missing:
-            if call.call.name in {doc.name for doc in self.new}:
-                yield self._diverge(FailureClass.NEW_FUNCTION_UNUSED, call)
-        for call in extra:
-            if call.call.name not in {doc.name for doc in self.offered}:
-                yield self._diverge(FailureClass.UNKNOWN_FUNCTION, missing[0], call)
+        unused = (call for call in missing if call.call.name in new)
+        yield from (self._diverge(FailureClass.NEW_FUNCTION_UNUSED, call) for call in unused)
+        unknown = (call for call in extra if call.call.name not in offered)
+        yield from (self._diverge(FailureClass.UNKNOWN_FUNCTION, first, call) for call in unknown)
         if extra and extra[-1] is self.made[-1] and extra[-1].has_failed:
-            yield self._diverge(FailureClass.UNRESOLVED_ERROR, missing[0], extra[-1])
-        known = {call.call.name for call in self.truth}
+            yield self._diverge(FailureClass.UNRESOLVED_ERROR, first, extra[-1])
         for call in extra:
-            has_same_end = call.is_change == missing[0].is_change and not call.has_failed
+            has_same_end = call.is_change == first.is_change and not call.has_failed
             if has_same_end and call.call.name not in known:
-                yield self._diverge(FailureClass.WRONG_FUNCTION, missing[0], call)
-        yield self._diverge(FailureClass.MISSING_CALL, missing[0])
-
-    def _explain_complete_calls(self, others: Sequence[_Turn]) -> Iterator[Divergence]:
-        """Yield the classes that apply where all calls of the truth were made."""
-        for call in self.extra:
-            if call.is_change:
-                is_elsewhere = any(call.is_equal(missed) for turn in others for missed in turn.missing)
-                failure = FailureClass.WRONG_TURN if is_elsewhere else FailureClass.EXTRA_CALL
-                yield self._diverge(failure, None, call)
-        places = [self.pairs[place] for place in range(len(self.truth))]
-        for wanted, at, in_order in zip(self.truth, places, sorted(places), strict=True):
-            if at != in_order:
-                yield self._diverge(FailureClass.WRONG_ORDER, wanted, self.made[at])
-        for wanted, at in zip(self.truth, places, strict=True):
-            # By repr, because 3 equals 3.0, but its result is another text, which official code compares.
-            if repr(wanted.call) != repr(self.made[at].call):
-                yield self._blame_argument(wanted, self.made[at])
+                yield self._diverge(FailureClass.WRONG_FUNCTION, first, call)
+        yield self._diverge(FailureClass.MISSING_CALL, first)
 
     def _blame_argument(self, expected: _CallMade, found: _CallMade) -> Divergence:
         wanted, given = expected.call.arguments, found.call.arguments

@@ -85,12 +85,6 @@ def _partial_score(name: str) -> _Value:
     return lambda model, size_of: _compute_share(name, model, size_of).value
 
 
-def _compute_overall_score(model: ModelRow, size_of: SizeOf) -> float:
-    return add_in_order(
-        _compute_share(name, model, size_of).value * weight for name, weight in OVERALL.items()
-    )
-
-
 def _usage(name: str) -> _Value:
     """Make the cell of dollars or seconds."""
 
@@ -181,7 +175,9 @@ TABLES: Mapping[str, Mapping[str, _Value]] = {
         **{f"Config {chosen.name}": _format_score(chosen.name) for chosen in FORMATS},
     },
     "data_overall.csv": {
-        "Overall Acc": _compute_overall_score,
+        "Overall Acc": lambda model, size_of: add_in_order(
+            _compute_share(name, model, size_of).value * weight for name, weight in OVERALL.items()
+        ),
         **_NAME,
         "Model Link": lambda model, size_of: model.link,
         "Total Cost ($)": _usage("usd"),
@@ -242,13 +238,10 @@ def write_table(columns: Mapping[str, _Value], models: Sequence[ModelRow], size_
     # Official code joins by commas and quotes nothing; a name with a comma would shift its columns there.
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["Rank", *columns])
-    writer.writerows([rank, *map(_format_cell, row)] for rank, row in enumerate(rows, 1))
+    for rank, row in enumerate(rows, 1):
+        texts = (
+            cell if isinstance(cell, (str, Raw)) else NA if cell is None else f"{cell * 100:.2f}%"
+            for cell in row
+        )
+        writer.writerow([rank, *texts])
     return text.getvalue().removesuffix("\n")
-
-
-def _format_cell(cell: float | str | None) -> str:
-    if cell is None:
-        return NA
-    if isinstance(cell, Raw):
-        return str(float(cell))
-    return cell if isinstance(cell, str) else f"{cell * 100:.2f}%"
