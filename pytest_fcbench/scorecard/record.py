@@ -5,6 +5,7 @@ The fields of a ``Record`` are the keys of its JSON object (``metadata.fcbench``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
@@ -362,18 +363,16 @@ def sort_records(records: Iterable[Record]) -> list[Record]:
     """Sort Records by category and entry, whatever order they came in."""
     # xdist and shards finish in any order; equal runs give equal files.
     place = {name: index for index, name in enumerate(CATEGORIES)}
-    return sorted(
-        records,
-        key=lambda r: (place.get(r.category, len(place)), r.suite, _make_natural_key(r.entry), r.trial or 0),
-    )
 
+    def find_place(record: Record) -> tuple[int, str, list[tuple[int, str]], int]:
+        # Numbers count by their value, so that ``parallel_10`` comes after ``parallel_9``.
+        entry = [
+            (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part)
+            for part in re.split("[-:_]", record.entry)
+        ]
+        return place.get(record.category, len(place)), record.suite, entry, record.trial or 0
 
-def _make_natural_key(key: str) -> list[tuple[int, str]]:
-    """Build a sort key that puts ``parallel_10`` after ``parallel_9``."""
-    parts = key.replace("-", "_").replace(":", "_").split("_")
-    return [
-        (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part) for part in parts
-    ]
+    return sorted(records, key=find_place)
 
 
 # CPython's int() refuses texts of more than 4,300 digits (CVE-2020-10735), and ids come from files.

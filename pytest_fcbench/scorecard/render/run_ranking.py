@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_fcbench.scorecard.compare.leaderboard import Board, describe_ranks, rank_boards
+from pytest_fcbench.scorecard.compare.leaderboard import describe_ranks, rank_boards
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.tables import Table, render_text
@@ -25,12 +25,7 @@ def write_ranking(facts: RunFacts, evidence: Evidence, rivals: Sequence[Scorecar
     if len(board.rows) == 1:
         yield Line(f"no ranking: none of {len(rivals)} scorecards has the same suites and categories")
         return
-    for line in render_text(_tabulate_ranks(board, this)):
-        yield Line(line)
-
-
-def _tabulate_ranks(board: Board, this: Scorecard) -> Table:
-    return Table(
+    table = Table(
         f"ranking by {board.metric}",
         ("rank", "model", "mode", board.metric, "95% interval", ""),
         tuple(
@@ -40,3 +35,4 @@ def _tabulate_ranks(board: Board, this: Scorecard) -> Table:
         ("models share a rank unless one is shown to be better on the same entries",),
         left=frozenset(("rank", "model", "mode", "")),
     )
+    yield from map(Line, render_text(table))

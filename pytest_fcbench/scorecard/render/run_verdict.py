@@ -41,10 +41,20 @@ def write_verdict(
         paired = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
         change = f"{len(paired.better)} better, {len(paired.worse)} worse"
         yield from _wrap_line(f"against {evidence.baseline.path}: {change}", width)
-    if worst := _list_worst(scores):
+    accuracies = {name: score.accuracy for name, score in scores.categories.items()}
+    shares = {name: share for name, share in accuracies.items() if share is not None}
+    weakest = sorted(shares, key=lambda name: shares[name])[:_WORST]
+    worst = [f"{name} {shares[name]:.1%}" for name in weakest if shares[name] < 1]
+    # Of a few categories each would be among the weakest.
+    if worst and len(shares) > _WORST:
         yield from _wrap_line(f"weakest: {', '.join(worst)}", width)
-    if told := _describe_not_scored(evidence.records, facts):
-        yield from _wrap_line(told, width, wrong=True)
+    verdicts = (record.verdict(facts.profile) for record in evidence.records)
+    missing = (verdict.cause for verdict in verdicts if isinstance(verdict, NotScored))
+    causes = Counter(cause for cause in missing if cause not in (SET_ASIDE, OTHER_RULES))
+    if causes:
+        told = ", ".join(f"{cause} {count:,}" for cause, count in causes.most_common())
+        of = f"{causes.total():,} of {len(evidence.records):,}"
+        yield from _wrap_line(f"not scored: {of} ({told})", width, wrong=True)
 
 
 def _describe_share(records: Sequence[Record], facts: RunFacts, scores: ProfileScores) -> str:
@@ -69,28 +79,6 @@ def _describe_share(records: Sequence[Record], facts: RunFacts, scores: ProfileS
     weight = add_in_order(OVERALL[name] for name in whole)
     of = "" if not overall.missing else f", of whose weight {weight:.0%} was run in full"
     return f"{share}; BFCL's overall: {overall.accuracy:.2%}{of}"
-
-
-def _list_worst(scores: ProfileScores) -> list[str]:
-    """List the categories with the smallest shares, where there are enough to choose from."""
-    shares = {name: score.accuracy for name, score in scores.categories.items() if score.accuracy is not None}
-    if len(shares) <= _WORST:
-        return []
-    ordered = sorted(shares, key=lambda name: shares[name])
-    return [f"{name} {shares[name]:.1%}" for name in ordered[:_WORST] if shares[name] < 1]
-
-
-def _describe_not_scored(records: Sequence[Record], facts: RunFacts) -> str | None:
-    causes = Counter(
-        verdict.cause
-        for record in records
-        if isinstance(verdict := record.verdict(facts.profile), NotScored)
-        and verdict.cause not in (SET_ASIDE, OTHER_RULES)
-    )
-    if not causes:
-        return None
-    told = ", ".join(f"{cause} {count:,}" for cause, count in causes.most_common())
-    return f"not scored: {causes.total():,} of {len(records):,} ({told})"
 
 
 def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:

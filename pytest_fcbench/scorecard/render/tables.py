@@ -212,20 +212,23 @@ def render_texts(tables: Sequence[Table], width: int = WIDTH) -> Iterator[str]:
     yield from _join_tables(partial(render_text, width=width))("", tables)
 
 
-def _write_json(title: str, tables: Sequence[Table]) -> Iterator[str]:
-    """Write one JSON object; cells are texts, as people see them."""
-    told = [
-        {"title": table.title, "columns": table.columns, "rows": table.rows, "notes": table.notes}
-        for table in tables
-    ]
-    yield from json.dumps({"title": title, "tables": told}, indent=1).split("\n")
-
-
 FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
     "text": _join_tables(render_text),
     "markdown": _join_tables(render_markdown),
     "csv": _join_tables(render_csv),
     "html": render_page,
-    "json": _write_json,
+    # Cells are texts, as people see them.
+    "json": lambda title, tables: iter(
+        json.dumps(
+            {
+                "title": title,
+                "tables": [
+                    {"title": table.title, "columns": table.columns, "rows": table.rows, "notes": table.notes}
+                    for table in tables
+                ],
+            },
+            indent=1,
+        ).split("\n")
+    ),
 }
 """Writers of tables below a title, as lines, by the name of the format."""

@@ -52,7 +52,16 @@ def write_summary(
     Names of entries can hold control characters. A run of few entries has no tables: each failed entry is
     explained instead.
     """
-    for fact in _write_facts(facts):
+    told = [f"model {facts.model} ({facts.manner}), profile {facts.profile}"]
+    told += (f"suite {name_suite(name, suite)}" for name, suite in facts.suites.items())
+    if facts.shard:
+        told.append(f"shard {facts.shard}: only a part of the entries")
+    if facts.driven:
+        told.append(f"complex conversations: {describe_path_settings(facts.driven)}")
+    if facts.search:
+        told.append(f"web: {facts.search}")
+    told += (f"note: {note}" for note in facts.notes)
+    for fact in told:
         for line in wrap(_make_line(fact).text, width, subsequent_indent="  ", break_on_hyphens=False):
             yield Line(line)
     if explain and len(records) <= FEW_ENTRIES:
@@ -81,18 +90,6 @@ def _write_few_entries(facts: RunFacts, records: Sequence[Record], explain: Expl
         if (told := record.verdict(other)).status != verdict.status:
             why = "" if isinstance(told, Passed) else f", {told}"
             yield _make_line(f"  {'':<11}{other} profile: {told.status}{why}")
-
-
-def _write_facts(facts: RunFacts) -> Iterator[str]:
-    yield f"model {facts.model} ({facts.manner}), profile {facts.profile}"
-    yield from (f"suite {name_suite(name, told)}" for name, told in facts.suites.items())
-    if facts.shard:
-        yield f"shard {facts.shard}: only a part of the entries"
-    if facts.driven:
-        yield f"complex conversations: {describe_path_settings(facts.driven)}"
-    if facts.search:
-        yield f"web: {facts.search}"
-    yield from (f"note: {note}" for note in facts.notes)
 
 
 def _write_summary(

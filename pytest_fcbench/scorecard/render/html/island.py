@@ -32,7 +32,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.domain.transcript import BUILTIN, Completion, ToolCall, completion_from_json
+from pytest_fcbench.domain.transcript import BUILTIN, ToolCall, completion_from_json
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.record import Record, Usage
@@ -316,15 +316,29 @@ def _describe_turns(
 ) -> list[list[Json]]:
     # Steps are listed flat, turns are nested.
     usage = iter(steps)
-    return [
-        [
-            _describe_step(
-                completion_from_json(step), next(usage, Usage()), done[turn][number] if done else (), longest
-            )
-            for number, step in enumerate(turn_steps)
-        ]
-        for turn, turn_steps in enumerate(turns)
-    ]
+    described: list[list[Json]] = []
+    for turn, answers in enumerate(turns):
+        described.append([])
+        for number, completion in enumerate(map(completion_from_json, answers)):
+            calls = [
+                ["", cut_text(part, longest)]
+                if isinstance(part, str)
+                else [cut_text(part.name, longest), cut_text(_format_arguments(part), longest)]
+                for part in completion.tool_calls or ()
+            ]
+            executed = done[turn][number] if done else ()
+            limit = min(longest, _RESULT)
+            step: Json = {
+                "fault": completion.fault,
+                "reasoning": cut_text(completion.reasoning or "", longest),
+                "text": cut_text(completion.text or "", longest),
+                # The executed calls are the tool calls again, with their results.
+                "calls": [] if executed else calls,
+                "done": [[cut_text(call, longest), cut_text(result, limit)] for call, result in executed],
+                "took": format_usage(next(usage, Usage())),
+            }
+            described[-1].append({key: value for key, value in step.items() if value})
+    return described
 
 
 def _describe_call_verdict(verdict: CallVerdict) -> list[str]:
@@ -383,27 +397,6 @@ def _describe_verdict(verdict: Verdict) -> list[object]:
         ]
         described.append({"columns": columns, "rows": texts})
     return described
-
-
-def _describe_step(
-    completion: Completion, usage: Usage, done: Sequence[tuple[str, str]], longest: int
-) -> Json:
-    calls = [
-        ["", cut_text(part, longest)]
-        if isinstance(part, str)
-        else [cut_text(part.name, longest), cut_text(_format_arguments(part), longest)]
-        for part in completion.tool_calls or ()
-    ]
-    step: Json = {
-        "fault": completion.fault,
-        "reasoning": cut_text(completion.reasoning or "", longest),
-        "text": cut_text(completion.text or "", longest),
-        # The executed calls are the tool calls again, with their results.
-        "calls": [] if done else calls,
-        "done": [[cut_text(call, longest), cut_text(result, min(longest, _RESULT))] for call, result in done],
-        "took": format_usage(usage),
-    }
-    return {key: value for key, value in step.items() if value}
 
 
 def _format_arguments(call: ToolCall) -> str:

@@ -84,11 +84,15 @@ def _make_environment() -> Environment:
         "percent": lambda share: "–" if share is None else f"{share:.2%}",
         "limits": lambda score: format_limits(score.interval).replace("-", "–"),
         "number": lambda value, digits=0: "–" if value is None else f"{value:,.{digits}f}",
-        "dollars": _format_dollars,
+        "dollars": lambda usd: "–" if usd is None else f"${usd:,.4f}" if usd < 1 else f"${usd:,.2f}",
         "plain": make_printable,
         # Ids come from files and can hold lone surrogates, which UTF-8 does not have.
         "quoted": partial(quote, safe="", errors="replace"),
-        "breakable": _allow_breaks,
+        # Lets a narrow column break a name behind its signs. Escaped first: the marks added here must
+        # stay the only markup.
+        "breakable": lambda name: Markup(  # noqa: S704 - escaped just now
+            re.sub("[_:/]", r"\g<0><wbr>", str(escape(make_printable(name))))
+        ),
         "drawn": Markup,
     }
     environment.globals |= {
@@ -101,13 +105,3 @@ def _make_environment() -> Environment:
         "Profile": Profile,
     }
     return environment
-
-
-def _allow_breaks(name: str) -> Markup:
-    """Let a narrow column break a name behind its signs."""
-    # Escaped first: the marks added here must stay the only markup.
-    return Markup(re.sub("[_:/]", r"\g<0><wbr>", str(escape(make_printable(name)))))  # noqa: S704 - escaped just now
-
-
-def _format_dollars(usd: float | None) -> str:
-    return "–" if usd is None else f"${usd:,.4f}" if usd < 1 else f"${usd:,.2f}"
