@@ -174,7 +174,12 @@ def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -
     require_at_least(0, chosen, "show")
     # Missing packages are reported before an audit of minutes, not after it.
     require_known_endings("--output", chosen.to, _RENDER)
-    _check_needs(chosen, named)
+    for name in named:
+        if (option := CHECKS[name].needs) and not getattr(chosen, option):
+            raise UsageError(f"--check {name}: needs {_NEEDED[option]}")
+    for path in chosen.results:
+        if not path.exists():
+            raise UsageError(f"--results {path}: there is no such file or folder")
     if chosen.embedding == "lexical":
         raise UsageError(
             "--embedding lexical: compares words, which every audit does; use minilm or the "
@@ -240,15 +245,6 @@ _NEEDED = {
     "results": "results of real runs; name them with --results",
 }
 """The way out where a check lacks what it needs, by the name of its option."""
-
-
-def _check_needs(chosen: argparse.Namespace, named: Sequence[str]) -> None:
-    for name in named:
-        if (option := CHECKS[name].needs) and not getattr(chosen, option):
-            raise UsageError(f"--check {name}: needs {_NEEDED[option]}")
-    for path in chosen.results:
-        if not path.exists():
-            raise UsageError(f"--results {path}: there is no such file or folder")
 
 
 def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequence[Entry], dict[str, str]]:

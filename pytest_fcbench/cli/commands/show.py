@@ -242,8 +242,7 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
             return
         judgement = session.judge(entry, transcript)
         record = session.record(entry, judgement, transcript)
-        print_long_lines((*_render_verdicts(judgement), *render_paths(judgement, longest)))
-        print_long_lines(_render_failure(entry, record))
+        print_long_lines(_render_outcome(entry, record, judgement, longest))
         if entry.category.rule.writes_sql and isinstance(judgement.corrected, Failed):
             print_long_lines(sql_tables.render_results(entry, transcript, full=chosen.full))
 
@@ -422,7 +421,8 @@ def render_paths(judgement: Judgement, longest: int | None) -> Iterator[str]:
             yield from _lay_out(lines, longest)
 
 
-def _render_verdicts(judgement: Judgement) -> Iterator[str]:
+def _render_outcome(entry: Entry, record: Record, judgement: Judgement, longest: int | None) -> Iterator[str]:
+    """Render the verdicts, those on single calls, and the comparison of the first profile that failed."""
     yield ""
     for profile in Profile:
         yield f"{profile.value:<10}{_spell_verdict(judgement.select_profile(profile))}"
@@ -433,10 +433,7 @@ def _render_verdicts(judgement: Judgement) -> Iterator[str]:
             yield f"{'rating':<10}{score} of {MOST}: {reason}"
         case NotScored() as none:
             yield f"{'rating':<10}none: {none}"
-
-
-def _render_failure(entry: Entry, record: Record) -> Iterator[str]:
-    """Render the comparison of the first profile in which the entry failed."""
+    yield from render_paths(judgement, longest)
     width = shutil.get_terminal_size().columns
     for profile in Profile:
         verdict = record.verdict(profile)
