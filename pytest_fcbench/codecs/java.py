@@ -118,7 +118,15 @@ def parse_official_literal(text: str, kind: str, element: str | None = None) -> 
         case "boolean" if text in ("true", "false"):
             return text == "true"
         case "ArrayList":
-            return _read_official_list(text, element)
+            if found := _AS_LIST.search(text):
+                pieces = found[1].split(",")
+            elif found := _ADDS.search(_cut_after_last("}}", text)):
+                pieces = _ADD.findall(found[1])
+            else:
+                return [] if _EMPTY_LIST.search(text) else text
+            if element in ("char", "String"):
+                return [piece.strip()[1:-1] for piece in pieces]
+            return [_read_official_element(piece.strip(), element) for piece in pieces]
         case "Array" if found := _ARRAY.search(text):
             pieces = map(str.strip, found[1].split(","))
             return [_read_official_element(piece, element) for piece in pieces if piece]
@@ -133,18 +141,6 @@ def parse_official_literal(text: str, kind: str, element: str | None = None) -> 
 def _cut_after_last(end: str, text: str) -> str:
     """Return the text up to the last ``end``: without one, a pattern that needs it would try every split."""
     return text[: text.rfind(end) + len(end)] if end in text else ""
-
-
-def _read_official_list(text: str, element: str | None) -> object:
-    if found := _AS_LIST.search(text):
-        pieces = found[1].split(",")
-    elif found := _ADDS.search(_cut_after_last("}}", text)):
-        pieces = _ADD.findall(found[1])
-    else:
-        return [] if _EMPTY_LIST.search(text) else text
-    pieces = [piece.strip() for piece in pieces]
-    is_quoted = element in ("char", "String")
-    return [piece[1:-1] if is_quoted else _read_official_element(piece, element) for piece in pieces]
 
 
 def _read_official_element(text: str, kind: str | None) -> object:

@@ -77,25 +77,20 @@ class Environments:
         except (Unanswered, SystemError):
             raise
         except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
-            if self._sentences:
-                return self._write_error(_describe_as_python(error))
-            return f"Error: {str(error) or type(error).__name__}"
+            if not self._sentences:
+                return f"Error: {str(error) or type(error).__name__}"
+            # What ``eval`` would have said. A text that is no Python was refused by the parser, in its words.
+            cause = error.__cause__
+            said = error.in_python if isinstance(error, NoCallError) else ""
+            if not said and isinstance(cause, SyntaxError):
+                said = f"{cause.msg} (<string>, line {cause.lineno})"
+            return self._write_error(said or str(cause or error))
 
     def _write_error(self, problem: str) -> str:
         return self._write_sentence(_FAILURE, value=problem)
 
     def _write_sentence(self, number: int, **values: str) -> str:
         return write_sentence(self._sentences, "", _EXECUTOR, number, values)
-
-
-def _describe_as_python(error: Exception) -> str:
-    """Return the text of the exception that ``eval`` would have raised."""
-    if isinstance(error, NoCallError) and error.in_python:
-        return error.in_python
-    # A text that is no Python was refused by the parser, whose words these are.
-    if isinstance(error.__cause__, SyntaxError):
-        return f"{error.__cause__.msg} (<string>, line {error.__cause__.lineno})"
-    return str(error.__cause__ or error)
 
 
 def name_class(method: Callable[..., object], name: str | None) -> Callable[..., object]:

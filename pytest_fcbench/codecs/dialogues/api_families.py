@@ -35,6 +35,10 @@ _BOTH, _FC, _PROMPT = frozenset(Mode), frozenset({Mode.FC}), frozenset({Mode.PRO
 
 _STORED = {"store": False}
 
+_NOVA_REASONING = {
+    "additionalModelRequestFields": {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "medium"}}
+}
+
 
 def send_nothing(member: FamilyMember, mode: Mode) -> Parameters:
     """Return no parameter at all."""
@@ -44,14 +48,6 @@ def send_nothing(member: FamilyMember, mode: Mode) -> Parameters:
 def send_stored_temperature(member: FamilyMember, mode: Mode) -> Parameters:
     """Return the temperature, and that nothing is to be stored."""
     return {"temperature": TEMPERATURE, **_STORED}
-
-
-def _choose_nova_parameters(member: FamilyMember, mode: Mode) -> Parameters:
-    usual = {"inferenceConfig": {"temperature": TEMPERATURE}}
-    if "nova-2-lite" not in member.name:
-        return usual
-    reasoning = {"type": "enabled", "maxReasoningEffort": "medium"}
-    return {**usual, "additionalModelRequestFields": {"reasoningConfig": reasoning}}
 
 
 def _choose_qwen_agent_parameters(member: FamilyMember, mode: Mode) -> Parameters:
@@ -134,7 +130,15 @@ API_FAMILIES: Mapping[str, ApiFamily] = {
         write_bare_tool,
         sends_no_tools_as_list=True,
     ),
-    "NovaHandler": ApiFamily(ConverseForm(), _choose_nova_parameters, write_spec_tool, joins_users_in=_BOTH),
+    "NovaHandler": ApiFamily(
+        ConverseForm(),
+        lambda member, mode: {
+            "inferenceConfig": {"temperature": TEMPERATURE},
+            **(_NOVA_REASONING if "nova-2-lite" in member.name else {}),
+        },
+        write_spec_tool,
+        joins_users_in=_BOTH,
+    ),
     "DeepSeekAPIHandler": ApiFamily(
         ChatForm(Repeated.WITHOUT_REASONING),
         lambda member, mode: {"temperature": TEMPERATURE} if mode is Mode.FC else {},

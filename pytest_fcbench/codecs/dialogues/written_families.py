@@ -214,29 +214,21 @@ def show_hammer_docs(docs: Sequence[Mapping[str, object]], shown: Shown) -> obje
 
     Official: each request adds the default to the description again.
     """
-    return [
-        {
-            "name": doc["name"],
-            "description": doc["description"],
-            "parameters": _flag_properties(as_mapping(doc["parameters"]), shown),
-        }
-        for doc in docs
-    ]
-
-
-def _flag_properties(parameters: Mapping[str, object], shown: Shown) -> Mapping[str, object]:
-    flagged: dict[str, Mapping[str, object]] = {}
-    for name, schema in as_mapping(parameters.get("properties")).items():
-        held = as_mapping(schema)
-        if isinstance(held.get("properties"), Mapping):
-            held = _flag_required(as_mapping(held["properties"]), held.get("required"))
-        flagged[name] = held
-    described = _flag_required(flagged, parameters.get("required"))
-    for held in described.values():
-        if "default" in held:
-            told = f"{shown.texts[_DEFAULT]}{held['default']}'" * shown.requests
-            held["description"] = f"{held.get('description', '')}{told}"
-    return described
+    listed = []
+    for doc in docs:
+        parameters = as_mapping(doc["parameters"])
+        inner: dict[str, Mapping[str, object]] = {}
+        for name, schema in as_mapping(parameters.get("properties")).items():
+            inner[name] = as_mapping(schema)
+            if isinstance(members := inner[name].get("properties"), Mapping):
+                inner[name] = _flag_required(members, inner[name].get("required"))
+        flagged = _flag_required(inner, parameters.get("required"))
+        for held in flagged.values():
+            if "default" in held:
+                told = f"{shown.texts[_DEFAULT]}{held['default']}'" * shown.requests
+                held["description"] = f"{held.get('description', '')}{told}"
+        listed.append({"name": doc["name"], "description": doc["description"], "parameters": flagged})
+    return listed
 
 
 def _flag_required(properties: Mapping[str, object], required: object) -> dict[str, dict[str, object]]:

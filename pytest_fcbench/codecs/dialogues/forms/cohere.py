@@ -57,14 +57,20 @@ class CohereForm:
 
     def write_results(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> Sequence[Item]:
         """Write a message for each result."""
-        return [
-            {
-                "role": "tool",
-                "tool_call_id": call.id,
-                "content": [{"type": "text", "text": _rename_id(text)}],
-            }
-            for call, text in pair_with_ids(calls, texts)
-        ]
+        items = []
+        for call, text in pair_with_ids(calls, texts):
+            try:
+                value = read_literal(text)
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                value = None
+            # Official: a result that is a dict is written anew, its key ``id`` as ``ID`` and last.
+            if isinstance(value, dict):
+                if "id" in value:
+                    value["ID"] = value.pop("id")
+                text = json.dumps(value)
+            content = [{"type": "text", "text": text}]
+            items.append({"role": "tool", "tool_call_id": call.id, "content": content})
+        return items
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read a reply. Raises ``CallError``."""
@@ -93,16 +99,3 @@ class CohereForm:
             ending=find_ending(reason),
             message=message,
         )
-
-
-def _rename_id(text: str) -> str:
-    """Write a result that is a dict anew, its key ``id`` as ``ID`` and last (official)."""
-    try:
-        value = read_literal(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return text
-    if not isinstance(value, dict):
-        return text
-    if "id" in value:
-        value["ID"] = value.pop("id")
-    return json.dumps(value)
