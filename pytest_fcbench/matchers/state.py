@@ -194,8 +194,12 @@ def _find_early_action(early: _EarlyTurn, turn: Played, later: Sequence[Sequence
     for call, result in zip(early.calls, early.results, strict=True):
         wanted = given.get(_name_function(call), [])
         # A value that is left out is not invented.
-        invented = wanted and not any(_count_values(call) <= values for values in wanted)
-        if invented and not _is_error(result):
+        if not wanted or any(_count_values(call) <= values for values in wanted):
+            continue
+        # A call that failed has done nothing.
+        value = _normalize_result(result)
+        named = isinstance(value, tuple) and value[0] == "dict" and any(key == "error" for key, _ in value[1])
+        if not named and not result.startswith("Error during execution"):
             return f"where {call:.80} does the task with values that the user did not give"
     return None
 
@@ -213,12 +217,6 @@ def _count_values(call: str) -> Counter[str]:
     if not isinstance(tree, ast.Call):
         return Counter([call])
     return Counter(map(ast.dump, [*tree.args, *(keyword.value for keyword in tree.keywords)]))
-
-
-def _is_error(result: str) -> bool:
-    value = _normalize_result(result)
-    named = isinstance(value, tuple) and value[0] == "dict" and any(key == "error" for key, _ in value[1])
-    return named or result.startswith("Error during execution")
 
 
 @dataclass(frozen=True, slots=True)
