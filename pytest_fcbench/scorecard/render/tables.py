@@ -52,17 +52,20 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
     cells = [[_put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     # Only a last column of text is cut: a number that is cut would be another number.
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    if table.is_left(len(widths)):
-        room = width - sum(widths) - 2 * len(widths)
-        is_crowded = len(widths) > 1 and room < min(last, _LEAST) and max(widths) > width // 2
-        if is_crowded and all(map(table.is_left, range(len(widths)))):
-            yield from _stack_rows(table, cells, width)
-            return
-        last = min(last, max(_LEAST, room))
-    widths.append(last)
+    is_cut, room = table.is_left(len(widths)), width - sum(widths) - 2 * len(widths)
+    is_crowded = len(widths) > 1 and room < min(last, _LEAST) and max(widths) > width // 2
+    widths.append(min(last, max(_LEAST, room)) if is_cut else last)
+    # Texts that are too long to stand side by side get a line each, uncut.
+    is_stacked = is_crowded and all(map(table.is_left, range(len(widths))))
+    groups = [range(len(widths))] if is_cut else _group_columns(widths, width)
     yield from _wrap_sentence(table.title, width)
-    is_cut = table.is_left(len(widths) - 1)
-    for group in [range(len(widths))] if is_cut else _group_columns(widths, width):
+    if is_stacked:
+        (_, *names), *rows = cells
+        longest = max(map(len, names))
+        for row in rows:
+            yield row[0]
+            yield from (f"  {name:<{longest}}  {cell}" for name, cell in zip(names, row[1:], strict=True))
+    for group in () if is_stacked else groups:
         for number, row in enumerate(cells):
             columns = [
                 f"{shorten_text(row[index], widths[index]):<{widths[index]}}"
@@ -96,18 +99,6 @@ def _group_columns(widths: Sequence[int], width: int) -> Sequence[Sequence[int]]
     while width and len(balanced := fill_groups(width - 1)) == len(groups):
         width, groups = width - 1, balanced
     return groups
-
-
-def _stack_rows(table: Table, cells: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Render a table of texts that are too long to stand side by side: a line for each of them, uncut."""
-    (_, *names), *rows = cells
-    room = max(map(len, names))
-    yield from _wrap_sentence(table.title, width)
-    for row in rows:
-        yield row[0]
-        yield from (f"  {name:<{room}}  {cell}" for name, cell in zip(names, row[1:], strict=True))
-    for note in table.notes:
-        yield from _wrap_sentence(note, width)
 
 
 def _wrap_sentence(sentence: str, width: int) -> list[str]:
