@@ -24,10 +24,30 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
         for doc in (doc for entry in group for doc in entry.functions):
             # The first doc of a name stands at the top of the file, and entries refer to it.
             docs.setdefault(doc.name, doc)
-        functions = list(map(_convert_doc, docs.values()))
-        files[category] = _dump(
-            category, [_convert_entry(entry, docs) for entry in group], functions=functions
-        )
+        records = []
+        for entry in group:
+            if len(entry.turns) != 1 or entry.scene or entry.tables:
+                raise ValueError(
+                    f"{entry.key}: only entries of one turn, without environment and tables, can be written"
+                )
+            (messages,) = entry.turns
+            record: dict[str, object] = {"id": entry.id}
+            if [message.role for message in messages] == ["user"]:
+                record["query"] = messages[0].content
+            else:
+                record["messages"] = [{"role": each.role, "content": each.content} for each in messages]
+            # A doc that differs from the one of that name above stands in the entry itself.
+            record["functions"] = [
+                doc.name if docs[doc.name] == doc else _convert_doc(doc) for doc in entry.functions
+            ]
+            if isinstance(entry.expectation, ExpectedCalls):
+                record["expect"] = [{call.name: dict(call.accepted)} for call in entry.expectation.calls]
+            if entry.cluster:
+                record["cluster"] = entry.cluster
+            if entry.parents:
+                record["parents"] = list(entry.parents)
+            records.append(record)
+        files[category] = _dump(category, records, functions=list(map(_convert_doc, docs.values())))
     return files
 
 
@@ -77,27 +97,3 @@ def _convert_doc(doc: FunctionDoc) -> dict[str, object]:
     extra = {"response": doc.extra["response"]} if "response" in doc.extra else {}
     parameters = {key: doc.parameters[key] for key in ("type", "properties", "required")}
     return {"name": doc.name, "description": doc.description, "parameters": parameters, **extra}
-
-
-def _convert_entry(entry: Entry, docs: Mapping[str, FunctionDoc]) -> dict[str, object]:
-    if len(entry.turns) != 1 or entry.scene or entry.tables:
-        raise ValueError(
-            f"{entry.key}: only entries of one turn, without environment and tables, can be written"
-        )
-    (messages,) = entry.turns
-    record: dict[str, object] = {"id": entry.id}
-    if [message.role for message in messages] == ["user"]:
-        record["query"] = messages[0].content
-    else:
-        record["messages"] = [{"role": message.role, "content": message.content} for message in messages]
-    # A doc that differs from the one of that name above stands in the entry itself.
-    record["functions"] = [
-        doc.name if docs[doc.name] == doc else _convert_doc(doc) for doc in entry.functions
-    ]
-    if isinstance(entry.expectation, ExpectedCalls):
-        record["expect"] = [{call.name: dict(call.accepted)} for call in entry.expectation.calls]
-    if entry.cluster:
-        record["cluster"] = entry.cluster
-    if entry.parents:
-        record["parents"] = list(entry.parents)
-    return record

@@ -285,30 +285,25 @@ def _describe_answer(
     paths: list[object] = [[f"{profile} profile", found] for profile, found in rows.items()]
     if len(rows) == len(Profile) and rows[Profile.OFFICIAL] == rows[Profile.CORRECTED]:
         paths = [["both profiles", rows[Profile.OFFICIAL]]]
+    why: Json | None = None
+    if key in told.explanations:
+        judged_by, explanation = told.explanations[key]
+        pairs = list(list_pairs(explanation.calls))
+        if not pairs:
+            sides = zip_longest(explanation.found or ("no answer",), explanation.expected, fillvalue="")
+            pairs = [ComparisonRow("", "", found, expected, wrong=True) for found, expected in sides]
+        differences = list(list_differences(explanation))
+        why = {"profile": judged_by.value, "turn": explanation.turn, "rows": pairs, "state": differences}
     optional = {
         "trial": record.trial,
         "paths": paths,
-        "why": _describe_explanation(*told.explanations[key]) if key in told.explanations else None,
+        "why": why,
         "turns": turns,
         "took": format_usage(record.usage),
         # The script puts the node id together again; one that pytest named otherwise would come out wrong.
         "test": _number(shared.tests, name) if rest == f"{record.item_id}]" else None,
     }
     return answer | {key: value for key, value in optional.items() if value not in (None, "", [])}
-
-
-def _describe_explanation(profile: Profile, explanation: Explanation) -> Json:
-    """Describe the comparison of an answer with what was expected as rows of a table."""
-    rows = list(list_pairs(explanation.calls))
-    if not rows:
-        sides = zip_longest(explanation.found or ("no answer",), explanation.expected, fillvalue="")
-        rows = [ComparisonRow("", "", found, expected, wrong=True) for found, expected in sides]
-    return {
-        "profile": profile.value,
-        "turn": explanation.turn,
-        "rows": rows,
-        "state": list(list_differences(explanation)),
-    }
 
 
 def _describe_turns(
