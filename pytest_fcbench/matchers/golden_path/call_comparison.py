@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.path_runner import OWN
-from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
 from pytest_fcbench.matchers.equivalence import builtin
@@ -115,13 +114,25 @@ class Comparer:
     def _ask_judge(
         self, made: Call, expected: PathCall, history: Sequence[Mapping[str, object]]
     ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
-        """Ask the judge; return the stage, whether both calls mean the same, and why."""
+        """Ask the judge; return the stage, whether both calls mean the same, and why.
+
+        Raises ``Undecided``, and ``Crash`` where the official runner does not survive the answer.
+        """
         if self.driven.judge == BUILTIN:
             doc = self.docs.get(expected.name, FunctionDoc(expected.name, "", {}))
             found = builtin.compare_arguments(doc, made.arguments, expected.arguments)
             return BUILTIN, found.same, found.reason
-        if self.script.wording:
-            return (yield from self._ask_officially(self.script.wording, made, expected, history))
+        if wording := self.script.wording:
+            asked = official_questions.compare_calls(self.entry, wording, made, expected, history)
+            try:
+                completion, same, reason = yield from asked
+            except official_questions.UnexpectedJudgementError as error:
+                if self.profile is Profile.OFFICIAL:
+                    raise Crash(str(error)) from None
+                raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {error}")) from None
+            if completion.fault:
+                raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {completion.text}"))
+            return self._count_unreadable(reason) if same is None else ("judge", same, reason)
         question = questions.ask_equivalence(self.entry, call_to_json(made), call_to_json(expected), history)
         transcript = yield from put_question(question, self.driven.judge, Party.JUDGE)
         answer = interpret_transcript(question, transcript)
@@ -130,25 +141,6 @@ class Comparer:
                 return self._count_unreadable(answer.reason)
             raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {answer.reason}"))
         return "judge", answer.same, answer.reason
-
-    def _ask_officially(
-        self,
-        wording: PathWording,
-        made: Call,
-        expected: PathCall,
-        history: Sequence[Mapping[str, object]],
-    ) -> Generator[AskModel, Completion, tuple[str, bool, str]]:
-        """Ask the judge with the official prompt. Raises ``Undecided`` and ``Crash``."""
-        asked = official_questions.compare_calls(self.entry, wording, made, expected, history)
-        try:
-            completion, same, reason = yield from asked
-        except official_questions.UnexpectedJudgementError as error:
-            if self.profile is Profile.OFFICIAL:
-                raise Crash(str(error)) from None
-            raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {error}")) from None
-        if completion.fault:
-            raise Undecided(NotScored("judge", f"{self.driven.judge} did not judge: {completion.text}"))
-        return self._count_unreadable(reason) if same is None else ("judge", same, reason)
 
     def _count_unreadable(self, reason: str) -> tuple[str, bool, str]:
         """Return the outcome of a judgement that cannot be read. Raises ``Undecided``.
