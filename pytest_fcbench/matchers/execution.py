@@ -281,11 +281,10 @@ def _find_unmatched_greedily(fits: Sequence[Sequence[bool]]) -> int | None:
 
 def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: bool) -> Misfit:
     """Return why a call is not the truth's; with ``supposed`` unrecorded answers count as right."""
-    compare = _compare_officially if profile is Profile.OFFICIAL else _compare_by_value
     match made.outcome:
         case Returned(value=value):
             try:
-                code = compare(wanted.kind, wanted.value, value)
+                code = _compare_results(wanted.kind, wanted.value, value, profile)
             except (OverflowError, RecursionError):
                 # A whole number beyond all floats, or a value that is too deep.
                 code = "wrong_result"
@@ -315,26 +314,22 @@ def _show(value: object) -> str:
 # How results are compared: the end of the code where they differ, or None
 
 
-def _compare_officially(kind: Comparison, expected: object, found: object) -> str | None:
+def _compare_results(kind: Comparison, expected: object, found: object, profile: Profile) -> str | None:
+    corrected = profile is Profile.CORRECTED
     if kind is Comparison.EXACT:
-        return None if found == expected else "wrong_result"
+        same = _are_same(expected, found) if corrected else found == expected
+        return None if same else "wrong_result"
     if kind is Comparison.STRUCTURAL:
-        return _compare_structure(expected, found)
+        # JSON has one kind of number, so corrected, whole and other numbers have the same structure.
+        numbers = is_number(expected) and is_number(found)
+        return None if corrected and numbers else _compare_structure(expected, found)
     if not (is_number(expected) and is_number(found)):
         return "wrong_result_real_time"
-    # The bounds of a negative number are the wrong way round, so nothing is within (official).
-    within = expected * (1 - _BAND) <= found <= expected * (1 + _BAND)
-    return None if within else "wrong_result_real_time"
-
-
-def _compare_by_value(kind: Comparison, expected: object, found: object) -> str | None:
-    if kind is Comparison.EXACT:
-        return None if _are_same(expected, found) else "wrong_result"
-    if kind is Comparison.STRUCTURAL:
-        # JSON has one kind of number, so whole and other numbers have the same structure.
-        numbers = is_number(expected) and is_number(found)
-        return None if numbers else _compare_structure(expected, found)
-    near = is_number(expected) and is_number(found) and abs(found - expected) * 5 <= abs(expected)
+    if corrected:
+        near = abs(found - expected) * 5 <= abs(expected)
+    else:
+        # The bounds of a negative number are the wrong way round, so nothing is within (official).
+        near = expected * (1 - _BAND) <= found <= expected * (1 + _BAND)
     return None if near else "wrong_result_real_time"
 
 
