@@ -117,6 +117,7 @@ def perform() -> Iterator[Performer]:
 
 
 def port_of(perform: Performer) -> int:
+    assert perform._player
     return perform._player.port
 
 

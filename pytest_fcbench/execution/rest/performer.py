@@ -43,6 +43,7 @@ class Performer:
         self._keep = keep
         self._instead = instead
         self._recorded = collect_recordings(expected)
+        self._player: LoopbackServer | None = None
 
     def __call__(self, call: str) -> Response:
         """Send the request of a call and return the response."""
@@ -53,11 +54,8 @@ class Performer:
         return self._sender.send(wanted, scheme, follow=request.follow)
 
     @cached_property
-    def _player(self) -> LoopbackServer:
-        return LoopbackServer(self._answer)
-
-    @cached_property
     def _sender(self) -> Sender:
+        self._player = LoopbackServer(self._answer)
         # Services of core exist nowhere else, so this server stands in for them in a live run too.
         played = dict.fromkeys(SERVICES if self._live else _ALL, self._player.port)
         return Sender(_ALL, played=played, instead=self._instead, keep=self._keep)
@@ -80,8 +78,9 @@ class Performer:
 
     def close(self) -> None:
         """Stop the server, if it was started."""
-        if player := self.__dict__.pop("_player", None):
-            player.close()
+        if self._player:
+            self._player.close()
+        self._player = None
         self.__dict__.pop("_sender", None)
 
 
