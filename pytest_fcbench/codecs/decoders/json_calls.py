@@ -37,8 +37,11 @@ def parse_official_between_tags(text: str) -> tuple[Call, ...]:
     first, last = text.find("["), text.rfind("]")
     if 0 <= first < last:
         text = text[first : last + 1]
-    if (found := _find_list_of_objects(text)) is not None:
-        text = found
+    # Official: the first match of ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]``. What is between two of its objects
+    # can just as well be inside of one, so it ends with the first ``}`` before a ``]``.
+    start = _START.search(text)
+    if start and (end := _END.search(text, start.end())):
+        text = text[start.start() : end.end()]
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError:
@@ -67,17 +70,6 @@ def parse_official_between_tags(text: str) -> tuple[Call, ...]:
 
 _START = re.compile(r"\[\s*\{")
 _END = re.compile(r"\}\s*\]")
-
-
-def _find_list_of_objects(text: str) -> str | None:
-    r"""Find the first match of the pattern ``\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]``, or return None.
-
-    What is between two of its objects can just as well be inside of one, so it ends with the first ``}``
-    before a ``]``.
-    """
-    start = _START.search(text)
-    end = _END.search(text, start.end()) if start else None
-    return text[start.start() : end.end()] if start and end else None
 
 
 def parse_corrected(text: str) -> tuple[Call, ...]:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcbench.codecs.decoders import json_calls
 from pytest_fcbench.codecs.decoders.json_calls import (
     parse_corrected,
     parse_official,
@@ -94,15 +93,27 @@ def test_between_tags_there_may_be_no_list_at_all(text: str, reason: str) -> Non
 
 
 _pieces = st.lists(
-    st.sampled_from(["[", "]", "{", "}", ",", ", {", "},{", " ", "\n", "x", "[{", "}]"]), max_size=12
+    st.sampled_from(["[", "]", "{", "}", ",", ", {", "},{", " ", "\n", "x", "[{", "}]", "[ {", "} \n]"]),
+    max_size=12,
 )
 
 
 @settings(max_examples=500)
 @given(_pieces.map("".join))
-def test_the_place_of_the_list_is_that_of_the_official_pattern(text: str) -> None:
-    found = re.search(r"\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]", text, re.DOTALL)
-    assert json_calls._find_list_of_objects(text) == (found[0] if found else None)
+def test_the_list_that_is_decoded_is_that_of_the_official_pattern(text: str) -> None:
+    decoded: list[str] = []
+
+    def decode(text: str) -> list[object]:
+        decoded.append(text)
+        return []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("json.loads", decode)
+        assert parse_official_between_tags(text) == ()
+    within = re.search(r"\[.*\]", text, re.DOTALL)
+    whole = within[0] if within else text
+    found = re.search(r"\[\s*{.*?}\s*(?:,\s*{.*?}\s*)*\]", whole, re.DOTALL)
+    assert decoded == [found[0] if found else whole]
 
 
 def test_a_list_without_its_end_takes_no_time() -> None:
