@@ -321,8 +321,18 @@ def _compare_results(kind: Comparison, expected: object, found: object, profile:
         return None if same else "wrong_result"
     if kind is Comparison.STRUCTURAL:
         # JSON has one kind of number, so corrected, whole and other numbers have the same structure.
-        numbers = is_number(expected) and is_number(found)
-        return None if corrected and numbers else _compare_structure(expected, found)
+        if corrected and is_number(expected) and is_number(found):
+            return None
+        # Official: the types themselves, so 1 and 1.0 differ in structure.
+        if type(found) is not type(expected):
+            return "wrong_result_type"
+        if isinstance(expected, dict) and isinstance(found, dict):
+            if expected.keys() - found.keys():
+                return "wrong_result_type:dict_key_not_found"
+            return "wrong_result_type:dict_extra_key" if found.keys() - expected.keys() else None
+        if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
+            return "wrong_result_type:list_length"
+        return None
     if not (is_number(expected) and is_number(found)):
         return "wrong_result_real_time"
     if corrected:
@@ -331,19 +341,6 @@ def _compare_results(kind: Comparison, expected: object, found: object, profile:
         # The bounds of a negative number are the wrong way round, so nothing is within (official).
         near = expected * (1 - _BAND) <= found <= expected * (1 + _BAND)
     return None if near else "wrong_result_real_time"
-
-
-def _compare_structure(expected: object, found: object) -> str | None:
-    # Official: the types themselves, so 1 and 1.0 differ in structure.
-    if type(found) is not type(expected):
-        return "wrong_result_type"
-    if isinstance(expected, dict) and isinstance(found, dict):
-        if expected.keys() - found.keys():
-            return "wrong_result_type:dict_key_not_found"
-        return "wrong_result_type:dict_extra_key" if found.keys() - expected.keys() else None
-    if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
-        return "wrong_result_type:list_length"
-    return None
 
 
 def is_number(value: object) -> TypeGuard[float]:
