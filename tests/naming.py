@@ -40,7 +40,7 @@ COMMENTS = "comments per 100"
 LIMITS: Mapping[str, tuple[float, float]] = {
     ONE_WORD: (0, 19),
     PARTICIPLES: (0, 1),
-    NAMED_ONCE: (0, 15),
+    NAMED_ONCE: (0, 12),
     NOT_IMPERATIVE: (0, 1),
     COMMENTS: (3.3, 7),
 }
