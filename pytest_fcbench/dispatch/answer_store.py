@@ -9,24 +9,22 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.dispatch.request_locks import RequestLocks
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.text import escape_surrogates
-from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.transcript_json import read_completion, write_completion
-from pytest_fcbench.models.protocol import Model
 
 _APPLICATION_ID = 0x0FCBE1
 _VERSION = 1
@@ -44,6 +42,9 @@ CREATE TABLE IF NOT EXISTS answers (
 _PATIENCE_S = 30.0
 """Seconds that a statement waits while another process writes."""
 
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""Errors of reading a row that something else than a store has written."""
+
 _WAY_OUT = "move it away, or name another file with --fcbench-store ('none' stores no answers)"
 
 
@@ -58,6 +59,8 @@ class Kept:
     output_tokens: int | None
     written: float
     """Seconds since 1970."""
+    is_damaged: bool = False
+    """True where it cannot be read."""
 
 
 _CONDITIONS = (
@@ -91,8 +94,10 @@ class AnswerStore:
                 # Its own, because reads come from the event loop while the thread below writes.
                 self._reads = opened.enter_context(closing(self._connect()))
             except (OSError, sqlite3.Error) as error:
-                raise UsageError(f"{path}: {error}; {_WAY_OUT}") from None
+                raise UsageError(self.describe_error(error)) from None
             self._connections = opened.pop_all()
+        self.locks = RequestLocks(path.with_name(f"{path.name}-asking"))
+        """Locks on the answers that this run is asking for."""
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
         self._writing = threading.Lock()
         self._waiting: deque[tuple[_Row, asyncio.Future[None]]] = deque()
@@ -119,11 +124,22 @@ class AnswerStore:
         self._database.execute(_TABLE)
 
     def get(self, key: str) -> Completion | None:
-        """Return the stored completion, or None."""
-        row = self._reads.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        """Return the stored completion, or None. Raises ``NotScoredError`` for one that cannot be read."""
+        try:
+            row = self._reads.execute("SELECT entry, answer FROM answers WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise NotScoredError("store", self.describe_error(error)) from None
         if row is None:
             return None
-        return read_completion(json.loads(row[0]))
+        entry, answer = row
+        try:
+            return read_completion(json.loads(answer))
+        except _UNREADABLE as error:
+            reason = (
+                f"{self.path}: the stored answer of {entry} is damaged ({type(error).__name__}: {error}); "
+                f"delete it with 'fcbench store prune --entry {entry}', or ask again with --fcbench-refresh"
+            )
+            raise NotScoredError("store", reason) from None
 
     def put(self, key: str, entry: str, model: str, completion: Completion) -> None:
         """Store a completion; it is on disk when this returns."""
@@ -149,13 +165,17 @@ class AnswerStore:
         errors: list[sqlite3.Error | None] = [None] * len(taken)
         try:
             self._write_rows([row for row, _ in taken])
-        except sqlite3.Error:
-            # A full disk may still hold some of them, and each counts: it is paid for.
-            for place, (row, _) in enumerate(taken):
+        except sqlite3.Error as failed:
+            # A full disk may still hold some of them, and each counts: it is paid for. A lock holds off all.
+            is_locked = getattr(failed, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            errors = [failed] * len(taken)
+            for place, (row, _) in enumerate(() if is_locked else taken):
                 try:
                     self._write_rows([row])
                 except sqlite3.Error as failure:
                     errors[place] = failure
+                else:
+                    errors[place] = None
         by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
         for (_, stored), error in zip(taken, errors, strict=True):
             by_loop.setdefault(stored.get_loop(), []).append((stored, error))
@@ -183,6 +203,12 @@ class AnswerStore:
         self._writer.submit(self._write_waiting).result()
         return self._written
 
+    def describe_error(self, error: OSError | sqlite3.Error) -> str:
+        """Describe an error of the file or its database, with the way out."""
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            return f"{self.path}: another process holds its lock; end that process and run again"
+        return f"{self.path}: {error}; {_WAY_OUT}"
+
     def kept(self, model: str | None = None) -> Iterator[Kept]:
         """Yield the facts about all stored answers, or about those of one model."""
         rows = self._database.execute(
@@ -190,8 +216,12 @@ class AnswerStore:
             {"model": model and escape_surrogates(model)},
         )
         for entry, of, answer, written in rows:
-            usage = json.loads(answer)
-            yield Kept(entry, of, usage["input_tokens"], usage["output_tokens"], written)
+            try:
+                usage = read_completion(json.loads(answer))
+            except _UNREADABLE:
+                yield Kept(entry, of, None, None, written, is_damaged=True)
+            else:
+                yield Kept(entry, of, usage.input_tokens, usage.output_tokens, written)
 
     def delete(
         self, model: str | None = None, entries: str | None = None, before: float | None = None
@@ -225,6 +255,7 @@ class AnswerStore:
         """Write what is still waiting, then close the file."""
         self._writer.shutdown()
         self._connections.close()
+        self.locks.close()
 
 
 def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:
@@ -269,146 +300,3 @@ class Replies:
 
 def _hash_key(key: str) -> str:
     return hashlib.sha256(json.dumps(["web", key]).encode()).hexdigest()
-
-
-@dataclass
-class StoredModel:
-    """A model whose answers are stored and reused for equal requests.
-
-    ``identity`` is what can change an answer beside the request: id, endpoint, parameters.
-    """
-
-    model: Model
-    store: AnswerStore
-    identity: Mapping[str, object]
-    offline: bool = False
-    """Ask nothing: an entry without a stored answer is not scored."""
-    refresh: bool = False
-    """Ask everything again and keep the new answers."""
-    immediate: bool = False
-    """True where the model answers at once; then answers are written in place too, not by a thread."""
-    former: Mapping[str, object] | None = None
-    """The identity under which earlier versions stored answers, which did not tell all servers apart."""
-    reused: int = 0
-    reused_from_former: int = 0
-    """How many of them an earlier version stored under its own key."""
-    full: NotScoredError | None = None
-    """The error after which nothing is asked any more: an answer that is paid for could not be stored."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The model's notes, and how many answers came from the store."""
-        if not self.reused:
-            return self.model.notes
-        reused = f"{self.reused} answers were reused from {self.store.path.name}"
-        if not self.reused_from_former:
-            return (*self.model.notes, reused)
-        former = (
-            f"{self.reused_from_former} of them were stored by an earlier version, which did not note "
-            "the server that the environment names, nor headers; --fcbench-refresh asks again"
-        )
-        return (*self.model.notes, reused, former)
-
-    def kept(self, entry: Entry, request: AskModel) -> Completion | None:
-        """Return the stored answer, or None where the model has to be asked."""
-        return self._find_answer(entry, request)[0]
-
-    def _find_answer(self, entry: Entry, request: AskModel) -> tuple[Completion | None, bool]:
-        """Return the stored answer, if any, and whether it is stored under the key of an earlier version."""
-        if self.refresh:
-            return None, False
-        key = digest(self.identity, entry, request)
-        found = self.store.get(key)
-        if found or self.former is None:
-            return found, False
-        former_key = digest_as_formerly(self.former, entry, request)
-        older = None if former_key == key else self.store.get(former_key)
-        # Answers of endpoints have had their message since the key tells servers apart: one with a message
-        # may be another server's.
-        return (older, True) if older and older.message is None else (None, False)
-
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Return the stored answer, or a new one that is stored first.
-
-        Raises ``NotScoredError``, also where the new one cannot be stored.
-        """
-        stored, is_former = self._find_answer(entry, request)
-        if stored:
-            self.reused += 1
-            self.reused_from_former += is_former
-            return stored
-        if self.offline:
-            raise NotScoredError(
-                "offline",
-                f"{self.store.path.name} has no answer for {entry.item_id}, "
-                "and an offline run sends no requests",
-            )
-        if self.full:
-            raise NotScoredError(self.full.cause, self.full.reason)
-        completion = await self.model.complete(entry, request)
-        # Failures are not kept, so that the next run asks again.
-        if completion.fault is None:
-            key, model = digest(self.identity, entry, request), str(self.identity.get("model"))
-            try:
-                if self.immediate:
-                    self.store.put(key, entry.item_id, model, completion)
-                else:
-                    await self.store.keep(key, entry.item_id, model, completion)
-            except sqlite3.Error as error:
-                failed = NotScoredError("store", f"{self.store.path}: {error}")
-                # Every further answer would be paid for and lost; other errors may pass.
-                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
-                    self.full = failed
-                raise failed from None
-        return completion
-
-
-_SECRET = re.compile(r"key|token$|secret|password|authorization|cookie", re.IGNORECASE)
-
-
-def _leave_out_secrets(parameters: Mapping[str, object]) -> dict[str, object]:
-    """Return parameters, and headers among them, without those whose names are those of secrets."""
-    kept: dict[str, object] = {}
-    for name, value in parameters.items():
-        if name.endswith("headers") and isinstance(value, Mapping):
-            # Headers that are all secret are as none, whose answers are stored already.
-            if headers := _leave_out_secrets(value):
-                kept[name] = headers
-        elif not _SECRET.search(name):
-            kept[name] = value
-    return kept
-
-
-def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    """Return the key of an answer. Parameters that contain secrets change no answer and are left out.
-
-    Entry and trial are part of it because each is a sample of its own, even where two entries ask the same.
-    The first of several trials has the key of a run with one.
-    """
-    parameters = identity.get("parameters")
-    if isinstance(parameters, Mapping):
-        identity = {**identity, "parameters": _leave_out_secrets(parameters)}
-    return _hash_question(identity, entry, request)
-
-
-_FORMERLY_LEFT_OUT = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
-
-
-def digest_as_formerly(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    """Return the key that earlier versions gave to an answer, in which no header counted."""
-    parameters = identity.get("parameters")
-    if isinstance(parameters, Mapping):
-        kept = {name: value for name, value in parameters.items() if not _FORMERLY_LEFT_OUT.search(name)}
-        identity = {**identity, "parameters": kept}
-    return _hash_question(identity, entry, request)
-
-
-def _hash_question(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    # A request in the form of a family is that form: its messages may be those of another form too.
-    said: Sequence[object] = (
-        [[dict(message) for message in request.messages], [dict(tool) for tool in request.tools]]
-        if request.wire is None
-        else [request.wire.api, dict(request.wire.body)]
-    )
-    asked = [dict(identity), [entry.key, entry.trial or 1], *said, *request.variant]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()

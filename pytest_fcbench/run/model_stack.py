@@ -10,9 +10,10 @@ from functools import cached_property
 
 from pytest_fcbench.config.layers import BY_KEY
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
+from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.budget import Budget, Ledger
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
+from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party

@@ -3,45 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
-from pytest_fcbench.dispatch.answer_store import (
-    AnswerStore,
-    Kept,
-    Replies,
-    StoredModel,
-    digest,
-    digest_as_formerly,
-)
-from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.dispatch import answer_store
+from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, Replies
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
-from pytest_fcbench.domain.family import Api, WireRequest
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import (
     AskModel,
     Completion,
-    Conversation,
     Ending,
-    Fault,
     ToolCall,
-    Transcript,
 )
 from pytest_fcbench.suites import core
+from tests.dispatch.stores import MESSAGE, hash_text, write_old_row
 from tests.factories import make_doc, make_entry, make_multi_turn
 
 REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "function"},))
@@ -55,26 +38,6 @@ TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
 def store(tmp_path: Path) -> Iterator[AnswerStore]:
     with closing(AnswerStore(tmp_path / "deep" / "answers.sqlite")) as store:
         yield store
-
-
-@dataclass
-class CountingModel:
-    """Gives its answers one after the other."""
-
-    answers: list[Completion]
-    immediate: bool = False
-    notes: tuple[str, ...] = ("a note",)
-    asked: list[str] = field(default_factory=list)
-    requests: list[AskModel] = field(default_factory=list)
-
-    async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        self.asked.append(entry.key)
-        self.requests.append(request)
-        return self.answers[len(self.asked) - 1]
-
-
-def ask_model(model: StoredModel, request: AskModel = REQUEST) -> Completion:
-    return asyncio.run(model.complete(make_entry(), request))
 
 
 @given(
@@ -103,15 +66,6 @@ def test_what_is_put_comes_back(
     store.close()
 
 
-MESSAGE = {
-    "role": "assistant",
-    "content": None,
-    "tool_calls": [{"id": "theirs", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
-    "reasoning_content": "hm \ud83c",
-    "audio": None,
-}
-
-
 def test_an_answer_is_stored_as_it_came(store: AnswerStore) -> None:
     completion = Completion(
         tool_calls=(ToolCall("f", "{}", "theirs"), "and", ToolCall("g", "{}")),
@@ -125,64 +79,10 @@ def test_an_answer_is_stored_as_it_came(store: AnswerStore) -> None:
     assert store.get("key") == completion
 
 
-def write_old_row(store: AnswerStore, key: str, text: str | None, *calls: object) -> None:
-    """Write a row as the first version did."""
-    answer = {"text": text, "tool_calls": list(calls) or None, "reasoning": None, "fault": None}
-    usage = {"latency_s": 1.5, "input_tokens": 7, "output_tokens": None}
-    row = (key, "core:multi_turn_0", "x", json.dumps(answer | usage), 1000.5)
-    with closing(sqlite3.connect(store.path)) as database, database:
-        database.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", row)
-
-
 def test_rows_of_the_first_version_are_read(store: AnswerStore) -> None:
     write_old_row(store, "key", "a", {"f": '{"a": 1}'}, "b")
     calls = (ToolCall("f", '{"a": 1}'), "b")
     assert store.get("key") == Completion(text="a", tool_calls=calls, latency_s=1.5, input_tokens=7)
-
-
-def test_a_conversation_of_the_first_version_is_not_bought_again(store: AnswerStore) -> None:
-    """Its later requests hold ids of our own, and an error for calls that cannot be read."""
-    made: list[Mapping[str, object]] = []
-    for call_id, arguments in (("t00s00c00", "{}"), ("t00s01c00", "{")):
-        call = {"id": call_id, "type": "function", "function": {"name": "f", "arguments": arguments}}
-        made.append({"role": "assistant", "content": None, "tool_calls": [call]})
-    unread = "Error: the calls of this message cannot be read, so none was carried out."
-    talk: tuple[Mapping[str, object], ...] = (
-        {"role": "user", "content": "Go."},
-        made[0],
-        {"role": "tool", "tool_call_id": "t00s00c00", "content": "did f()"},
-        made[1],
-        {"role": "tool", "tool_call_id": "t00s01c00", "content": unread},
-        {"role": "user", "content": "On."},
-    )
-    manner = Manner("x", Prompting.make_default(Mode.FC))
-    first = next(put_turns(TALK, manner, WORDING))
-    assert isinstance(first, AskModel)
-    for length, text, calls in ((1, None, [{"f": "{}"}]), (3, None, [{"f": "{"}]), (6, "Done.", [])):
-        write_old_row(store, digest(IDENTITY, TALK, replace(first, messages=talk[:length])), text, *calls)
-    stored = StoredModel(CountingModel([]), store, IDENTITY)
-    transcript = hold_conversation(stored, manner)
-    assert [len(turn) for turn in transcript.turns] == [2, 1]
-    assert transcript.last == Completion(text="Done.", latency_s=1.5, input_tokens=7)
-    assert stored.reused == 3
-
-
-def hold_conversation(model: StoredModel, manner: Manner) -> Transcript:
-    talk = carry_out_calls(put_turns(TALK, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls))
-    return drive_conversation(talk, lambda request: asyncio.run(model.complete(TALK, request)))
-
-
-def test_a_stored_message_is_what_later_requests_repeat(store: AnswerStore) -> None:
-    """A provider may invent other ids each time: of a stored answer they are known."""
-    calling = Completion(tool_calls=(ToolCall("f", "{}", "theirs"),), message=MESSAGE)
-    manner = Manner("x", Prompting.make_default(Mode.FC))
-    model = CountingModel([calling, Completion(text="So."), Completion(text="Done.")])
-    for _ in range(2):
-        stored = StoredModel(model, store, IDENTITY)
-        hold_conversation(stored, manner)
-    assert (len(model.asked), stored.reused) == (3, 3)
-    second = model.requests[1].messages
-    assert second[1:] == (MESSAGE, {"role": "tool", "tool_call_id": "theirs", "content": "did f()"})
 
 
 def test_nothing_is_stored_yet(store: AnswerStore) -> None:
@@ -193,243 +93,6 @@ def test_an_answer_is_on_disk_when_put_returns(store: AnswerStore) -> None:
     store.put("key", "core:multiple_0", "m", Completion(text="a"))
     with closing(AnswerStore(store.path)) as other:
         assert other.get("key") == Completion(text="a")
-
-
-def test_the_same_is_asked_once(store: AnswerStore) -> None:
-    model = CountingModel([Completion(text="a")])
-    for _ in range(3):
-        stored = StoredModel(model, store, IDENTITY)
-        assert ask_model(stored) == Completion(text="a")
-    assert len(model.asked) == 1
-    assert stored.notes == ("a note", "1 answers were reused from answers.sqlite")
-
-
-@pytest.mark.parametrize("mode", Mode)
-def test_every_step_of_a_conversation_is_asked_once(store: AnswerStore, mode: Mode) -> None:
-    call = Completion(tool_calls=(ToolCall("f", '{"a": 1}', "theirs"), ToolCall("f", {}, "other")))
-    if mode is Mode.PROMPT:
-        call = Completion(text="[f(a=1), f()]")
-    model = CountingModel([call, call, Completion(text=""), call, Completion(text="Done.")])
-    manner = Manner("x", Prompting.make_default(mode, Names.DOTTED))
-
-    def start_conversation(entry: Entry) -> Conversation:
-        return carry_out_calls(
-            put_turns(entry, manner, WORDING), lambda calls: tuple(f"did {c}" for c in calls)
-        )
-
-    held = []
-    for _ in range(2):
-        stored = StoredModel(model, store, IDENTITY)
-        with closing(Dispatcher(stored, start_conversation)) as dispatcher:
-            held.append(dispatcher.transcript(TALK))
-    first, again = held
-    assert [len(turn) for turn in first.turns] == [3, 2]
-    assert [step.results for turn in again.turns for step in turn] == [
-        step.results for turn in first.turns for step in turn
-    ]
-    assert (len(model.asked), stored.reused) == (5, 5)
-
-
-def test_what_is_kept_needs_not_be_asked(store: AnswerStore) -> None:
-    stored = StoredModel(CountingModel([Completion(text="a")]), store, IDENTITY)
-    assert stored.kept(ENTRY, REQUEST) is None
-    ask_model(stored)
-    assert stored.kept(ENTRY, REQUEST) == Completion(text="a")
-    assert stored.reused == 0
-    assert StoredModel(stored.model, store, IDENTITY, refresh=True).kept(ENTRY, REQUEST) is None
-
-
-def test_refresh_asks_again_and_keeps_the_new_answer(store: AnswerStore) -> None:
-    model = CountingModel([Completion(text="old"), Completion(text="new")])
-    ask_model(StoredModel(model, store, IDENTITY))
-    assert ask_model(StoredModel(model, store, IDENTITY, refresh=True)).text == "new"
-    assert ask_model(StoredModel(model, store, IDENTITY)).text == "new"
-
-
-def test_offline_asks_nothing(store: AnswerStore) -> None:
-    model = CountingModel([Completion(text="a")])
-    with pytest.raises(NotScoredError) as caught:
-        ask_model(StoredModel(model, store, IDENTITY, offline=True))
-    assert caught.value.cause == "offline"
-    assert caught.value.reason == (
-        "answers.sqlite has no answer for core:simple_python_0, and an offline run sends no requests"
-    )
-    assert model.asked == []
-    ask_model(StoredModel(model, store, IDENTITY))
-    assert ask_model(StoredModel(model, store, IDENTITY, offline=True)).text == "a"
-
-
-def test_a_fault_is_not_kept(store: AnswerStore) -> None:
-    model = CountingModel([Completion(fault=Fault.OVERFLOW), Completion(text="a")])
-    assert ask_model(StoredModel(model, store, IDENTITY)).fault is Fault.OVERFLOW
-    assert ask_model(StoredModel(model, store, IDENTITY)).text == "a"
-
-
-def test_an_answer_that_cannot_be_kept_is_not_scored(store: AnswerStore) -> None:
-    with closing(sqlite3.connect(store.path)) as database, database:
-        database.execute("DROP TABLE answers")
-        database.execute("CREATE VIEW answers AS SELECT 1 AS key, 2 AS answer")
-    model = CountingModel([Completion(text="a"), Completion(text="b")])
-    stored = StoredModel(model, store, IDENTITY)
-    for _ in range(2):
-        with pytest.raises(NotScoredError) as caught:
-            ask_model(stored)
-        assert caught.value.cause == "store"
-        assert caught.value.reason == f"{store.path}: cannot modify answers because it is a view"
-    assert len(model.asked) == 2, "this error may pass, so the next answer is asked for"
-
-
-def test_after_a_full_disk_nothing_is_asked_any_more(store: AnswerStore) -> None:
-    (pages,) = store._database.execute("PRAGMA page_count").fetchone()
-    store._database.execute(f"PRAGMA max_page_count = {pages}")
-    model = CountingModel([Completion(text="x" * 100_000)])
-    stored = StoredModel(model, store, IDENTITY)
-    for request in (REQUEST, AskModel(REQUEST.messages)):
-        with pytest.raises(NotScoredError) as caught:
-            ask_model(stored, request)
-        assert caught.value.cause == "store"
-        assert caught.value.reason == f"{store.path}: database or disk is full"
-    assert model.requests == [REQUEST]
-
-
-def test_a_store_that_is_closed_scores_nothing(store: AnswerStore) -> None:
-    """Python's own errors of SQLite have no code."""
-    store._database.close()
-    model = CountingModel([Completion(text="a")], immediate=True)
-    with pytest.raises(NotScoredError, match="Cannot operate on a closed database"):
-        ask_model(StoredModel(model, store, IDENTITY, immediate=True))
-
-
-@pytest.mark.parametrize("immediate", [False, True])
-def test_an_answer_is_stored_with_its_entry_and_model(
-    store: AnswerStore, immediate: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("time.time", lambda: 1000.5)
-    answer = Completion(text="a", input_tokens=3)
-    model = CountingModel([answer], immediate=immediate)
-    stored = StoredModel(model, store, IDENTITY, immediate=immediate)
-    assert ask_model(stored) == answer
-    assert list(store.kept()) == [Kept("core:simple_python_0", "openai/x", 3, None, 1000.5)]
-    assert store.get(digest(IDENTITY, ENTRY, REQUEST)) == answer
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {**IDENTITY, "model": "openai/y"},
-        {**IDENTITY, "api_base": "http://localhost:8000/v1"},
-        {**IDENTITY, "parameters": {"temperature": 1.0}},
-    ],
-    ids=["model", "endpoint", "parameters"],
-)
-def test_what_can_change_an_answer_changes_the_key(other: dict[str, object]) -> None:
-    assert digest(other, ENTRY, REQUEST) != digest(IDENTITY, ENTRY, REQUEST)
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        AskModel(({"role": "system", "content": "Grüße"},), REQUEST.tools),
-        AskModel(REQUEST.messages),
-        AskModel((*REQUEST.messages, *REQUEST.messages), REQUEST.tools),
-    ],
-    ids=["role", "tools", "messages"],
-)
-def test_what_is_asked_changes_the_key(request_: AskModel) -> None:
-    assert digest(IDENTITY, ENTRY, request_) != digest(IDENTITY, ENTRY, REQUEST)
-
-
-def test_turn_and_step_are_no_part_of_the_key() -> None:
-    """They say nothing that the messages do not say."""
-    assert digest(IDENTITY, ENTRY, replace(REQUEST, turn=1, step=2)) == digest(IDENTITY, ENTRY, REQUEST)
-
-
-def test_entry_and_trial_are_draws_of_their_own() -> None:
-    once = digest(IDENTITY, ENTRY, REQUEST)
-    assert digest(IDENTITY, make_entry(entry_id="simple_python_1"), REQUEST) != once
-    assert digest(IDENTITY, replace(ENTRY, trial=2), REQUEST) != once
-    assert digest(IDENTITY, replace(ENTRY, trial=1), REQUEST) == once
-
-
-def test_a_key_is_no_part_of_the_key() -> None:
-    """Another api key is the same question, and no digest of it is kept."""
-    parameters = {"temperature": 0.0, "api_key": "sk-1", "extra_headers": {"X-Api-Key": "y"}}
-    assert digest({**IDENTITY, "parameters": parameters}, ENTRY, REQUEST) == digest(IDENTITY, ENTRY, REQUEST)
-
-
-def test_a_header_that_is_no_secret_is_part_of_the_key() -> None:
-    headers = {"Authorization": "Bearer a", "X-Route": "b"}
-    plain, routed, keyed = (
-        digest({"parameters": {"extra_headers": sent}}, ENTRY, REQUEST)
-        for sent in ({}, headers, {**headers, "Authorization": "Bearer c"})
-    )
-    assert plain != routed == keyed
-
-
-OFFICE = {**IDENTITY, "api_base": "http://office.example/v1"}
-"""The identity of a model whose server the environment names; formerly it was ``IDENTITY``."""
-
-
-def test_answers_of_earlier_versions_are_not_bought_again(store: AnswerStore) -> None:
-    """They were stored before the key held the server that the environment names."""
-    write_old_row(store, digest_as_formerly(IDENTITY, ENTRY, REQUEST), "a")
-    stored = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY)
-    assert stored.kept(ENTRY, REQUEST) == ask_model(stored)
-    assert stored.notes == (
-        "a note",
-        "1 answers were reused from answers.sqlite",
-        "1 of them were stored by an earlier version, which did not note the server that the environment "
-        "names, nor headers; --fcbench-refresh asks again",
-    )
-    again = StoredModel(CountingModel([Completion(text="new")]), store, OFFICE, refresh=True, former=IDENTITY)
-    assert ask_model(again).text == "new"
-    found = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY).kept(ENTRY, REQUEST)
-    assert found == Completion(text="new")
-
-
-def test_answers_of_this_version_do_not_pass_for_another_servers(store: AnswerStore) -> None:
-    """What OpenAI itself answered has the key that earlier versions gave to every server's answers."""
-    theirs = Completion(text="theirs", message={"role": "assistant", "content": "theirs"})
-    store.put(digest(IDENTITY, ENTRY, REQUEST), "core:simple_python_0", "openai/x", theirs)
-    stored = StoredModel(CountingModel([Completion(text="ours")]), store, OFFICE, former=IDENTITY)
-    assert stored.kept(ENTRY, REQUEST) is None
-    assert ask_model(stored).text == "ours"
-    assert stored.reused == 0
-
-
-def test_headers_counted_for_nothing_formerly(store: AnswerStore) -> None:
-    routed = {**IDENTITY, "parameters": {"temperature": 0.0, "extra_headers": {"X-Route": "b"}}}
-    former = digest_as_formerly(routed, ENTRY, REQUEST)
-    assert former == digest(IDENTITY, ENTRY, REQUEST) != digest(routed, ENTRY, REQUEST)
-    write_old_row(store, former, "a")
-    stored = StoredModel(CountingModel([]), store, routed, former=routed)
-    assert ask_model(stored).text == "a"
-    assert stored.reused_from_former == 1
-
-
-def hash_text(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def test_the_key_is_a_hash_of_sorted_json() -> None:
-    """Stores that exist are found by it."""
-    assert digest(IDENTITY, ENTRY, REQUEST) == hash_text(
-        '[{"api_base": null, "model": "openai/x", "parameters": {"temperature": 0.0}}, '
-        '["core:simple_python_0", 1], [{"content": "Gr\\u00fc\\u00dfe", "role": "user"}], '
-        '[{"type": "function"}]]'
-    )
-
-
-def test_a_parameter_that_json_cannot_write_is_written_as_python_does() -> None:
-    parameters = {"stop": {1}}
-    assert digest({"parameters": parameters}, ENTRY, AskModel(())) == hash_text(
-        '[{"parameters": {"stop": "{1}"}}, ["core:simple_python_0", 1], [], []]'
-    )
-
-
-def test_the_order_of_keys_does_not_matter() -> None:
-    turned = AskModel(({"content": "Grüße", "role": "user"},), REQUEST.tools)
-    assert digest(IDENTITY, ENTRY, turned) == digest(IDENTITY, ENTRY, REQUEST)
 
 
 def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
@@ -617,15 +280,88 @@ def test_threads_that_store_at_once_do_not_meet_in_one_transaction(tmp_path: Pat
     store.close()
 
 
-def test_a_request_in_another_form_is_another_question() -> None:
-    plain = AskModel(({"role": "user", "content": "hi"},))
-    forms = [
-        plain,
-        replace(plain, wire=WireRequest(Api.CHAT, {"messages": []})),
-        replace(plain, wire=WireRequest(Api.MESSAGES, {"messages": []})),
-        replace(plain, wire=WireRequest(Api.CHAT, {"messages": [], "store": False})),
-    ]
-    assert len({digest({}, make_entry(), each) for each in forms}) == len(forms)
-    assert len({each.digest for each in forms}) == len(forms)
-    same = replace(plain, messages=(), wire=forms[1].wire)
-    assert digest({}, make_entry(), same) == digest({}, make_entry(), forms[1])
+# Damage
+
+DAMAGED = {
+    "no JSON": "{half",
+    "no object": "[1]",
+    "a key is missing": '{"text": "x"}',
+    "deep": "[" * 100_000,
+    "empty": "",
+}
+
+
+def damage_row(store: AnswerStore, key: str, answer: str) -> None:
+    with closing(sqlite3.connect(store.path)) as database, database:
+        database.execute("UPDATE answers SET answer = ? WHERE key = ?", (answer, key))
+
+
+@pytest.mark.parametrize("answer", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_row_names_its_entry_and_the_way_out(store: AnswerStore, answer: str) -> None:
+    store.put("1", "core:multiple_0", "m", Completion(text="a"))
+    store.put("2", "core:multiple_1", "m", Completion(text="b", input_tokens=3))
+    damage_row(store, "1", answer)
+    with pytest.raises(NotScoredError) as caught:
+        store.get("1")
+    assert caught.value.cause == "store"
+    assert caught.value.reason.startswith(f"{store.path}: the stored answer of core:multiple_0 is damaged (")
+    assert "'fcbench store prune --entry core:multiple_0', or ask again with --fcb" in caught.value.reason
+    found = [(kept.entry, kept.is_damaged, kept.input_tokens) for kept in store.kept()]
+    assert found == [("core:multiple_0", True, None), ("core:multiple_1", False, 3)]
+    assert store.get("2") == Completion(text="b", input_tokens=3)
+
+
+def test_a_damaged_page_names_the_file(store: AnswerStore) -> None:
+    keys = [f"{number:032}" for number in range(200)]
+    for key in keys:
+        store.put(key, "core:multiple_0", "m", Completion(text="a" * 2000))
+    store.close()
+    with store.path.open("r+b") as file:
+        file.seek(8192)
+        file.write(b"\xff" * 300_000)
+    with closing(AnswerStore(store.path)) as damaged:
+        with pytest.raises(NotScoredError) as caught:
+            list(map(damaged.get, keys))
+        assert caught.value.reason.startswith(f"{store.path}: database disk image is malformed; move it away")
+
+
+def test_a_lock_of_another_process_is_told(store: AnswerStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_store, "_PATIENCE_S", 0.05)
+    with (
+        closing(AnswerStore(store.path)) as impatient,
+        closing(sqlite3.connect(store.path, isolation_level=None)) as other,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="locked") as caught:
+            impatient.put("1", "core:multiple_0", "m", Completion(text="a"))
+        told = f"{store.path}: another process holds its lock; end that process and run again"
+        assert impatient.describe_error(caught.value) == told
+
+
+def test_a_lock_is_waited_for_once_for_all_that_wait(
+    store: AnswerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row by row the last of sixteen would be told after eight minutes."""
+    tried: list[int] = []
+
+    def write_rows(rows: Sequence[object]) -> None:
+        tried.append(len(rows))
+        error = sqlite3.OperationalError("database is locked")
+        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise error
+
+    async def keep_many() -> list[object]:
+        waiting = (store.keep(str(n), "core:multiple_0", "m", Completion(text="a")) for n in range(16))
+        return list(await asyncio.gather(*waiting, return_exceptions=True))
+
+    monkeypatch.setattr(store, "_write_rows", write_rows)
+    assert all(isinstance(error, sqlite3.OperationalError) for error in asyncio.run(keep_many()))
+    assert sum(tried) == 16
+
+
+def test_the_answers_that_were_written_are_counted(store: AnswerStore) -> None:
+    store.put("1", "core:multiple_0", "m", Completion(text="a"))
+    asyncio.run(store.keep("2", "core:multiple_0", "m", Completion(text="a")))
+    assert store.count_written() == 2
+    with closing(AnswerStore(store.path)) as again:
+        assert again.count_written() == 0

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.conversations.turns import put_turns
-from pytest_fcbench.dispatch.answer_store import digest
+from pytest_fcbench.dispatch.stored_model import digest
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.provider import choose_manner
 from pytest_fcbench.models.registry import (

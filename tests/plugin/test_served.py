@@ -159,7 +159,7 @@ def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
 
 
 def test_two_runs_at_once_share_a_store(project: Project) -> None:
-    """Both end well, whoever keeps an answer first."""
+    """Both end well, and together they ask as often as one run alone."""
     with served("--model", "oracle", "--latency", "0.05") as api_base:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options(api_base)]
         runs = [
@@ -169,6 +169,8 @@ def test_two_runs_at_once_share_a_store(project: Project) -> None:
         before = stats(api_base)["requests"]
         project.run_apart(*options(api_base)).assert_outcomes(passed=size(*SCORED))
         assert stats(api_base)["requests"] == before
+        project.run_apart(*options(api_base), "--fcbench-store=other.sqlite")
+        assert stats(api_base)["requests"] == 2 * before
 
 
 @pytest.mark.parametrize("workers", [0, 2])

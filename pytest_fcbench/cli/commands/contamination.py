@@ -16,9 +16,10 @@ from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, require_known_endings, write_and_report
 from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, require_at_least
 from pytest_fcbench.config.loading import Settings, add_environment, build_settings, find_config_file
-from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
+from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.progress import Progress, show_progress
+from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.scorecard.render import tables

@@ -27,8 +27,9 @@ from pytest_fcbench.cli.run_options import (
     spell_run_options,
 )
 from pytest_fcbench.config.loading import Settings
-from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept, StoredModel
+from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
+from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets

@@ -16,7 +16,8 @@ from pytest_fcbench.cli import main
 from pytest_fcbench.cli.commands.show import render_entry, render_paths
 from pytest_fcbench.cli.output import escape_long_line
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.dispatch.answer_store import AnswerStore, StoredModel
+from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, PathCall
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall
