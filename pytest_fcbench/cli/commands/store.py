@@ -104,6 +104,10 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         each.add_argument("--force", action="store_true", help="replace existing files or answers")
 
 
+_MOST_DAMAGED = 5
+"""The most damaged answers that are named."""
+
+
 def _declare_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="MODEL", help="only answers of this model (default: of all models)"
@@ -133,9 +137,8 @@ def _open_store(settings: Settings, *, new: bool = False) -> Iterator[AnswerStor
     store = AnswerStore(settings.store, new=new)
     try:
         yield store
-    except (sqlite3.Error, json.JSONDecodeError) as error:
-        hint = "; another process is using it, try again later" if "locked" in str(error) else ""
-        raise FcbenchError(f"{store.path}: {error}{hint}") from None
+    except sqlite3.Error as error:
+        raise FcbenchError(store.describe_error(error)) from None
     finally:
         store.close()
 
@@ -188,6 +191,13 @@ def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
             print(
                 row(make_printable(category), f"{len(group):,}", f"{tokens_in:,}", f"{tokens_out:,}", *span)
             )
+    kept_answers = (kept for categories in groups.values() for group in categories.values() for kept in group)
+    if damaged := [make_printable(kept.entry) for kept in kept_answers if kept.is_damaged]:
+        named = ", ".join(damaged[:_MOST_DAMAGED]) + (" ..." if len(damaged) > _MOST_DAMAGED else "")
+        print(
+            f"damaged answers, which cannot be read: {len(damaged):,} ({named}); delete each with "
+            f"'fcbench store prune --entry ID'"
+        )
 
 
 def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None:

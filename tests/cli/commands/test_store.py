@@ -181,6 +181,26 @@ def test_list_can_be_of_one_model(store: AnswerStore, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == f"{STORE}: no answers of openai/z\n"
 
 
+def test_list_goes_on_behind_damaged_answers(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(7):
+        store.put(str(number), f"core:parallel_{number}", "openai/d", Completion("yes"))
+    with closing(sqlite3.connect(store.path)) as database, database:
+        database.execute("UPDATE answers SET answer = 'x' WHERE model = 'openai/d' AND key < '6'")
+    assert run_store("list", "--model=openai/d") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split()[:2] == ["core:parallel", "7"]
+    named = ", ".join(f"core:parallel_{number}" for number in range(5))
+    assert lines[3:] == [
+        f"damaged answers, which cannot be read: 6 ({named} ...); delete each with "
+        "'fcbench store prune --entry ID'"
+    ]
+    assert run_store("prune", "--entry=core:parallel_0", "--yes") == 0
+    assert "1 answers deleted" in capsys.readouterr().out
+    assert run_store("list", "--json", "--model=openai/d") == 0
+    (group,) = json.loads(capsys.readouterr().out)["openai/d"].values()
+    assert [kept["is_damaged"] for kept in group] == [True] * 5 + [False]
+
+
 def test_a_profile_stands_for_its_model(
     store: AnswerStore, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -253,15 +273,6 @@ class TestNoStore:
     def test_no_store_at_all_is_refused(self, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         run_refused_store(*words, "--store=none")
         assert "name a file with --store" in capsys.readouterr().err
-
-
-def test_an_unreadable_answer_is_told(store: AnswerStore, capsys: pytest.CaptureFixture[str]) -> None:
-    with closing(sqlite3.connect(STORE)) as database, database:
-        database.execute("UPDATE answers SET answer = '{'")
-    assert run_store("list") == 1
-    assert capsys.readouterr().err == (
-        f"fcbench: {STORE}: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)\n"
-    )
 
 
 # Deleting
@@ -362,7 +373,7 @@ def test_a_file_that_stays_locked_is_told(store: AnswerStore, capsys: pytest.Cap
     out, err = capsys.readouterr()
     assert (out, err) == (
         "",
-        f"fcbench: {STORE}: database is locked; another process is using it, try again later\n",
+        f"fcbench: {STORE}: another process holds its lock; end that process and run again\n",
     )
     assert len(list_left(store)) == 5
 
@@ -378,7 +389,7 @@ def test_looking_does_not_wait_for_a_writer(action: str, capsys: pytest.CaptureF
 def test_an_import_into_a_locked_file_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_results(folder / "given", PROMPTED)
     assert run_store("import", "given", MODEL) == 1
-    assert f"{STORE}: database is locked" in capsys.readouterr().err
+    assert f"{STORE}: another process holds its lock; end that process" in capsys.readouterr().err
 
 
 # To official result files and back
