@@ -21,6 +21,11 @@ def make_printable(text: str) -> str:
     return cut_text(text, _LONGEST)
 
 
+def put_on_one_line(text: str) -> str:
+    """Make a text printable, with a blank in the place of each new line."""
+    return " ".join(make_printable(text).split("\n"))
+
+
 def escape_surrogates(text: str) -> str:
     r"""Write lone surrogates, which JSON escapes can bring in and UTF-8 cannot hold, as ``\udXXX``."""
     return text.encode("utf-8", "backslashreplace").decode()

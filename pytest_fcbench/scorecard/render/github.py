@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 
 from pytest_fcbench.domain.prompt_format import shorten_format_id
+from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
@@ -17,7 +18,7 @@ from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import call_tables, format_tables, run_verdict
 from pytest_fcbench.scorecard.render.explanations import Line
-from pytest_fcbench.scorecard.render.tables import Table, escape_markup, render_markdown
+from pytest_fcbench.scorecard.render.tables import Table, escape_paragraph, render_markdown, unlink
 from pytest_fcbench.scorecard.render.terminal import Explain
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
 
@@ -51,7 +52,7 @@ def silence_commands(lines: Iterable[Line]) -> Iterator[Line]:
 
 def _escape_data(text: str) -> str:
     # The percent sign first, or it would escape the escapes.
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return make_printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def write_step_summary(
@@ -60,7 +61,7 @@ def write_step_summary(
     """Write the summary of a run in Markdown: verdict, scores, gate, what changed, the first failures."""
     signs = {(True, False): "❌ ", (False, True): "✅ "}
     for line in run_verdict.write_verdict(facts, evidence, outcomes, _ONE_LINE):
-        yield from (f"{signs.get((line.wrong, line.good), '')}{escape_markup(line.text)}", "")
+        yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
     yield from render_markdown(_tabulate_scores(facts, evidence))
     for table in (
         call_tables.tabulate_calls(evidence.records, evidence.profile),
@@ -97,8 +98,9 @@ def write_step_summary(
     if explain and failed:
         yield from ("", f"### Failed ({len(failed)})")
         for record in failed[:_EXPLAINED]:
-            title, *rest = (escape(line.text) for line in explain(record))
-            yield from ("", "<details>", f"<summary>{title}</summary>", "")
+            # A blank line would end the element.
+            title, *rest = (escape(put_on_one_line(line.text)) for line in explain(record))
+            yield from ("", "<details>", f"<summary>{unlink(title)}</summary>", "")
             yield from ("<pre>", *rest, "</pre>", "</details>")
         if len(failed) > _EXPLAINED:
             yield from ("", f"and {len(failed) - _EXPLAINED} more in the report")

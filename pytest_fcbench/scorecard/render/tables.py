@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from textwrap import wrap
 
-from pytest_fcbench.domain.text import make_printable, shorten_text
+from pytest_fcbench.domain.text import put_on_one_line, shorten_text
 from pytest_fcbench.scorecard.render.charts.pages import read_colours, write_policy
 
 WIDTH = 100
@@ -49,7 +49,7 @@ def render_text(table: Table, width: int = WIDTH) -> Iterator[str]:
     Its texts are wrapped, and a last column of text is cut. Columns of numbers for which there is no room
     follow below, again behind the first column.
     """
-    cells = [[_put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
+    cells = [[put_on_one_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     # Only a last column of text is cut: a number that is cut would be another number.
     *widths, last = [max(map(len, column)) for column in zip(*cells, strict=True)]
     is_cut, room = table.is_left(len(widths)), width - sum(widths) - 2 * len(widths)
@@ -103,7 +103,7 @@ def _group_columns(widths: Sequence[int], width: int) -> Sequence[Sequence[int]]
 
 def _wrap_sentence(sentence: str, width: int) -> list[str]:
     # A path or an id on two lines could not be copied.
-    return wrap(_put_on_one_line(sentence), width, break_long_words=False, break_on_hyphens=False)
+    return wrap(put_on_one_line(sentence), width, break_long_words=False, break_on_hyphens=False)
 
 
 def render_markdown(table: Table) -> Iterator[str]:
@@ -117,14 +117,32 @@ def render_markdown(table: Table) -> Iterator[str]:
         yield f"| {' | '.join(map(escape_markup, row))} |"
     for note in table.notes:
         yield ""
-        yield escape_markup(note)
+        yield escape_paragraph(note)
 
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&@])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+_BLOCK_SIGN = re.compile(r"^(?:[-+](?=\s|$)|[-=]+(?=\s*$)|\d+(?=[.)](?:\s|$)))")
+"""The beginning of a list or an underline."""
+_LINKED = re.compile(r"(?<=[a-z]:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=\w)|(?<=#)(?=\d)", re.IGNORECASE)
+"""Places within what GitHub turns into a link although nothing marks it: addresses, people, issues."""
 
 
-def escape_markup(cell: str) -> str:
-    return _MARKUP.sub(r"\\\1", _put_on_one_line(cell))
+def escape_markup(text: str) -> str:
+    """Escape a text so that GitHub shows it as it is within a line, with no markup and no link."""
+    return unlink(_MARKUP.sub(r"\\\1", put_on_one_line(text).strip()))
+
+
+def escape_paragraph(text: str) -> str:
+    """Escape a text that is a paragraph, whose beginning could be that of a list."""
+    # A number cannot be escaped, but the sign behind it can.
+    return _BLOCK_SIGN.sub(
+        lambda sign: f"{sign[0]}\\" if sign[0].isdigit() else f"\\{sign[0]}", escape_markup(text)
+    )
+
+
+def unlink(text: str) -> str:
+    """Keep GitHub from linking what is in a text: a backslash does not, a comment in its middle does."""
+    return _LINKED.sub("<!-- -->", text)
 
 
 def render_csv(table: Table) -> Iterator[str]:
@@ -132,7 +150,7 @@ def render_csv(table: Table) -> Iterator[str]:
     for row in (table.columns, *table.rows):
         cells = []
         # Control characters are made visible first, so that none of them hides the sign of a formula.
-        for cell in map(_put_on_one_line, row):
+        for cell in map(put_on_one_line, row):
             # Excel and LibreOffice calculate a cell that begins so; a plain number may.
             formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
             cells.append(f"'{cell}" if formula else cell)
@@ -154,7 +172,7 @@ _STYLE = (
 
 def render_page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
     """Write a page of its own, which loads and runs nothing; ``figures`` are our SVG elements."""
-    title, style = html.escape(_put_on_one_line(title)), f"{read_colours()}{_STYLE}"
+    title, style = html.escape(put_on_one_line(title)), f"{read_colours()}{_STYLE}"
     yield "<!doctype html>"
     yield f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width">'
@@ -163,12 +181,12 @@ def render_page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()
     yield from f"<style>{style}</style></head><body><h1>{title}</h1>".split("\n")
     for table in tables:
         if table.title:
-            yield f"<h2>{html.escape(_put_on_one_line(table.title))}</h2>"
+            yield f"<h2>{html.escape(put_on_one_line(table.title))}</h2>"
         yield '<div class="wide"><table>'
         yield f"<thead>{_render_row(table, table.columns, 'th')}</thead><tbody>"
         yield from (_render_row(table, row, "td") for row in table.rows)
         yield "</tbody></table></div>"
-        yield from (f"<p>{html.escape(_put_on_one_line(note))}</p>" for note in table.notes)
+        yield from (f"<p>{html.escape(put_on_one_line(note))}</p>" for note in table.notes)
     yield from (f"<figure>{figure}</figure>" for figure in figures)
     yield "</body></html>"
 
@@ -180,12 +198,8 @@ def _render_row(table: Table, row: Sequence[str], tag: str) -> str:
         kind = "th" if not index else tag
         scope = ' scope="col"' if tag == "th" else "" if index else ' scope="row"'
         left = ' class="left"' if table.is_left(index) else ""
-        cells.append(f"<{kind}{scope}{left}><bdi>{html.escape(_put_on_one_line(cell))}</bdi></{kind}>")
+        cells.append(f"<{kind}{scope}{left}><bdi>{html.escape(put_on_one_line(cell))}</bdi></{kind}>")
     return f"<tr>{''.join(cells)}</tr>"
-
-
-def _put_on_one_line(cell: str) -> str:
-    return " ".join(make_printable(cell).split("\n"))
 
 
 def _join_tables(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[Table]], Iterator[str]]:

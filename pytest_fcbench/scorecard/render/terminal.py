@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.prompt_format import shorten_format_id
-from pytest_fcbench.domain.text import make_printable, shorten_text
+from pytest_fcbench.domain.text import make_printable, put_on_one_line, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
@@ -350,4 +350,4 @@ def _cut_line(line: str, width: int) -> str:
 def write_gate_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Write one line for each rule."""
     for outcome in outcomes:
-        yield f"gate {outcome.rule}: {outcome.outcome}: {outcome.sentence}"
+        yield put_on_one_line(f"gate {outcome.rule}: {outcome.outcome}: {outcome.sentence}")
