@@ -62,4 +62,5 @@ def test_what_a_run_writes_can_be_read(
 def read_official(record: dict[str, object]) -> bool:
     verdicts = record["verdicts"]
     assert isinstance(verdicts, dict)
-    return verdicts["official"]["status"] == "passed"
+    status: object = verdicts["official"]["status"]
+    return status == "passed"
