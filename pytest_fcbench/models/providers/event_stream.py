@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.models.providers.reply_bodies import parse_json
+from pytest_fcbench.models.providers.reply_bodies import MIB, parse_json
 
 _MOST_EVENTS = 200_000
 """Events of a stream, which are about as many as the tokens of an answer."""
+_LONGEST_EVENT = 2 * MIB
+"""Bytes of an event; some servers send a whole answer as one."""
 _EVENT = re.compile(rb"^data:[^\n]*", re.MULTILINE)
 """Other lines are comments, which keep a connection open, and names of events."""
 
@@ -43,6 +45,8 @@ def _read_events(body: bytes) -> Iterator[Mapping[str, object]]:
         if number >= _MOST_EVENTS:
             raise CallError("too_large", f"the reply has more than {_MOST_EVENTS:,} events")
         data = found[0].removeprefix(b"data:").strip()
+        if len(data) > _LONGEST_EVENT:
+            raise CallError("too_large", f"an event has more than {_LONGEST_EVENT // MIB} MiB")
         if data not in (b"", b"[DONE]"):
             # A letter may be cut in two.
             chunk = parse_json(data.decode("utf-8", "replace").encode(), "an event")

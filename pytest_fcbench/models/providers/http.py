@@ -25,7 +25,7 @@ from pytest_fcbench.models.providers.failures import diagnose_status, parse_retr
 from pytest_fcbench.models.providers.reply_bodies import (
     ACCEPTED_ENCODINGS,
     LONGEST_BODY,
-    find_longest,
+    choose_limits,
     parse_json,
     read_body,
 )
@@ -121,7 +121,7 @@ class ConnectionPool:
                         content = await read_body(
                             response.content.iter_chunked(2**16),
                             response.headers.get("Content-Encoding", ""),
-                            find_longest(kind, self.longest_body),
+                            choose_limits(kind, self.longest_body),
                         )
                         return HttpReply(response.status, response.headers, content)
                     target = urljoin(url, location)

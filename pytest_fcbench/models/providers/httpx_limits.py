@@ -13,7 +13,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.models.providers.reply_bodies import ACCEPTED_ENCODINGS, decompress_parts, find_longest
+from pytest_fcbench.models.providers.reply_bodies import ACCEPTED_ENCODINGS, choose_limits, decompress_parts
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -24,6 +24,10 @@ _Request: TypeAlias = Any
 _Response: TypeAlias = Any
 
 _MOST_REDIRECTS = 3
+# litellm makes objects of its own of each member, at ten microseconds and a hundred bytes and more.
+_BYTES_OF_A_SIGN = 256
+"""The bytes of the longest body for each sign of JSON that it may have: 32,768 in 8 MiB."""
+
 _longest_body: ContextVar[int | None] = ContextVar("longest_body", default=None)
 """Bytes of a reply that may be read; None where the request is not ours."""
 
@@ -78,10 +82,11 @@ def _make_stream_class(httpx: ModuleType) -> Callable[[_Response, int], object]:
         def __init__(self, response: _Response, longest: int) -> None:
             self._parts = response.stream
             self._encoding = response.headers.pop("Content-Encoding", "")
-            self._longest = find_longest(response.headers.get("Content-Type", ""), longest)
+            kind = response.headers.get("Content-Type", "")
+            self._limits = choose_limits(kind, longest, _BYTES_OF_A_SIGN)
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for part in decompress_parts(self._parts, self._encoding, self._longest):
+            async for part in decompress_parts(self._parts, self._encoding, self._limits):
                 yield part
 
         async def aclose(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
 from pytest_fcbench.domain.errors import CallError
@@ -27,9 +28,19 @@ _PART = 2**16
 _IN_MEMORY = 2**18
 """Bytes of a body from which on it is kept on disk while it comes: many may come at the same time."""
 
-# A list or an object of JSON takes 64 bytes or more for two signs.
-_MOST_SIGNS = 500_000
-"""Lists, objects and members of a JSON value."""
+_SIGNS = (b"[", b"{", b",")
+"""The signs of JSON's lists, objects and members."""
+# A list or an object takes 64 bytes or more for two signs.
+_BYTES_OF_A_SIGN = 16
+"""The bytes of the longest body for each sign that it may have: half a million in 8 MiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimits:
+    """The most bytes of a body, on the wire and decompressed, and the most signs of JSON in it."""
+
+    longest: int
+    most_signs: int
 
 
 def is_event_stream(content_type: str) -> bool:
@@ -37,19 +48,29 @@ def is_event_stream(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == "text/event-stream"
 
 
-async def read_body(parts: AsyncIterable[bytes], encoding: str, longest: int) -> bytes:
-    """Return a whole body, decompressed, of at most ``longest`` bytes. Raises ``CallError``."""
+def choose_limits(content_type: str, longest: int, bytes_of_a_sign: int = _BYTES_OF_A_SIGN) -> BodyLimits:
+    """Return the limits of a body of this content type, where one of JSON may have ``longest`` bytes."""
+    # Each event of a stream is read by itself.
+    if is_event_stream(content_type):
+        return BodyLimits(longest * _OF_A_STREAM, longest * _OF_A_STREAM)
+    return BodyLimits(longest, longest // bytes_of_a_sign)
+
+
+async def read_body(parts: AsyncIterable[bytes], encoding: str, limits: BodyLimits) -> bytes:
+    """Return a whole body, decompressed. Raises ``CallError``."""
     with SpooledTemporaryFile(_IN_MEMORY) as read:
-        async for part in decompress_parts(parts, encoding, longest):
+        async for part in decompress_parts(parts, encoding, limits):
             read.write(part)
         read.seek(0)
         return read.read()
 
 
-async def decompress_parts(parts: AsyncIterable[bytes], encoding: str, longest: int) -> AsyncIterator[bytes]:
+async def decompress_parts(
+    parts: AsyncIterable[bytes], encoding: str, limits: BodyLimits
+) -> AsyncIterator[bytes]:
     """Yield the parts of a body, decompressed, each of a limited size.
 
-    Raises ``CallError`` before more than ``longest`` bytes have come, compressed or not.
+    Raises ``CallError`` before more than the limits allow has come, compressed or not.
     """
     match encoding.strip().lower():
         case "" | "identity":
@@ -59,30 +80,30 @@ async def decompress_parts(parts: AsyncIterable[bytes], encoding: str, longest: 
         case other:
             raise CallError("garbled", f"the reply is compressed as {other:.50}, which was not asked for")
     # Compressed bytes count too: blocks without content can go on for ever.
-    compressed = length = 0
+    compressed = length = signs = 0
     async for part in parts:
         compressed += len(part)
         for piece in decompress.decompress(part) if decompress else (part,):
             length += len(piece)
-            if max(length, compressed) > longest:
-                raise make_too_long_error(longest)
+            signs += sum(map(piece.count, _SIGNS))
+            if signs > limits.most_signs:
+                told = f"more than {limits.most_signs:,} lists, objects and members"
+                raise CallError("too_large", f"the reply has {told}; {_WAY_OUT}")
+            if max(length, compressed) > limits.longest:
+                raise _make_too_long_error(limits.longest)
             yield piece
-        if compressed > longest:
-            raise make_too_long_error(longest)
+        if compressed > limits.longest:
+            raise _make_too_long_error(limits.longest)
     if decompress and not decompress.is_complete:
         raise CallError("garbled", "the compressed reply ends too early", transient=True)
 
 
-def make_too_long_error(longest: int) -> CallError:
-    """Return the error of a body that is too long. It would come again, so nothing is asked again."""
-    return CallError(
-        "too_large", f"the reply has more than {longest / MIB:g} MiB; --fcbench-max-body=N reads longer ones"
-    )
+# What is too large would come again, so nothing is asked again.
+_WAY_OUT = "--fcbench-max-body=N reads larger ones"
 
 
-def find_longest(content_type: str, longest: int) -> int:
-    """Return the most bytes of a body of this content type, of which others may have ``longest``."""
-    return longest * _OF_A_STREAM if is_event_stream(content_type) else longest
+def _make_too_long_error(longest: int) -> CallError:
+    return CallError("too_large", f"the reply has more than {longest / MIB:g} MiB; {_WAY_OUT}")
 
 
 class _Decompressor:
@@ -118,10 +139,8 @@ class _Decompressor:
 def parse_json(body: bytes, what: str = "the reply") -> object:
     """Read a JSON value, which errors call ``what``.
 
-    Raises ``CallError`` for text that is none, and for one of so many parts that it would take much memory.
+    Raises ``CallError`` for text that is none.
     """
-    if (signs := sum(map(body.count, (b"[", b"{", b",")))) > _MOST_SIGNS:
-        raise CallError("too_large", f"{what} has {signs:,} lists, objects and members, which is too many")
     try:
         value: object = json.loads(body)
     except (ValueError, RecursionError):

@@ -82,7 +82,7 @@ def test_a_reply_that_is_too_long_is_left(model: str, make_long: Callable[[], Re
     reply = make_long()
     failure = catch_failure(lambda _: reply, model)
     assert (failure.cause, failure.transient) == ("too_large", False)
-    assert failure.reason == f"{model}: the reply has more than 1 MiB; --fcbench-max-body=N reads longer ones"
+    assert failure.reason == f"{model}: the reply has more than 1 MiB; --fcbench-max-body=N reads larger ones"
 
 
 def test_a_long_error_is_left() -> None:

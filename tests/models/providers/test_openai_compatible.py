@@ -519,7 +519,7 @@ def test_a_reply_that_grows_without_end_is_refused() -> None:
     with serve_bytes(200, {"Content-Encoding": "gzip"}, body) as server:
         found = catch_failure(make_model(server.api_base))
     assert (found.cause, found.transient) == ("too_large", False)
-    assert found.reason == ("openai/m: the reply has more than 8 MiB; --fcbench-max-body=N reads longer ones")
+    assert found.reason == ("openai/m: the reply has more than 8 MiB; --fcbench-max-body=N reads larger ones")
 
 
 def test_a_reply_that_does_not_come_is_a_timeout() -> None:
@@ -844,3 +844,37 @@ def test_a_stream_is_read_as_a_reply() -> None:
     completion = read_reply(body.encode(), None, [], "text/event-stream")
     assert (completion.text, completion.ending) == ("ab", Ending.CUT)
     assert completion.message == {"role": "assistant", "content": "ab"}
+
+
+def test_a_reply_that_nobody_asked_for_is_not_taken_for_the_next_one() -> None:
+    """A second reply behind the first would answer the next entry, which may use the same connection."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version: ClassVar[str] = "HTTP/1.1"  # type: ignore[misc]
+        asked = 0
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            Handler.asked += 1
+            texts = ("first", "smuggled") if Handler.asked == 1 else ("second",)
+            for text in texts:
+                body = json.dumps(make_message_reply(text).body).encode()
+                head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+                self.wfile.write(head.encode() + body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
+            """Say nothing."""
+
+    async def ask_twice(model: OpenAICompatibleModel) -> list[str | None]:
+        answers = []
+        for _ in range(2):
+            try:
+                answers.append((await model.complete(make_entry(), QUESTION)).text)
+            except CallError as error:
+                # The connection may be given up with both replies.
+                answers.append(error.cause)
+        return answers
+
+    with listen_on_loopback(Handler) as port:
+        first, second = asyncio.run(ask_twice(make_model(f"http://127.0.0.1:{port}/v1")))
+    assert (first, second) in [("first", "second"), ("endpoint", "second"), ("endpoint", "first")]

@@ -15,15 +15,17 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.models.providers.event_stream import join_events
-from pytest_fcbench.models.providers.reply_bodies import MIB, find_longest, parse_json, read_body
+from pytest_fcbench.models.providers.reply_bodies import MIB, choose_limits, parse_json, read_body
 
 
-def read_parts(parts: Iterable[bytes], encoding: str = "", longest: int = MIB) -> bytes:
+def read_parts(
+    parts: Iterable[bytes], encoding: str = "", longest: int = MIB, kind: str = "application/json"
+) -> bytes:
     async def yield_parts() -> AsyncIterator[bytes]:
         for part in parts:
             yield part
 
-    return asyncio.run(read_body(yield_parts(), encoding, longest))
+    return asyncio.run(read_body(yield_parts(), encoding, choose_limits(kind, longest)))
 
 
 def catch_failure(parts: Iterable[bytes], encoding: str = "", longest: int = MIB) -> CallError:
@@ -69,7 +71,7 @@ def test_a_body_may_be_as_long_as_the_limit_and_no_longer(
     assert len(read_parts([compress(b"x" * longest)], encoding, longest)) == longest
     failure = catch_failure([compress(b"x" * (longest + 1))], encoding, longest)
     assert (failure.cause, failure.transient) == ("too_large", False)
-    assert "--fcbench-max-body=N reads longer ones" in failure.reason
+    assert "--fcbench-max-body=N reads larger ones" in failure.reason
 
 
 def test_an_endless_body_is_left() -> None:
@@ -116,9 +118,13 @@ def test_a_broken_compression_is_garbled(data: bytes) -> None:
     assert (failure.cause, failure.transient) == ("garbled", True)
 
 
-def test_a_stream_of_events_may_be_longer() -> None:
-    assert find_longest("application/json", 8) == 8
-    assert find_longest("text/event-stream; charset=utf-8", 8) == 32
+def test_a_stream_of_events_may_be_longer_and_of_any_number_of_parts() -> None:
+    stream = b"data: [],\n\n" * 100_000
+    kind = "text/event-stream; charset=utf-8"
+    assert read_parts([stream], longest=len(stream) // 3, kind=kind) == stream
+    assert catch_failure([stream], longest=len(stream) // 3).cause == "too_large"
+    with pytest.raises(CallError, match="more than"):
+        read_parts([stream], longest=len(stream) // 5, kind=kind)
 
 
 @pytest.mark.parametrize("deep", [b"[", b'{"a":'])
@@ -128,19 +134,26 @@ def test_deep_json_is_garbled(deep: bytes) -> None:
     assert caught.value.cause == "garbled"
 
 
-@pytest.mark.parametrize("sign", [b"[],", b"{},", b"0,"])
-def test_json_of_too_many_parts_is_not_read(sign: bytes) -> None:
-    with pytest.raises(CallError, match=r"lists, objects and members, which is too many") as caught:
-        parse_json(b"[" + sign * 500_000 + b"0]")
-    assert caught.value.cause == "too_large"
-    parts = parse_json(b"[" + sign * 100_000 + b"0]")
-    assert isinstance(parts, list)
-    assert len(parts) == 100_001
+@pytest.mark.parametrize(("sign", "signs"), [(b"[],", 2), (b"{},", 2), (b"0,", 1)])
+def test_json_of_too_many_parts_is_not_read(sign: bytes, signs: int) -> None:
+    most = MIB // 16 // signs
+    whole = sign * most
+    assert read_parts(cut(whole, 1000)) == whole
+    failure = catch_failure(cut(sign * (most + 1), 1000))
+    assert failure.cause == "too_large"
+    assert failure.reason.startswith("the reply has more than 65,536 lists, objects and members; --fcb")
 
 
 def test_a_stream_of_too_many_events_is_too_large() -> None:
     with pytest.raises(CallError, match="more than 200,000 events") as caught:
         join_events(b"data: {}\n\n" * 200_001)
+    assert caught.value.cause == "too_large"
+
+
+def test_an_event_of_too_many_bytes_is_too_large() -> None:
+    """A stream may be long, but each event is read into memory."""
+    with pytest.raises(CallError, match="an event has more than 2 MiB") as caught:
+        join_events(b"data: [" + b"[]," * MIB + b"0]\n\n")
     assert caught.value.cause == "too_large"
 
 
