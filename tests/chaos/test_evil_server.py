@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -18,6 +16,7 @@ import pytest
 from pytest_fcbench.suites import core
 from tests.chaos.evil_replies import EVIL_REPLIES, TRANSPORT, make_bomb, send, write_call, write_text
 from tests.chaos.evil_server import EvilServer, serve_evil
+from tests.chaos.processes import watch_memory
 from tests.plugin.conftest import PLUGINS, Project
 
 CATEGORIES = (
@@ -79,21 +78,6 @@ def run_with(project: Project, server: EvilServer, mode: str, *options: str) -> 
         memory = watch_memory(process)
     said = output.read_text(encoding="utf-8", errors="replace")
     return Outcome(project.records(), memory, process.returncode, said)
-
-
-def watch_memory(process: subprocess.Popen[bytes]) -> int:
-    """Wait for the end of a process and return the bytes of its largest size.
-
-    What the system tells of a process that has ended includes the size of the one that started it.
-    """
-    peak = 0
-    while process.poll() is None:
-        with suppress(OSError):
-            status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
-            found = re.search(r"VmHWM:\s+(\d+) kB", status)
-            peak = max(peak, int(found[1]) * 1024 if found else 0)
-        time.sleep(0.02)
-    return peak
 
 
 @contextmanager

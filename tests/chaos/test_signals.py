@@ -15,9 +15,9 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
-import psutil
 import pytest
 
+from tests.chaos.processes import find_group
 from tests.dispatch.clock import wait_until
 from tests.loopback import Body, Reply, make_message_reply, serve_answers
 from tests.plugin.conftest import PLUGINS, Project
@@ -104,18 +104,6 @@ def start_run(project: Project, *options: str, port: int = 0) -> Iterator[Runnin
             for left in find_group(process.pid):
                 left.kill()
             process.communicate()
-
-
-def find_group(number: int) -> list[psutil.Process]:
-    """Find the processes of a group that have not ended."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if os.getpgid(process.pid) == number and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-        except (OSError, psutil.NoSuchProcess):
-            continue
-    return found
 
 
 EARLY = ("--fcbench-category=memory_kv", "--fcbench-category=simple_python")
