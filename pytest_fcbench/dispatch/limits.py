@@ -15,7 +15,7 @@ from pytest_fcbench.dispatch.pace import Pace, backoff
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.protocol import Model, prepare_model
 
 _BETWEEN_KNOCKS_S = 1.0
 """Seconds between two tries to reach an endpoint that is starting."""
@@ -105,6 +105,7 @@ class LimitedModel:
             self.decided.set()
         self._waits_until: float | None = None
         """The end of the wait for an endpoint that is starting, in seconds of ``time.monotonic``."""
+        self._is_prepared = False
         self._door = asyncio.Lock()
         self._line = asyncio.Lock()
         self._probes = 0
@@ -295,6 +296,10 @@ class LimitedModel:
                 await asyncio.sleep(wait_s)
             self._requests.reserve(_now())
             self._tokens.reserve(_now(), tokens)
+        if not self._is_prepared:
+            # Otherwise the time of imports would be part of the first answer's, and of its limit.
+            await prepare_model(self.model)
+            self._is_prepared = True
         self.calls += 1
         self.retried += attempt > 1
         limit = asyncio.timeout(self.limits.timeout_s)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 
 _LOOK_S = 0.2
@@ -114,8 +114,8 @@ class StoredModel:
         if self.unusable:
             raise NotScoredError(self.unusable.cause, self.unusable.reason)
         completion = await self.model.complete(entry, request)
-        # Failures are not kept, so that the next run asks again.
-        if completion.fault is None:
+        # Failures are not kept, so that the next run asks again; an answer that is too long was one.
+        if completion.fault in (None, Fault.TOO_LARGE):
             key, model = digest(self.identity, entry, request), str(self.identity.get("model"))
             try:
                 if self.immediate:

@@ -140,6 +140,9 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
         if isinstance(reading, Unreadable):
             return Failed(UNREADABLE, f"the last message tries to call: {reading.reason}")
         said = text
+    if len(said) > _LONGEST_ANSWER:
+        much = f"it has {len(said):,} characters, and at most {_LONGEST_ANSWER:,} are looked through"
+        return Failed(NOT_FOUND, f"the answer is no short one: {much}", {"expected": [*right]})
     if _REFUSAL.search(said):
         return Failed(REFUSED, f"the model does not answer: {said!r:.300}")
     return Passed() if any(states_answer(said, answer) for answer in right) else _fail_unsaid(said, right)
@@ -148,6 +151,9 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
 _REFUSAL = re.compile(
     r"\bi (?:do(?: not|n['’]t) know|(?:cannot|can['’]t|can not|am unable to) answer)\b", re.IGNORECASE
 )
+
+_LONGEST_ANSWER = 20_000
+"""Characters of an answer in which the right one is looked for; the question asks for a few words."""
 
 _KEY = r"[\"'“”‘’]?{}[\"'“”‘’]?\s*:"
 _ANSWER = re.compile(rf"[{{,]\s*{_KEY.format('answer')}\s*", re.IGNORECASE)
@@ -281,7 +287,9 @@ def _split_words(text: str) -> tuple[list[_Word], set[str]]:
             currencies.add(currency)
             continue
         # ``a`` is one only in small letters and before a gap: not in "Plan A" and "10 a.m.".
-        is_article = (text == "the" or written in ("a", "an")) and plain[found.end() :][:1].isspace()
+        is_article = (text == "the" or written in ("a", "an")) and plain[
+            found.end() : found.end() + 1
+        ].isspace()
         if number:
             # As its digits, not as a float, which would take long numbers that differ for the same.
             sign = "-" if number[0] in "-−" else ""

@@ -37,6 +37,20 @@ class Describable(Model, Protocol):
         """Return a request as it is sent, as JSON values in which keys are masked."""
 
 
+@runtime_checkable
+class Preparable(Protocol):
+    """A model whose first call would take longer than others, for reasons that are not the endpoint's."""
+
+    async def prepare(self) -> None:
+        """Import and open what calls need. May be called more than once."""
+
+
+async def prepare_model(model: Model) -> None:
+    """Prepare a model for its first call, where it knows how."""
+    if isinstance(model, Preparable):
+        await model.prepare()
+
+
 def describe_request(model: Model | None, entry: Entry, request: AskModel) -> Mapping[str, object]:
     """Return a request as a model sends it, or messages and tools where it sends nothing anywhere."""
     if isinstance(model, Describable):

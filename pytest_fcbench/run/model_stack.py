@@ -27,6 +27,9 @@ from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.recording import Recording
 
+_LONGEST_STORED = 2_000_000
+"""Characters of an answer that are stored, also where fewer are read."""
+
 _ABOUT_TOOL_CALLS = re.compile(r"tool[ _-](choice|call)", re.IGNORECASE)
 
 
@@ -169,8 +172,10 @@ class ModelStack:
         settings = self._context.settings
         if self._store is None:
             return model
+        # What is longer is not kept: many such answers at once would take gigabytes.
+        longest = max(settings.max_answer, _LONGEST_STORED)
         return StoredModel(
-            model,
+            BoundedModel(model, longest),
             self._store,
             identity,
             offline=settings.offline,

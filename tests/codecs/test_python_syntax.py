@@ -67,6 +67,13 @@ def test_what_is_no_expression_is_refused(text: str, reason: str) -> None:
         parse_expression(text)
 
 
+@pytest.mark.parametrize("read", [parse_expression, read_literal])
+def test_a_text_whose_tree_would_be_large_is_refused(read: Callable[[str], object]) -> None:
+    read(f"[{'0,' * 49_999}]")
+    with pytest.raises(ValueError, match=r"50,001 signs of nesting, lists and arithmetic are too many"):
+        read(f"[{'0,' * 50_000}]")
+
+
 def test_messages_name_no_file_but_the_unknown() -> None:
     """Models are shown them, and answers are stored by what models were shown."""
     with pytest.raises(SyntaxError, match=r"\(<unknown>, line 1\)$"):

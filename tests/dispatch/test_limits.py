@@ -1073,3 +1073,36 @@ def test_every_call_comes_to_an_end_and_no_money_is_lost(
     assert model.calls == len(fake.starts)
     if preflight and model.refusal is not None:
         assert fake.most == 1
+
+
+# Preparation
+
+
+@dataclass
+class SlowToPrepare(FakeModel):
+    """Takes long before its first call, as imports do."""
+
+    prepared: int = 0
+
+    async def prepare(self) -> None:
+        self.prepared += 1
+        await asyncio.sleep(100)
+
+
+def test_the_preparation_of_a_model_is_no_part_of_the_time_for_an_answer() -> None:
+    fake = SlowToPrepare(pace_s=1)
+    model = LimitedModel(fake, Limits(timeout_s=2, retries=0, concurrency=1))
+    assert clock.run_coroutine(ask_many(model, 3)) == [ANSWER] * 3
+    assert model._mean_s == pytest.approx(1)
+
+
+def test_a_model_is_prepared_before_its_first_call_only() -> None:
+    fake = SlowToPrepare()
+    model = LimitedModel(fake, preflight=True)
+
+    async def ask_twice() -> None:
+        await ask_model(model)
+        await ask_model(model)
+
+    clock.run_coroutine(ask_twice())
+    assert (fake.prepared, fake.starts) == (1, [100, 100])

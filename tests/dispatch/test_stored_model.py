@@ -186,6 +186,14 @@ def test_a_fault_is_not_kept(store: AnswerStore) -> None:
     assert ask_model(StoredModel(model, store, IDENTITY)).text == "a"
 
 
+def test_that_an_answer_was_too_long_is_kept(store: AnswerStore) -> None:
+    """It was paid for, and would be as long again."""
+    model = CountingModel([Completion(text="9 characters", fault=Fault.TOO_LARGE)])
+    for _ in range(2):
+        assert ask_model(StoredModel(model, store, IDENTITY)).fault is Fault.TOO_LARGE
+    assert len(model.asked) == 1
+
+
 def test_after_an_answer_that_cannot_be_kept_nothing_is_asked_any_more(store: AnswerStore) -> None:
     with closing(sqlite3.connect(store.path)) as database, database:
         database.execute("DROP TABLE answers")

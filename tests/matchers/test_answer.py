@@ -151,10 +151,24 @@ def test_what_is_right_says_itself(right: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{" * 500_000, "{'answer': " * 50_000, ",answer:'" * 50_000, "1," * 300_000]
+    "text", ["{" * 500_000, "{'answer': " * 50_000, ",answer:'" * 50_000, "1," * 300_000, "a " * 300_000]
 )
 def test_a_long_text_takes_no_long_time(text: str) -> None:
     assert judge_text(text, "Oslo").corrected.status == "failed"
+
+
+def test_words_are_split_in_time_that_grows_with_their_number() -> None:
+    """For each article all that follows was once copied: this took minutes."""
+    assert answer.states_answer("a " * 500_000 + "Oslo", "Oslo")
+
+
+def test_an_answer_is_looked_for_in_twenty_thousand_characters() -> None:
+    assert judge_text("x" * 19_995 + " Oslo", "Oslo").corrected.status == "passed"
+    judgement = judge_text("x" * 19_996 + " Oslo", "Oslo")
+    assert judgement.official.status == "passed"
+    assert isinstance(judgement.corrected, Failed)
+    assert judgement.corrected.code == answer.NOT_FOUND
+    assert "it has 20,001 characters, and at most 20,000 are looked" in judgement.corrected.reason
 
 
 def test_the_last_step_without_calls_counts_officially() -> None:

@@ -19,13 +19,17 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_fence
-from pytest_fcbench.codecs.python_syntax import parse_expression, parse_module, write_expression
+from pytest_fcbench.codecs.python_syntax import (
+    check_tree_size,
+    parse_expression,
+    parse_module,
+    write_expression,
+)
 from pytest_fcbench.domain.transcript import Call
 
 Binary: TypeAlias = Callable[[object, object], object]
@@ -49,9 +53,6 @@ _MAX_BITS = 14_000
 _MAX_SIZE = 100_000
 _MOST_REPETITIONS = 20
 """Products with a text or a list in one answer: each can have ``_MAX_SIZE`` characters or elements."""
-# A node of the tree takes up to a thousand times the space of its sign in the text.
-_SIGNS = re.compile(r"[-+*/%&|^<>=@:.,;(\[{\n]")
-_MOST_SIGNS = 100_000
 _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
 
@@ -72,8 +73,8 @@ def parse_official_between_tags(text: str) -> tuple[Call, ...]:
 
 def parse_official_statements(text: str) -> tuple[Call, ...]:
     """Read statements, each of which is a call or has one as its value. Raises ``Undecodable``."""
-    _refuse_large_tree(text)
     try:
+        check_tree_size(text)
         statements = parse_module(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
@@ -92,14 +93,7 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     return _read_calls(body.elts, _read_corrected_call)
 
 
-def _refuse_large_tree(text: str) -> None:
-    """Raise ``Undecodable`` for a text whose syntax tree could take a hundred megabytes."""
-    if (signs := len(_SIGNS.findall(text))) > _MOST_SIGNS:
-        raise Undecodable(f"{signs:,} signs of nesting, lists and arithmetic are too many")
-
-
 def _parse_text(text: str) -> ast.expr:
-    _refuse_large_tree(text)
     try:
         return parse_expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

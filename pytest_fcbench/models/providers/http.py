@@ -93,7 +93,7 @@ class ConnectionPool:
         import aiohttp
         from yarl import URL
 
-        session = await self._open_session()
+        session = await self.open_session()
         named = next((path for name in _CA_VARIABLES if (path := os.environ.get(name))), None)
         certificates = _load_certificates(named) if url.startswith("https:") else True
         origin = "://".join(urlsplit(url)[:2])
@@ -148,7 +148,7 @@ class ConnectionPool:
             raise CallError("endpoint", _explain_failure(error), transient=True) from None
         raise CallError("redirect", f"the endpoint redirects more than {_MOST_REDIRECTS} times")
 
-    async def _open_session(self) -> aiohttp.ClientSession:
+    async def open_session(self) -> aiohttp.ClientSession:
         """Return the session of the running event loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._sessions:

@@ -8,6 +8,7 @@ import re
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,6 +32,9 @@ from pytest_fcbench.models.providers.reply_bodies import MIB
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+
+_GREETING = ({"role": "user", "content": "hello"},)
 
 
 def import_litellm() -> ModuleType:
@@ -61,6 +65,15 @@ def build_call(model: str, timeout_s: float, api_base: str | None, api_key: str 
 
 class LitellmModel(EndpointModel):
     """A model behind litellm."""
+
+    async def prepare(self) -> None:
+        """Import litellm, and have it import what it imports with the first call to a provider."""
+        litellm = import_litellm()
+        # It sends nothing and returns the given answer; what it says of the id the first real call says too.
+        with suppress(Exception):
+            await litellm.acompletion(
+                model=self.id, messages=[*_GREETING], mock_response="", api_key="unused"
+            )
 
     async def send_request(
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]

@@ -149,6 +149,10 @@ class OpenAICompatibleModel(EndpointModel):
     offered: tuple[str, ...] | None = None
     """The names of the models that the server offers; None while nobody has asked for them."""
 
+    async def prepare(self) -> None:
+        """Import the client and open its pool of connections."""
+        await self.connections.open_session()
+
     async def send_request(
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> Completion:

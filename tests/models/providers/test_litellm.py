@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import socket
+import sys
 import time
 from dataclasses import replace
 from email.utils import formatdate
@@ -334,3 +335,25 @@ def test_the_answer_is_what_the_server_sent(prefix: str) -> None:
     assert completion.message["content"] == "<think>2</think> 4"
     assert completion.message["signature"] == "S"
     assert completion.finish_reason == "stop"
+
+
+def test_preparation_sends_nothing_and_imports_what_the_first_call_needs() -> None:
+    def count_modules() -> int:
+        return sum(name.startswith(("litellm", "openai")) for name in sys.modules)
+
+    with serve_answers(lambda _: make_message_reply("x")) as endpoint:
+        model = make_model(endpoint)
+        asyncio.run(model.prepare())
+        assert endpoint.requests == []
+        before = count_modules()
+        asyncio.run(model.complete(make_entry(), QUESTION))
+        assert len(endpoint.requests) == 1
+    # One or two modules of the transport come with the connection.
+    assert count_modules() - before < 20
+
+
+def test_an_id_that_litellm_does_not_know_is_told_by_the_call_not_by_the_preparation() -> None:
+    model = LitellmModel("nobody-knows", {}, timeout_s=5)
+    asyncio.run(model.prepare())
+    with pytest.raises(CallError, match="not an id of litellm"):
+        asyncio.run(model.complete(make_entry(), QUESTION))
