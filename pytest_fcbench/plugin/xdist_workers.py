@@ -49,8 +49,10 @@ class Workers:
         node.workerinput["fcbench_tell"] = self._announces
         forgive_death(node)
         if is_local(node.gateway.spec):
+            context = self._benchmark.context
+            # A suite is opened when a worker asks: what is wrong with one is told at collection.
             self._server = self._server or LinkServer(
-                self._benchmark.context.selection.find, self._session.request, self._session.expect
+                lambda key: context.selection.find(key), self._session.request, self._session.expect
             )
             node.workerinput["fcbench_link"] = self._server.offer
         else:

@@ -53,7 +53,7 @@ def hold_lock(store: AnswerStore, key: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as other:
         try:
             assert other.stdout
-            assert other.stdout.readline() == "True\n"
+            assert other.stdout.readline() == "True\n", f"{key} is held by this process"
             yield other
         finally:
             other.kill()

@@ -43,7 +43,7 @@ def test_a_key_that_was_released_can_be_taken_by_others(store: AnswerStore) -> N
     store.locks.release(KEY)
     with hold_lock(store, KEY):
         pass
-    with pytest.raises(AssertionError), hold_lock(store, OTHER):
+    with pytest.raises(AssertionError, match=OTHER), hold_lock(store, OTHER):
         pass
 
 

@@ -379,7 +379,7 @@ def test_what_another_run_is_asking_for_is_waited_for(store: AnswerStore, end: s
     model = CountingModel([Completion(text="ours")])
     with hold_lock(store, key) as other:
         asking = Attempt(lambda: ask_model(StoredModel(model, store, IDENTITY), request))
-        with pytest.raises(Stuck):
+        with pytest.raises(Stuck, match="no end"):
             asking.result(0.5)
         if end == "answer":
             with closing(AnswerStore(store.path)) as theirs:

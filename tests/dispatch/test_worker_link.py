@@ -676,8 +676,9 @@ def test_a_conversation_goes_on_when_nobody_waits_for_it_any_more() -> None:
     assert asked.wait(10)
     close_server(server)
     waiting.set_result(echo_entry(ENTRY))
-    with pytest.raises(RunStoppedError):
+    with pytest.raises(RunStoppedError) as caught:
         asking.result()
+    assert caught.value.cause == "controller_lost"
     link.close()
 
 
