@@ -93,3 +93,26 @@ def test_the_first_text_between_two_marks_is_found(
 ) -> None:
     assert wrapping.find_between(text, "<a>", "</a>", start) == expected
     assert start or wrapping.find_between(text, "<a>", "</a>") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("<a>x</a>", ["x"]),
+        ("<a>x</a> and <a></a><a>y", ["x", ""]),
+        ("</a><a>x<a>y</a>z</a>", ["x<a>y"]),
+        ("X<a></a><a>y</a>X", ["", "y"]),
+    ],
+)
+def test_all_texts_between_two_marks_are_found(text: str, expected: list[str]) -> None:
+    assert wrapping.find_all_between(text, "<a>", "</a>") == expected
+
+
+def test_no_mark_is_part_of_two_texts() -> None:
+    assert wrapping.find_all_between("|x|y|z|", "|", "|") == ["x", "z"]
+    assert wrapping.find_all_between("ax\nab", "a", "\na") == ["x"]
+
+
+def test_finding_all_texts_ends_soon() -> None:
+    must_end(lambda: wrapping.find_all_between("<a></a>" * 50_000, "<a>", "</a>"))
