@@ -1,0 +1,58 @@
+"""Texts between ``<TOOLCALL>`` tags are handed to the reader of another syntax."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.syntax import TextReader
+from pytest_fcbench.codecs.decoders.tagged import make_corrected_reader, make_official_reader
+from pytest_fcbench.domain.transcript import Call
+
+
+def _read_words(text: str) -> tuple[Call, ...]:
+    """Read each line as a call of that name, white space included."""
+    return tuple(Call(line, {}) for line in text.split("\n"))
+
+
+def _read_names(reader: TextReader, text: str) -> list[str]:
+    return [call.name for call in reader(text)]
+
+
+OFFICIAL, CORRECTED = make_official_reader(_read_words), make_corrected_reader(_read_words)
+
+
+@pytest.mark.parametrize(
+    ("text", "official", "corrected"),
+    [
+        pytest.param("<TOOLCALL>a\nb</TOOLCALL>", ["a", "b"], ["a", "b"], id="one pair of tags"),
+        pytest.param("Well: <TOOLCALL>a</TOOLCALL> Done.", ["a"], ["a"], id="words around"),
+        pytest.param("<TOOLCALL> a\t</TOOLCALL>", ["a"], [" a\t"], id="white space"),
+        pytest.param(
+            "<TOOLCALL>a</TOOLCALL> and <TOOLCALL>b</TOOLCALL>", ["a"], ["a", "b"], id="the first officially"
+        ),
+        pytest.param("</TOOLCALL><TOOLCALL>a</TOOLCALL>", ["a"], ["a"], id="an end before the beginning"),
+        pytest.param(
+            "<TOOLCALL>a</TOOLCALL>b</TOOLCALL>", ["a"], ["a"], id="a second end belongs to the words"
+        ),
+    ],
+)
+def test_the_text_between_tags_is_read(text: str, official: list[str], corrected: list[str]) -> None:
+    assert (_read_names(OFFICIAL, text), _read_names(CORRECTED, text)) == (official, corrected)
+
+
+@pytest.mark.parametrize("text", ["", "a", "a</TOOLCALL>", "<toolcall>a</toolcall>"])
+@pytest.mark.parametrize("reader", [OFFICIAL, CORRECTED], ids=["official", "corrected"])
+def test_without_a_tag_there_are_no_calls(reader: TextReader, text: str) -> None:
+    with pytest.raises(Undecodable, match=r"^there is no <TOOLCALL> tag$"):
+        reader(text)
+
+
+def test_the_last_tags_may_be_left_open_but_not_officially() -> None:
+    text = "<TOOLCALL>a</TOOLCALL><TOOLCALL>b"
+    assert _read_names(CORRECTED, text) == ["a", "b"]
+    assert _read_names(CORRECTED, "<TOOLCALL>b") == ["b"]
+    with pytest.raises(Undecodable, match=re.escape("there is no <TOOLCALL> tag")):
+        OFFICIAL("<TOOLCALL>b")
