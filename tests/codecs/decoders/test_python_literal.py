@@ -1,0 +1,71 @@
+"""Python literals evaluated node by node: with the value that ``eval`` finds, and no text is run."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_fcbench.codecs.decoders import python_literal
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.python_literal import evaluate_text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'a': [1, (2, {3})], 'b': None}",
+        " \t[1]",
+        "()",
+        "{'a': 1} | {'b': 2}",
+        "[1] + [2] * 2",
+        "'a' 'b'",
+        "not 0",
+        "0 or 5",
+        "3 or 5",
+        "3 and 5",
+        "0 and 5",
+        "0 or '' or 7 or 8",
+        "1 and 2 and 3",
+        "1 and [] and 3",
+        "[] or {} or ()",
+        "0 or 1 and 2",
+        "1 or f()",
+        "0 and f()",
+        "{'a': 1 or 2, 0 or 'b': 3}",
+    ],
+)
+def test_a_literal_has_the_value_that_eval_finds(text: str) -> None:
+    found, expected = evaluate_text(text), eval(text)
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "not a Python literal: invalid syntax"),
+        ("[1", "not a Python literal: '[' was never closed"),
+        ("\f 1", "not a Python literal: unexpected indent"),
+        ("'\0'", "not a Python literal: source code string cannot contain null bytes"),
+        ("f()", "Call in arithmetic would have to be evaluated"),
+        ("0 or f()", "Call in arithmetic would have to be evaluated"),
+        ("true", "Name in arithmetic would have to be evaluated"),
+        ("{'a': {**b}}", "Dict in arithmetic would have to be evaluated"),
+        ("{[1]: 2}", "not a dict: unhashable type: 'list'"),
+        ("{[1]}", "not a set: unhashable type: 'list'"),
+        ("1 + 'a'", "arithmetic failed: unsupported operand type(s) for +: 'int' and 'str'"),
+        ("'a' * 10**9", "the result of the arithmetic is too large"),
+    ],
+)
+def test_what_is_no_literal_is_refused_with_a_reason(text: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}"):
+        evaluate_text(text)
+
+
+def test_a_literal_too_deep_for_the_parser_names_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail_silently(text: str) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(python_literal, "parse_expression", fail_silently)
+    with pytest.raises(Undecodable, match=r"^not a Python literal: MemoryError$"):
+        evaluate_text("[1]")
