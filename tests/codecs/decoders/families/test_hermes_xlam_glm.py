@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pytest_fcbench.codecs.decoders.families.glm import parse_glm
 from pytest_fcbench.codecs.decoders.families.hermes import parse_hermes, parse_hermes_as_texts
 from pytest_fcbench.codecs.decoders.families.xlam import parse_xlam
-from pytest_fcbench.codecs.decoders.json_text import from_json
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
 from pytest_fcbench.domain.transcript import Call
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
@@ -148,26 +147,6 @@ def test_a_text_that_breaks_the_syntax_is_refused_with_a_reason(
     with pytest.raises(refusal) as refused:
         reader(text)
     assert words in str(refused.value)
-
-
-def test_from_json_reads_json() -> None:
-    assert from_json(' {"a": [1, 2.5, null, true]} ') == {"a": [1, 2.5, None, True]}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("", id="empty"),
-        pytest.param("{'a': 1}", id="single quotes"),
-        pytest.param('{"a": 1,}', id="trailing comma"),
-        pytest.param("[" * 100_000, id="too deep"),
-        pytest.param("9" * 5_000, id="too many digits"),
-        pytest.param('"\n"', id="control character"),
-    ],
-)
-def test_from_json_refuses_what_is_not_json(text: str) -> None:
-    with pytest.raises(Undecodable, match="not JSON: "):
-        from_json(text)
 
 
 arguments = st.dictionaries(

@@ -1,0 +1,204 @@
+"""JSON in answers, and calls in decoded objects."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from pytest_fcbench.codecs.decoders.json_text import (
+    find_json_values,
+    find_named_calls,
+    from_json,
+    read_members,
+    read_named_call,
+    read_named_calls,
+)
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat
+from pytest_fcbench.domain.transcript import Call
+
+ONE = {"name": "f", "arguments": {"x": 1}}
+OTHER = {"name": "g", "parameters": {"y": 2}}
+F, G = Call("f", {"x": 1}), Call("g", {"y": 2})
+
+
+def test_json_is_decoded() -> None:
+    assert from_json(' {"a": [1, 2.5, null, true]} ') == {"a": [1, 2.5, None, True]}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("", "Expecting value", id="empty"),
+        pytest.param("{'a': 1}", "Expecting property name enclosed in double quotes", id="single quotes"),
+        pytest.param('{"a": 1} 2', "Extra data", id="more behind"),
+        pytest.param("[" * 100_000, "maximum recursion depth exceeded", id="too deep"),
+        pytest.param("9" * 5_000, "Exceeds the limit", id="too many digits"),
+        pytest.param('"\n"', "Invalid control character at", id="control character"),
+    ],
+)
+def test_what_is_no_json_is_refused_with_the_words_of_the_parser(text: str, words: str) -> None:
+    with pytest.raises(Undecodable, match=f"^not JSON: {words}"):
+        from_json(text)
+
+
+@pytest.mark.parametrize("decode", [from_json, find_json_values])
+def test_an_error_without_words_is_named(
+    decode: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_silently(*given: object) -> object:
+        raise RecursionError
+
+    monkeypatch.setattr("json.loads", fail_silently)
+    monkeypatch.setattr("json.JSONDecoder.raw_decode", fail_silently)
+    with pytest.raises(Undecodable, match=r"^not JSON: RecursionError$"):
+        decode('{"a": 1}')
+
+
+# Decoded objects
+
+
+def test_an_object_is_a_call_by_its_name_and_arguments() -> None:
+    assert read_named_call({**ONE, "id": 3}) == F
+    assert read_named_call(OTHER, "parameters") == G
+    assert read_named_call({"name": 5, "arguments": {}}) == Call("5", {})
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "reason"),
+    [
+        ({"arguments": {}}, "arguments", 'expected an object with "name" and "arguments"'),
+        ("name", "arguments", 'expected an object with "name" and "arguments"'),
+        (["name", "parameters"], "parameters", 'expected an object with "name" and "parameters"'),
+        (OTHER, "arguments", "the call of 'g' has no \"arguments\""),
+        (ONE, "parameters", "the call of 'f' has no \"parameters\""),
+        ({"name": ["f"], "arguments": {}}, "arguments", "a function's name is text"),
+        ({"name": {}, "arguments": {}}, "arguments", "a function's name is text"),
+    ],
+)
+def test_an_object_without_a_key_is_no_call(value: object, key: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}$"):
+        read_named_call(value, key)
+
+
+def test_a_list_of_objects_or_one_object_are_calls() -> None:
+    assert read_named_calls([ONE, {**ONE, "name": "h"}]) == (F, Call("h", {"x": 1}))
+    assert read_named_calls(ONE) == (F,)
+    assert read_named_calls([OTHER], "parameters") == (G,)
+    assert read_named_calls([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "reason"),
+    [
+        ([ONE, {"name": "f"}], "arguments", 'expected objects with "name" and "arguments"'),
+        ([ONE, {"arguments": {}}], "arguments", 'expected objects with "name" and "arguments"'),
+        ([ONE, "name"], "arguments", 'expected objects with "name" and "arguments"'),
+        (5, "arguments", 'expected objects with "name" and "arguments"'),
+        ([ONE], "parameters", 'expected objects with "name" and "parameters"'),
+    ],
+)
+def test_one_member_that_is_no_call_spoils_a_list(value: object, key: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}$"):
+        read_named_calls(value, key)
+
+
+def test_officially_all_members_are_looked_at_before_the_arguments_of_any() -> None:
+    """Which of two errors is told decides the code of the verdict."""
+    wrong = {"name": "f", "arguments": [1]}
+    with pytest.raises(Undecodable, match="expected objects"):
+        read_named_calls([wrong, 5])
+    with pytest.raises(WrongFormat, match=r"^the arguments of 'f' are list, not an object$"):
+        read_named_calls([wrong, ONE])
+
+
+@pytest.mark.parametrize(("value", "calls"), [([ONE], (F,)), ([], ()), ("", ()), ({}, ())])
+def test_members_of_anything_are_calls(value: object, calls: tuple[Call, ...]) -> None:
+    assert read_members(value) == calls
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (5, "expected a JSON list of calls, found int"),
+        (None, "expected a JSON list of calls, found NoneType"),
+        ("f", 'expected objects with "name" and "arguments"'),
+        (ONE, 'expected objects with "name" and "arguments"'),
+    ],
+)
+def test_what_has_no_calls_for_members_is_refused(value: object, reason: str) -> None:
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}$"):
+        read_members(value)
+
+
+# JSON among words
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('See {"a": 1}, {"b": 2}.', [{"a": 1}, {"b": 2}]),
+        ('[{"a": 1}, [2], 3] {"b": 2}', [{"a": 1}, [2], 3, {"b": 2}]),
+        ('[\n {"a": 1}]', [{"a": 1}]),
+        ('{ \n"a": 1}', [{"a": 1}]),
+        ("see [1] and {x}: [ ]", []),
+        ('{"a": {"b": 2}} {"c": 3}', [{"a": {"b": 2}}, {"c": 3}]),
+    ],
+)
+def test_lists_and_objects_are_found_among_words(text: str, values: list[object]) -> None:
+    assert find_json_values(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("no", "there is no JSON list of calls"),
+        ("[1] {x}", "there is no JSON list of calls"),
+        ('{"a": 1} {"b": ', "not JSON: Expecting value: line 1 column 16 (char 15)"),
+        ('{"b": x} {"a": 1}', "not JSON: Expecting value: line 1 column 7 (char 6)"),
+    ],
+)
+def test_nothing_is_found_where_there_is_none_or_one_is_broken(text: str, reason: str) -> None:
+    with pytest.raises(Undecodable, match=f"^{re.escape(reason)}$"):
+        find_json_values(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "calls"),
+    [
+        ([ONE, OTHER], (F, G)),
+        ({"tool_calls": [ONE, OTHER], "name": "h"}, (F, G)),
+        ({"tool_calls": [], "name": "h"}, ()),
+        ({"tool_calls": "two", "name": "h"}, (Call("h", {}),)),
+        ({"tool_name": "g", "parameters": {"y": 2}}, (G,)),
+        ({"name": "f", "tool_name": "g", "arguments": {"x": 1}, "parameters": {"y": 2}}, (F,)),
+        ({"name": "f", "arguments": '{"x": 1}'}, (F,)),
+        ({"name": "f"}, (Call("f", {}),)),
+    ],
+)
+def test_calls_are_found_under_the_keys_of_every_vendor(value: object, calls: tuple[Call, ...]) -> None:
+    assert find_named_calls(f"Well: {json.dumps(value)}.") == calls
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"function": "f", "arguments": {}},
+        {"name": 5, "arguments": {}},
+        {"tool_calls": [ONE, "f"]},
+        [ONE, [1]],
+        [ONE, 5],
+    ],
+)
+def test_one_object_without_a_name_spoils_the_answer(value: object) -> None:
+    with pytest.raises(Undecodable, match=r'^expected objects with "name" and "arguments"$'):
+        find_named_calls(json.dumps(value))
+
+
+def test_found_arguments_are_an_object() -> None:
+    with pytest.raises(WrongFormat, match=r"^the arguments of 'f' are list, not an object$"):
+        find_named_calls('{"name": "f", "arguments": [1]}')
+    with pytest.raises(Undecodable, match=r"^not JSON: Expecting property name"):
+        find_named_calls('{"name": "f", "arguments": "{"}')
