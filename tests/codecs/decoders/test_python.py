@@ -151,6 +151,7 @@ VALUES = {
     "tuple": ("(1, -2)", (1, -2), (1, -2)),
     "one-element tuple": ("(1,)", (1,), (1,)),
     "empty tuple": ("()", (), ()),
+    "tuple of names": ("(true, red)", ("true", "red"), (True, "red")),
     "dict": ("{'a': {'b': +1}}", {"a": {"b": -1}}, {"a": {"b": 1}}),
     "dict with name keys": ("{a: 1}", {"a": 1}, {"a": 1}),
     "product": ("2*3", 6, 6),
@@ -180,6 +181,7 @@ VALUES = {
     "subscript": ("a [0]", "a[0]", "a[0]"),
     "attribute": ("Color.RED", NO, "Color.RED"),
     "plain f-string": ("f'abc'", NO, "abc"),
+    "empty f-string": ("f''", NO, ""),
     "f-string": ("f'{a}'", NO, "f'{a}'"),
     "set": ("{1, 2}", NO, [1, 2]),
     "lambda": ("lambda: 1", NO, "lambda: 1"),
@@ -226,6 +228,12 @@ def test_a_refusal_says_what_is_in_the_way(text: str, words: str) -> None:
         python.parse_official(text)
 
 
+def test_a_literal_too_large_spoils_the_corrected_reading_too() -> None:
+    """Other expressions that cannot be read stay source text."""
+    with pytest.raises(Undecodable, match=r"^an integer is too large$"):
+        python.parse_corrected(f"f(x={2**14_000})")
+
+
 def test_the_corrected_reading_refuses_what_is_no_list() -> None:
     with pytest.raises(Undecodable, match=r"^expected a list of calls, found BinOp$"):
         python.parse_corrected("[f()] + [g()]")
@@ -245,6 +253,33 @@ def test_between_tags_a_single_call_and_single_quotes_are_read(text: str) -> Non
 def test_between_tags_a_name_is_refused() -> None:
     with pytest.raises(Undecodable, match=r"^expected a list of calls, found Name$"):
         python.parse_official_between_tags("hello")
+
+
+@pytest.mark.parametrize("text", ["f(x=1)\ng(y=2)", "f(x=1); g(y=2)", "a = f(x=1)\nreturn g(y=2)"])
+def test_statements_are_calls_or_have_one_as_their_value(text: str) -> None:
+    assert read_outcome(python.parse_official_statements, text) == [("f", {"x": 1}), ("g", {"y": 2})]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("f(", "not Python calls: '(' was never closed", id="syntax"),
+        pytest.param("f()\nimport os", "expected a call, found NoneType", id="no value"),
+        pytest.param("f()\nx", "expected a call, found Name", id="no call"),
+    ],
+)
+def test_statements_of_another_kind_are_refused(text: str, words: str) -> None:
+    with pytest.raises(Undecodable, match=f"^{re.escape(words)}"):
+        python.parse_official_statements(text)
+
+
+def test_statements_too_deep_for_the_parser_name_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(given: object) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(python, "parse_module", fail)
+    with pytest.raises(Undecodable, match=r"^not Python calls: MemoryError$"):
+        python.parse_official_statements("f()")
 
 
 @pytest.mark.parametrize(
@@ -402,10 +437,18 @@ def test_products_of_numbers_are_no_repetitions() -> None:
     assert call.arguments["a"] == [6] * 50
 
 
-@pytest.mark.parametrize("read", [*READERS.values(), python.parse_official_statements])
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (python.parse_official, "[f(a=[{}])]"),
+        (python.parse_corrected, "[f(a=[{}])]"),
+        (python.parse_official_statements, "f(a=[{}],)"),
+    ],
+)
 def test_a_text_with_more_signs_than_a_tree_may_have_is_refused(
-    read: Callable[[str], tuple[Call, ...]],
+    read: Callable[[str], tuple[Call, ...]], text: str
 ) -> None:
-    assert read(f"f(a=[{'0,' * 49_990}])") == (Call("f", {"a": [0] * 49_990}),)
-    with pytest.raises(Undecodable, match="signs of nesting, lists and arithmetic are too many"):
-        read(f"f(a=[{'0,' * 50_001}])")
+    # Four signs stand around the commas.
+    assert read(text.format("0," * 49_996)) == (Call("f", {"a": [0] * 49_996}),)
+    with pytest.raises(Undecodable, match=r"^50,00\d signs of nesting, lists and arithmetic are too many$"):
+        read(text.format("0," * 49_997))
