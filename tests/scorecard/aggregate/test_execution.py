@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.execution import (
     LEGEND,
@@ -52,21 +54,26 @@ def test_what_lacks_a_verdict_is_left_out() -> None:
     assert tabulate_sides([make_record()], Profile.OFFICIAL) is None
 
 
-def test_each_profile_has_its_own() -> None:
+@pytest.mark.parametrize(
+    ("profile", "sides"), [(Profile.OFFICIAL, Sides(1, 0, 0, 0)), (Profile.CORRECTED, Sides(0, 1, 0, 0))]
+)
+def test_each_profile_has_its_own_verdict_on_what_calls_return(profile: Profile, sides: Sides) -> None:
     (record,) = make_executed_records((Passed(), Passed()))
-    both = replace(record.verdicts, corrected=WRONG)
-    apart = [replace(record, verdicts=both)]
-    assert count_sides(apart, Profile.CORRECTED) == Sides(0, 1, 0, 0)
-    assert count_sides_by_category(apart, Profile.CORRECTED) == dict.fromkeys(
-        ("exec_simple", "all"), Sides(0, 1, 0, 0)
-    )
-    written = [replace(record, as_written=Verdicts(Passed(), WRONG))]
-    assert count_sides(written, Profile.OFFICIAL) == Sides(1, 0, 0, 0)
-    assert count_sides(written, Profile.CORRECTED) == Sides(0, 0, 1, 0)
-    table = tabulate_sides(apart, Profile.CORRECTED)
+    apart = [replace(record, verdicts=Verdicts(Passed(), WRONG))]
+    assert count_sides(apart, profile) == sides
+    assert count_sides_by_category(apart, profile) == {"exec_simple": sides, "all": sides}
+    table = tabulate_sides(apart, profile)
     assert table
-    assert table.title == "calls as written (AST) and carried out (corrected profile)"
-    assert table.rows[0][3] == "1"
+    assert table.title == f"calls as written (AST) and carried out ({profile.value} profile)"
+    assert [row[2:4] for row in table.rows] == [(str(sides.both), str(sides.ast_only))] * 2
+
+
+@pytest.mark.parametrize(
+    ("profile", "sides"), [(Profile.OFFICIAL, Sides(1, 0, 0, 0)), (Profile.CORRECTED, Sides(0, 0, 1, 0))]
+)
+def test_each_profile_has_its_own_verdict_on_calls_as_written(profile: Profile, sides: Sides) -> None:
+    (record,) = make_executed_records((Passed(), Passed()))
+    assert count_sides([replace(record, as_written=Verdicts(Passed(), WRONG))], profile) == sides
 
 
 def test_a_row_for_each_category_and_for_all() -> None:
