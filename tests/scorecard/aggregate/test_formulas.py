@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, Weighing
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, Weighing, weigh_categories
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
 from tests.factories import make_record
 
@@ -216,3 +216,51 @@ def test_a_live_part_that_is_named_missing_counts_as_0() -> None:
     )
     assert scores.groups["live"].missing == ("live_multiple",)
     assert scores.groups["live"].accuracy == pytest.approx(9 / 10)
+
+
+# Weights of categories
+
+
+def _weigh_by_size(metric: str, **sizes: int) -> dict[str, float]:
+    """Weigh the categories within a metric; those without a size have no entries."""
+    return dict(weigh_categories(metric, lambda category: sizes.get(category, 0)))
+
+
+def test_a_category_is_all_of_itself() -> None:
+    assert _weigh_by_size("parallel") == {"parallel": 1.0}
+    assert _weigh_by_size("live_relevance", live_relevance=7) == {"live_relevance": 1.0}
+
+
+def test_categories_of_a_mean_weigh_the_same_whatever_their_size() -> None:
+    halves = {"irrelevance": 0.5, "live_irrelevance": 0.5}
+    assert _weigh_by_size("irrelevance_all", irrelevance=1, live_irrelevance=9) == halves
+
+
+def test_categories_of_a_group_weighted_by_count_weigh_by_their_size() -> None:
+    assert _weigh_by_size("live", **SIZES) == pytest.approx(
+        {"live_simple": 0.3, "live_multiple": 0.1, "live_parallel": 0.4, "live_parallel_multiple": 0.2}
+    )
+
+
+def test_without_any_entries_no_category_of_such_a_group_has_a_weight() -> None:
+    assert _weigh_by_size("live") == dict.fromkeys(SIZES, 0.0)
+
+
+def test_categories_of_a_group_within_a_group_share_its_weight() -> None:
+    simple = dict.fromkeys(("simple_python", "simple_java", "simple_javascript"), 1 / 12)
+    others = dict.fromkeys(("multiple", "parallel", "parallel_multiple"), 1 / 4)
+    assert _weigh_by_size("non_live") == pytest.approx({**simple, **others})
+
+
+def test_weights_within_overall_are_those_of_the_official_formula() -> None:
+    found = _weigh_by_size("overall", **SIZES)
+    assert sum(found.values()) == pytest.approx(1)
+    assert {name: found[name] for name in ("simple_java", "parallel", "live_parallel", "irrelevance")} == (
+        pytest.approx(
+            {"simple_java": 0.1 / 12, "parallel": 0.1 / 4, "live_parallel": 0.04, "irrelevance": 0.05}
+        )
+    )
+    assert (found["multi_turn_base"], found["memory_kv"], found["web_search_base"]) == (
+        pytest.approx((0.3 / 4, 0.4 / 2 / 3, 0.4 / 2 / 2))
+    )
+    assert "hotels" not in found
