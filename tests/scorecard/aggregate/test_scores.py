@@ -358,16 +358,21 @@ def test_in_suites_of_a_team_every_entry_counts_alike() -> None:
     assert scores.main == "overall"
 
 
-def test_in_suites_of_a_team_each_profile_counts_its_own_verdicts() -> None:
+@pytest.mark.parametrize(
+    ("profile", "counts"), [(Profile.OFFICIAL, (2, 0, 0)), (Profile.CORRECTED, (1, 1, 0))]
+)
+def test_in_suites_of_a_team_each_profile_counts_its_own_verdicts(
+    profile: Profile, counts: tuple[int, int, int]
+) -> None:
     own = [make_record(PASSED, FAILED, suite="mine"), make_record(TIMEOUT, suite="mine", number=1)]
-    scores = aggregate_scores(own, Profile.CORRECTED, no_more, PASSED)
+    scores = aggregate_scores(own, profile, no_more, PASSED)
     for found in (
         scores.overall,
         scores.groups["mine"],
-        score_metric("overall", own, Profile.CORRECTED, no_more, PASSED),
+        score_metric("overall", own, profile, no_more, PASSED),
     ):
         assert found
-        assert (found.passed, found.failed, found.not_scored) == (1, 1, 0)
+        assert (found.passed, found.failed, found.not_scored) == counts
 
 
 def test_in_suites_of_a_team_a_group_is_the_mean_of_its_entries() -> None:
