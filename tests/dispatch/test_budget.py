@@ -294,6 +294,29 @@ def test_a_failure_costs_nothing() -> None:
     clock.run_coroutine(main())
 
 
+def test_only_the_promise_of_the_call_that_has_ended_is_given_back() -> None:
+    async def main() -> None:
+        ledger = Ledger(price_output(0.25), budget=Budget(10), max_tokens=1)
+        promised = [await ledger.promise(REQUEST) for _ in range(3)]
+        assert (ledger.budget.promised, ledger.budget.in_flight) == (0.75, 3)
+        await ledger.settle(promised[0], None)
+        assert (ledger.budget.promised, ledger.budget.in_flight) == (0.5, 2)
+
+    clock.run_coroutine(main())
+
+
+def test_with_nothing_in_flight_nothing_is_promised() -> None:
+    """Three times a tenth less three times a tenth is no zero in binary numbers."""
+
+    async def main() -> None:
+        ledger = Ledger(price_output(0.1), budget=Budget(1), max_tokens=1)
+        for promised in [await ledger.promise(REQUEST) for _ in range(3)]:
+            await ledger.settle(promised, None)
+        assert (ledger.budget.promised, ledger.budget.in_flight) == (0, 0)
+
+    clock.run_coroutine(main())
+
+
 @pytest.mark.parametrize(
     "completion", [Completion(), Completion(input_tokens=5), Completion(output_tokens=5)]
 )
@@ -322,6 +345,7 @@ def test_costs_are_booked_without_a_limit_too() -> None:
 def test_cost_of_a_completion() -> None:
     assert Ledger(Price(250_000, 500_000)).cost(make_completion(3, 2)) == 2
     assert Ledger().cost(make_completion(3, 2)) is None
+    assert Ledger(Price(hour=3600)).cost(Completion(latency_s=8)) == 8
     assert Ledger(Price(hour=3600), 4).cost(Completion(latency_s=8)) == 2
 
 
