@@ -59,6 +59,19 @@ def test_a_completion_of_earlier_versions_has_neither_message_nor_ids() -> None:
     )
 
 
+def test_calls_without_ids_are_written_as_by_earlier_versions() -> None:
+    assert "ids" not in write_completion(Completion(tool_calls=(ToolCall("f", "{}"), "and")))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("message", "hi"), ("latency_s", "1"), ("input_tokens", "7"), ("output_tokens", 2.5)],
+)
+def test_what_is_of_another_kind_is_unknown(key: str, value: object) -> None:
+    """A file can hold anything."""
+    assert read_completion({**write_completion(Completion(text="x")), key: value}) == Completion(text="x")
+
+
 @pytest.mark.parametrize("missing", ["text", "tool_calls", "latency_s", "output_tokens"])
 def test_a_completion_without_a_key_is_refused(missing: str) -> None:
     written = write_completion(Completion(text="x"))
@@ -90,8 +103,16 @@ def test_each_prompt_format_comes_back(shown: PromptFormat) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("entry", 3), ("turns", {}), ("asides", None), ("prompting", "fc"), ("driven", {})]
+    ("key", "value", "reason"),
+    [
+        ("entry", 3, "entry must be str, is int"),
+        ("model", None, "model must be str, is NoneType"),
+        ("turns", {}, "turns must be list, is dict"),
+        ("asides", None, "asides must be list, is NoneType"),
+        ("prompting", "fc", "prompting must be list, is str"),
+        ("driven", {}, "profile"),
+    ],
 )
-def test_a_transcript_of_another_form_is_refused(key: str, value: object) -> None:
-    with pytest.raises((KeyError, TypeError), match=r"must be|profile"):
+def test_a_transcript_of_another_form_is_refused(key: str, value: object, reason: str) -> None:
+    with pytest.raises((KeyError, TypeError), match=reason):
         read_transcript({**write_transcript(TRANSCRIPT), key: value})
