@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import comb, sqrt
 
 import pytest
 
@@ -157,19 +158,38 @@ def test_the_limits_are_quantiles_of_draws_with_a_fixed_seed() -> None:
     assert found.max_delta_by_chance == 50.0
 
 
-def test_limits_are_rounded_to_two_digits() -> None:
+def _find_binomial_quantile(tries: int, chance: float, share: float) -> int:
+    """Find the lowest number of hits that at most so many tries have in this share of all cases."""
+    below = 0.0
+    for hits in range(tries + 1):
+        below += comb(tries, hits) * chance**hits * (1 - chance) ** (tries - hits)
+        if below >= share:
+            return hits
+    return tries
+
+
+def test_the_limits_leave_out_a_fortieth_at_each_end() -> None:
+    """A draw has each of 40 entries as often as a binomial says; one format is wrong on seven of them."""
+    made = [
+        make_format_record(entry, number, WRONG if number and entry < 7 else None)
+        for entry in range(40)
+        for number in range(2)
+    ]
+    found = measure_records(made)
+    low, high = (100 / 40 * _find_binomial_quantile(40, 7 / 40, share) for share in (0.025, 0.975))
+    assert (found.max_delta, found.intervals.max_delta) == (17.5, (low, high))
+    assert found.intervals.std == (round(low / sqrt(2), 2), round(high / sqrt(2), 2))
+    # Dealt by chance, seven entries differ by 5 or less in 126 of 128 cases, by 3 or less in 112.
+    assert found.max_delta_by_chance == 100 / 40 * 5
+
+
+def test_the_same_records_give_the_same_limits_in_every_version() -> None:
+    """Of 2,000 draws with one seed, rounded to two digits."""
     found = measure_records(
-        make_records(lambda entry, chosen: (entry + FORMATS.index(chosen)) % 3 > 0, entries=7)
+        make_records(lambda entry, chosen: (entry**2 + 3 * FORMATS.index(chosen) * entry) % 7 > 2)
     )
-    limits = (
-        *(found.intervals.max_delta or ()),
-        *(found.intervals.std or ()),
-        found.max_delta_by_chance or 0,
-    )
-    assert len(limits) == 5
-    assert all(limit == round(limit, 2) for limit in limits)
-    # Of 2,000 draws, so that another seed or another quantile gives other limits.
-    assert limits == (14.29, 85.71, 6.72, 38.37, 85.71)
+    assert found.intervals == SpreadLimits(max_delta=(35.0, 70.0), std=(12.97, 23.32))
+    assert found.max_delta_by_chance == 50.0
 
 
 def test_a_trial_that_only_one_format_scored_is_no_pair() -> None:
@@ -183,13 +203,25 @@ def test_a_trial_that_only_one_format_scored_is_no_pair() -> None:
     assert (cost.pairs, cost.gained, cost.lost) == (1, 0, 0)
 
 
-def test_verdicts_of_the_profile_are_compared() -> None:
+@pytest.mark.parametrize(("profile", "lost"), [(Profile.OFFICIAL, 0), (Profile.CORRECTED, 1)])
+def test_verdicts_of_the_profile_are_compared(profile: Profile, lost: int) -> None:
     made = [
-        make_format_record(0, FORMATS.index(each), None, bad)
+        make_format_record(0, FORMATS.index(each), Passed(), bad)
         for each, bad in ((PLAIN, None), (FORMATS[24], WRONG))
     ]
-    (cost,) = measure_records(made, Profile.CORRECTED).costs
-    assert (cost.gained, cost.lost) == (0, 1)
+    (cost,) = measure_records(made, profile).costs
+    assert (cost.gained, cost.lost) == (0, lost)
+
+
+def test_of_trials_the_share_is_drawn() -> None:
+    """In one format each entry passes both of its trials, in the other one of them."""
+    made = [
+        make_format_record(entry, number, WRONG if number and trial == 2 else None, trial=trial)
+        for entry in range(3)
+        for number in range(2)
+        for trial in (1, 2)
+    ]
+    assert measure_records(made).intervals.max_delta == (50.0, 50.0)
 
 
 def test_of_trials_the_share_is_permuted() -> None:
