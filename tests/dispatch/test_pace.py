@@ -119,6 +119,16 @@ def test_corrected_amounts_count_as_if_they_had_been_reserved(
     assert corrected.reserve(50.0) == pytest.approx(told.reserve(50.0), abs=ROUNDING)
 
 
+def test_a_turn_is_the_wait_for_the_next_place_and_takes_none() -> None:
+    pace = Pace(60)
+    assert pace.turn(10.0) == 0
+    pace.reserve(10.0, 30)
+    assert [pace.turn(10.0), pace.turn(25.0), pace.turn(40.0), pace.turn(500.0)] == pytest.approx(
+        [30, 15, 0, 0]
+    )
+    assert pace.reserve(25.0) == pytest.approx(15)
+
+
 # After a failure
 
 
