@@ -18,8 +18,6 @@ def _unwrap_behind_arrow(text: str) -> str | None:
     return rest if arrow else None
 
 
-ARROW = read_unwrapped(_unwrap_behind_arrow)
-
 IN_EACH_LANGUAGE: Mapping[Language, tuple[str, Mapping[str, object], Mapping[str, object]]] = {
     # language: (text, official, corrected); each shows the language and the profile
     Language.PYTHON: ("[f(x=+1)]", {"x": -1}, {"x": 1}),
@@ -31,20 +29,22 @@ IN_EACH_LANGUAGE: Mapping[Language, tuple[str, Mapping[str, object], Mapping[str
 @pytest.mark.parametrize("language", Language)
 def test_what_is_unwrapped_is_read_in_its_language(language: Language) -> None:
     text, official, corrected = IN_EACH_LANGUAGE[language]
-    wrapped = f"[f(x=0)]->{text}"
-    assert ARROW.official[language](wrapped) == (Call("f", official),)
-    assert ARROW.corrected[language](wrapped) == (Call("f", corrected),)
+    syntax, wrapped = read_unwrapped(_unwrap_behind_arrow), f"[f(x=0)]->{text}"
+    assert syntax.official[language](wrapped) == (Call("f", official),)
+    assert syntax.corrected[language](wrapped) == (Call("f", corrected),)
 
 
 @pytest.mark.parametrize("language", Language)
 def test_where_nothing_can_be_unwrapped_there_are_no_calls(language: Language) -> None:
     text, *_ = IN_EACH_LANGUAGE[language]
-    assert ARROW.official[language](text) == ARROW.corrected[language](text) == ()
+    syntax = read_unwrapped(_unwrap_behind_arrow)
+    assert syntax.official[language](text) == syntax.corrected[language](text) == ()
 
 
 def test_an_unwrapped_syntax_is_of_prompting_mode_and_never_guessed() -> None:
     """Unlike plain Python, whose look is known."""
-    assert (ARROW.mode, ARROW.looks_so) == (Mode.PROMPT, None)
+    syntax = read_unwrapped(_unwrap_behind_arrow)
+    assert (syntax.mode, syntax.looks_so) == (Mode.PROMPT, None)
     assert PYTHON.looks_so
 
 
