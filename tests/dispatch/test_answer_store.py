@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -95,6 +96,12 @@ def test_an_answer_is_on_disk_when_put_returns(store: AnswerStore) -> None:
         assert other.get("key") == Completion(text="a")
 
 
+def test_all_missing_folders_above_a_file_are_made(tmp_path: Path) -> None:
+    with closing(AnswerStore(tmp_path / "deep" / "deeper" / "answers.sqlite")) as made:
+        made.put("key", "core:multiple_0", "m", Completion(text="a"))
+    assert (tmp_path / "deep" / "deeper" / "answers.sqlite").stat().st_size > 0
+
+
 def test_a_file_that_is_no_database_is_refused_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     path.write_bytes(b"my diary, do not touch " * 100)
@@ -143,6 +150,61 @@ def test_what_is_kept_can_be_looked_at(store: AnswerStore, monkeypatch: pytest.M
     )
     assert list(store.kept()) == [one, two]
     assert list(store.kept("n")) == [two]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "keys"),
+    [
+        ({}, "abcd"),
+        ({"model": "m"}, "ab"),
+        ({"model": "\ud800"}, "d"),
+        ({"entries": "core:*"}, "acd"),
+        ({"before": 3.0}, "ab"),
+        ({"model": "m", "entries": "core:*", "before": 9.0}, "a"),
+        ({"model": "o"}, ""),
+    ],
+    ids=str,
+)
+def test_answers_that_meet_all_conditions_are_counted_and_deleted(
+    store: AnswerStore, monkeypatch: pytest.MonkeyPatch, conditions: dict[str, Any], keys: str
+) -> None:
+    rows = {"a": ("core:x", "m"), "b": ("bfcl:x", "m"), "c": ("core:x", "n"), "d": ("core:y", "\ud800")}
+    for second, (key, (entry, model)) in enumerate(rows.items(), 1):
+        monkeypatch.setattr("time.time", lambda second=second: float(second))
+        store.put(key, entry, model, Completion(text=key))
+    assert store.count(**conditions) == len(keys)
+    assert store.delete(**conditions) == len(keys)
+    assert [key for key in rows if store.get(key) is None] == list(keys)
+
+
+def test_answers_that_were_written_here_are_counted(store: AnswerStore) -> None:
+    """Each time, also where they take the place of another; those of another process are not."""
+
+    async def keep_many() -> None:
+        await asyncio.gather(
+            *(store.keep(f"key {n}", "core:a", "m", Completion(text=str(n))) for n in range(5))
+        )
+
+    assert store.count_written() == 0
+    store.put("key", "core:a", "m", Completion(text="a"))
+    store.put("key", "core:a", "m", Completion(text="b"))
+    asyncio.run(keep_many())
+    with closing(AnswerStore(store.path)) as other:
+        other.put("another", "core:a", "m", Completion(text="c"))
+        assert (store.count_written(), other.count_written()) == (7, 1)
+
+
+def test_answers_that_nobody_waits_for_are_written_before_they_are_counted(store: AnswerStore) -> None:
+    async def keep_and_leave() -> None:
+        # A task that its loop leaves behind is complained about.
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+        asyncio.get_running_loop().create_task(store.keep("left", "core:a", "m", Completion(text="left")))
+        await asyncio.sleep(0)
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(keep_and_leave())
+    loop.close()
+    assert store.count_written() == 1
 
 
 def test_space_of_deleted_answers_is_given_back(store: AnswerStore) -> None:
@@ -244,6 +306,28 @@ def test_an_answer_is_kept_though_nobody_waits_for_it_any_more(tmp_path: Path) -
     assert [again.get(key) is not None for key in ("cancelled", "another", "late")] == [True] * 3
     again.close()
     assert complaints == []
+
+
+def test_one_that_gave_up_keeps_no_other_waiting(store: AnswerStore) -> None:
+    """Both come while another process writes, so they are written together."""
+
+    async def keep_both() -> bool:
+        first = asyncio.create_task(store.keep("first", "core:a", "m", Completion(text="first")))
+        await asyncio.sleep(0.05)
+        gone, other = (
+            asyncio.create_task(store.keep(key, "core:a", "m", Completion(text=key)))
+            for key in ("gone", "other")
+        )
+        await asyncio.sleep(0)
+        gone.cancel()
+        writing.execute("ROLLBACK")
+        await asyncio.wait_for(asyncio.gather(first, other), 20)
+        return gone.cancelled()
+
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as writing:
+        writing.execute("BEGIN IMMEDIATE")
+        assert asyncio.run(keep_both())
+    assert [store.get(key) is not None for key in ("first", "gone", "other")] == [True] * 3
 
 
 def test_a_loop_that_has_ended_keeps_no_other_loop_waiting(tmp_path: Path) -> None:

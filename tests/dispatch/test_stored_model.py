@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
@@ -39,6 +40,20 @@ ENTRY = make_entry()
 WORDING = core.open_suite(Path()).wording
 IDENTITY = {"model": "openai/x", "api_base": None, "parameters": {"temperature": 0.0}}
 TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
+
+
+def test_the_value_of_a_header_is_part_of_the_key() -> None:
+    routes = [{"parameters": {"extra_headers": {"X-Route": route}}} for route in ("a", "b")]
+    assert digest(routes[0], ENTRY, REQUEST) != digest(routes[1], ENTRY, REQUEST)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"headers": "X-Api-Key: y"}, {"extra_body": {"token": "y"}}], ids=repr
+)
+def test_what_is_no_object_of_headers_is_part_of_the_key_as_it_is(parameters: dict[str, object]) -> None:
+    assert digest({"parameters": parameters}, ENTRY, AskModel(())) == hash_text(
+        json.dumps([{"parameters": parameters}, ["core:simple_python_0", 1], [], []])
+    )
 
 
 OFFICE = {**IDENTITY, "api_base": "http://office.example/v1"}
