@@ -183,6 +183,16 @@ def test_the_limits_leave_out_a_fortieth_at_each_end() -> None:
     assert found.max_delta_by_chance == 100 / 40 * 5
 
 
+def test_the_maximum_delta_by_chance_is_rounded() -> None:
+    """However a single wrong answer is dealt, two formats are one of three entries apart."""
+    made = [
+        make_format_record(entry, number, WRONG if entry == number == 1 else None)
+        for entry in range(3)
+        for number in range(2)
+    ]
+    assert measure_records(made).max_delta_by_chance == 33.33
+
+
 def test_the_same_records_give_the_same_limits_in_every_version() -> None:
     """Of 2,000 draws with one seed, rounded to two digits."""
     found = measure_records(
