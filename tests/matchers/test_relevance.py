@@ -188,7 +188,11 @@ REASONS = {
     "[weather.forecast()]": "weather.forecast: required parameter city is missing",
     "[weather.forecast(city='Bergen', hour=3)]": "weather.forecast: hour is not a parameter (came: 3)",
     "[weather.forecast(city=5)]": "weather.forecast: city is 5, accepted: 'string'",
+    "[weather.forecast('Bergen', 3, 'more')]": (
+        "weather.forecast: a further positional argument is not a parameter (came: 'more')"
+    ),
     "I cannot.": "the answer calls nothing: 'I cannot.'",
+    "[]": "the answer calls nothing",
 }
 
 
@@ -197,6 +201,12 @@ def test_the_reason_says_what_is_wrong_with_the_call(answer: str, reason: str) -
     verdict = judge(make_entry("live_relevance"), make_transcript(answer)).corrected
     assert isinstance(verdict, Failed)
     assert verdict.reason == reason
+
+
+def test_all_functions_that_are_offered_are_named() -> None:
+    entry = make_entry("live_relevance", functions=[make_doc("f"), make_doc("g.h")])
+    verdict = judge(entry, make_transcript("[climate(x=1)]")).corrected
+    assert verdict == Failed("relevance:unknown_function", "climate is not offered (offered: f, g.h)")
 
 
 @pytest.mark.parametrize(
