@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.right_turns import (
     RightTurns,
@@ -76,11 +78,36 @@ def test_the_table_has_each_category_and_all() -> None:
     ]
     table = tabulate_right_turns(records, Profile.OFFICIAL)
     assert table
+    assert table.title == "turns of conversations (official profile)"
+    assert table.columns == ("", "conversations", "turns", "right", "share")
+    assert table.notes == (
+        "each turn continues in what the turns before it left; the share changes no verdict",
+    )
     assert table.rows == (
         ("multi_turn_base", "1", "3", "3", "100.0%"),
         ("multi_turn_miss_func", "1", "5", "0", "0.0%"),
         ("all", "2", "8", "3", "37.5%"),
     )
+
+
+@pytest.mark.parametrize(
+    ("profile", "right"), [(Profile.OFFICIAL, RightTurns(1, 3, 2)), (Profile.CORRECTED, RightTurns(1, 3, 3))]
+)
+def test_each_profile_has_a_table_of_its_own(profile: Profile, right: RightTurns) -> None:
+    record = make_record(make_failure(2, 3), Passed(), category="multi_turn_base")
+    records = [replace(record, turns=((ANSWER,),) * 3)]
+    assert count_right_turns(records, profile) == right
+    assert count_right_turns_by_category(records, profile) == {"multi_turn_base": right, "all": right}
+    table = tabulate_right_turns(records, profile)
+    assert table
+    assert [row[3] for row in table.rows] == [str(right.right)] * 2
+
+
+@pytest.mark.parametrize(("profile", "counted"), [(Profile.OFFICIAL, True), (Profile.CORRECTED, False)])
+def test_only_conversations_that_the_profile_scored_have_a_row(profile: Profile, counted: bool) -> None:
+    record = make_record(Passed(), NotScored("timeout", "x"), category="multi_turn_base")
+    found = count_right_turns_by_category([replace(record, turns=((ANSWER,),))], profile)
+    assert found == (dict.fromkeys(("multi_turn_base", "all"), RightTurns(1, 1, 1)) if counted else {})
 
 
 def test_there_is_no_table_without_conversations() -> None:
