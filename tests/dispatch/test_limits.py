@@ -47,12 +47,14 @@ class FakeModel:
     notes: tuple[str, ...] = ("a note",)
     starts: list[float] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    requests: list[AskModel] = field(default_factory=list)
     in_flight: int = 0
     most: int = 0
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         self.starts.append(clock.read_clock())
         self.asked.append(entry.id)
+        self.requests.append(request)
         outcome = self.script.pop(0) if self.script else ANSWER
         self.in_flight += 1
         self.most = max(self.most, self.in_flight)
@@ -203,6 +205,24 @@ def test_calls_that_wait_to_be_repeated_are_told_of() -> None:
     )
 
 
+def test_the_first_call_that_goes_on_tells_how_long_all_wait() -> None:
+    model = LimitedModel(FakeModel([make_failure(retry_after_s=50), make_failure(retry_after_s=20)]))
+
+    async def main() -> str | None:
+        asking = asyncio.gather(*(ask_model(model, number) for number in range(2)))
+        await asyncio.sleep(0.01)
+        told = model.trouble
+        await asking
+        return told
+
+    told = running(main)
+    assert told is not None
+    # A tenth is added at most.
+    assert re.fullmatch(
+        r"2 calls wait to be repeated \(endpoint, 1 of 9 tries, next in (19|2[0-2]) s\)", told
+    )
+
+
 def test_one_call_that_waits_is_told_of_with_the_tries_of_the_most_unlucky() -> None:
     fake = FakeModel([make_failure(), make_failure(), make_failure()])
     model = LimitedModel(fake, Limits(retries=4))
@@ -252,6 +272,23 @@ def test_one_that_fails_while_others_work_says_nothing_of_the_endpoint() -> None
     assert fake.asked == [make_numbered_entry(number).id for number in (0, 1, 0, 2, 2)]
 
 
+def test_each_answer_is_a_sign_of_life() -> None:
+    """Also where there have been others before a call fails for good."""
+    fake = FakeModel([ANSWER, make_failure(), ANSWER, make_failure(), make_failure(), ANSWER])
+    model = LimitedModel(fake, Limits(retries=1))
+
+    async def main() -> Completion:
+        await ask_model(model, 0)
+        failing = asyncio.create_task(expect_failure(ask_model(model, 1)))
+        await asyncio.sleep(0.01)
+        await ask_model(model, 2)
+        await failing
+        return await ask_model(model, 3)
+
+    assert running(main) == ANSWER, "tried again after a failure"
+    assert fake.asked == [make_numbered_entry(number).id for number in (0, 1, 2, 1, 3, 3)]
+
+
 def test_a_refusal_is_a_sign_of_life() -> None:
     fake = FakeModel([make_failure(), make_failure(), make_lasting_failure("bad_request"), make_failure()])
     model = LimitedModel(fake, Limits(retries=1))
@@ -268,6 +305,12 @@ def test_waits_between_tries_grow() -> None:
     waits = [later - earlier for earlier, later in pairwise(fake.starts)]
     for attempt, wait in enumerate(waits):
         assert 0.25 * 2**attempt - 1e-6 <= wait <= 0.5 * 2**attempt + 1e-6
+
+
+def test_each_try_asks_the_same() -> None:
+    fake = FakeModel([make_failure()])
+    clock.run_coroutine(ask_model(LimitedModel(fake)))
+    assert fake.requests == [REQUEST, REQUEST]
 
 
 def test_nothing_was_tried_again_so_nothing_is_noted() -> None:
@@ -453,6 +496,20 @@ def test_an_endpoint_that_asks_for_years_ends_the_run_soon() -> None:
     assert causes == ["rate_limit"]
 
 
+def test_the_longest_pause_that_is_allowed_holds_all_calls() -> None:
+    fake = FakeModel([make_429(60)])
+
+    async def main() -> None:
+        model = LimitedModel(fake, Limits(max_pause_s=60))
+        first = asyncio.create_task(ask_model(model))
+        await asyncio.sleep(1)
+        await asyncio.gather(first, ask_model(model, 1))
+
+    running(main)
+    assert fake.starts[0] == 0
+    assert min(fake.starts[1:]) == 60
+
+
 def test_a_pause_may_be_allowed_to_be_longer() -> None:
     fake = FakeModel([make_429(300)])
     clock.run_coroutine(ask_model(LimitedModel(fake, Limits(max_pause_s=300))))
@@ -500,6 +557,20 @@ def test_calls_that_come_back_together_start_apart() -> None:
     first, second = fake.starts[:128], fake.starts[128:]
     assert first == pytest.approx([0.005 * place for place in range(128)])
     assert min(later - sooner for sooner, later in pairwise(second)) > 0.001
+
+
+def test_starts_stay_apart_after_a_single_fast_call() -> None:
+    """The mean over many calls counts, not the last one."""
+    fake = FakeModel(takes=[1, 0], pace_s=1)
+
+    async def main() -> None:
+        model = LimitedModel(fake, Limits(concurrency=10))
+        await ask_model(model)
+        await ask_model(model, 1)
+        await ask_many(model, 3)
+
+    running(main)
+    assert fake.starts[2:] == pytest.approx([fake.starts[2] + 0.005 * place for place in range(3)])
 
 
 @pytest.mark.parametrize("takes_s", [0.001, 0.02, 0.2, 5.0])
@@ -764,7 +835,13 @@ def test_a_first_call_that_is_cancelled_leaves_nobody_at_the_door() -> None:
         calls[0].cancel()
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
         assert calls[0].cancelled()
-        assert all(outcome == ANSWER or isinstance(outcome, NotScoredError) for outcome in outcomes[1:])
+        refusals = [outcome for outcome in outcomes[1:] if isinstance(outcome, NotScoredError)]
+        assert outcomes.count(ANSWER) + len(refusals) == 4
+        for refusal in refusals:
+            assert (refusal.cause, refusal.reason) == (
+                "timeout",
+                "the first call did not return before its time limit",
+            )
 
     fake = FakeModel(takes=[NEVER, 5], pace_s=1)
     model = LimitedModel(fake, preflight=True)
@@ -845,6 +922,18 @@ def test_after_three_incurable_failures_in_a_row_nothing_is_asked(cause: str) ->
     assert model.calls == 4
     told = f"stopped sending requests after 3 failures in a row ({cause}: it said {cause})"
     assert model.notes == ("a note", f"{told}; 4 entries were not asked")
+
+
+def test_an_entry_that_is_not_asked_has_the_reason_of_the_last_that_was() -> None:
+    fake = FakeModel([make_lasting_failure("quota") for _ in range(3)])
+    model = LimitedModel(fake)
+
+    async def main() -> NotScoredError:
+        await ask_many(model, 3)
+        return await expect_failure(ask_model(model, 3))
+
+    error = running(main)
+    assert (error.cause, error.reason, len(fake.asked)) == ("quota", "it said quota", 3)
 
 
 def test_an_answer_in_between_shows_that_it_was_about_the_entry() -> None:
