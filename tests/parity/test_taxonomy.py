@@ -26,23 +26,24 @@ SOON = {C.ACTED_TOO_SOON, C.ACTED_WITHOUT_FUNCTION}
 """Where the change is made in a turn that must stay empty, or moves a call into one."""
 EXPECTED = {
     "add_readonly": SOON,
-    "add_write": {C.EXTRA_CALL} | SOON,
+    "add_write": {C.EXTRA_CALL, C.UNRESOLVED_ERROR} | SOON,
     "call_in_empty_turn": {C.EXTRA_CALL} | SOON,
     "change_arg": {C.WRONG_ARGUMENT},
-    "drop_call": {C.MISSING_CALL, C.NEW_FUNCTION_UNUSED, C.NO_CALL},
+    "drop_call": {C.MISSING_CALL, C.NEW_FUNCTION_UNUSED, C.NO_CALL, C.UNRESOLVED_ERROR},
     "dup_call": {C.EXTRA_CALL},
     "dup_turn": {C.EXTRA_CALL},
     "early_call": {C.WRONG_TURN, C.EXTRA_CALL},
     "empty_turn": {C.NO_CALL},
-    "fail_then_retry": {C.EXTRA_CALL},
-    "late_call": {C.WRONG_TURN},
+    "fail_then_retry": {C.EXTRA_CALL, C.UNRESOLVED_ERROR},
+    "late_call": {C.WRONG_TURN, C.UNRESOLVED_ERROR},
     "respell": {C.UNKNOWN_FUNCTION},
     "retype_arg": {C.WRONG_ARGUMENT},
-    "swap_in_turn": {C.WRONG_ORDER, C.WRONG_TURN},
-    "swap_turns": {C.WRONG_TURN} | SOON,
+    "swap_in_turn": {C.WRONG_ORDER, C.WRONG_TURN, C.UNRESOLVED_ERROR},
+    "swap_turns": {C.WRONG_TURN, C.NO_CALL} | SOON,
 }
 """By the kind of change. ``early_call`` sometimes leaves the call where it was as well, ``swap_in_turn``
-sometimes swaps turns, ``fail_then_retry`` fails where the call that should do nothing does something, and
+sometimes swaps turns, a change sometimes makes a later call of the truth fail (an unresolved error, or no
+call where it stood), ``fail_then_retry`` fails where the call that should do nothing does something, and
 ``respell`` where a line break makes a text no call. ``combo`` is any two of them."""
 
 

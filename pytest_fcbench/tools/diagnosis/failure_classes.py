@@ -3,14 +3,17 @@
 The verdict says what was different after a turn (``matchers/state.py``); the class says which call caused it.
 The model's calls are compared with those of the ground truth, turn by turn. Two calls are the same where
 function and arguments are, positional ones under their names and those equal to a default left out, or where
-the same function changed nothing and returned the same. Each call is the same as one other at the most; what
-is left over is *missing* on the side of the truth and *extra* on the side of the model.
+the same function changed nothing and returned the same. A call that failed is never the same as one of the
+truth that did not. Each call is the same as one other at the most; what is left over is *missing* on the side
+of the truth and *extra* on the side of the model.
 
 The turns are looked at in this order: the turns just before the verdict's in which nothing could be called
 (the official verdict comes only after the next one), the verdict's own, then all earlier ones, which can
-have changed what is not compared (the current folder, for example). The first turn to which a class applies
-decides, and within it the first class in the order of ``FailureClass``; only numbers of another type
-(3 for 3.0) are looked at last. So every failure has exactly one class.
+have changed what is not compared (the current folder, for example). A verdict that no call was made is first
+looked for in an answer of its own turn that cannot be read. The first turn to which a class applies decides,
+and within it the first class in the order of ``FailureClass``; only numbers of another type (3 for 3.0) are
+looked at last. Where the states differ, calls that change nothing explain it only if no others do. So every
+failure has exactly one class.
 
 Single-turn answers have no taxonomy here: the code of their verdict names function, parameter and rule.
 """
@@ -18,14 +21,16 @@ Single-turn answers have no taxonomy here: the code of their verdict names funct
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_fcbench.codecs.decoders import python
-from pytest_fcbench.codecs.decoders.outcome import Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
+from pytest_fcbench.conversations.turns import MOST_STEPS
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.text import make_printable
@@ -42,6 +47,8 @@ class FailureClass(StrEnum):
     """A request did not fit into the model's context."""
     INFERENCE_ERROR = "inference_error"
     """The result is the error of a call to the model (old result files have such results)."""
+    OTHER_TURNS = "other_turns"
+    """The recorded result has another number of turns than the entry: it is of another version of it."""
     STEP_LIMIT = "step_limit"
     """The conversation was stopped at the limit of steps: the model kept calling functions in one turn."""
     ACTED_WITHOUT_FUNCTION = "acted_without_function"
@@ -51,19 +58,22 @@ class FailureClass(StrEnum):
     UNREADABLE_CALL = "unreadable_call"
     """A call of the truth is missing, and the turn ended with a call that cannot be read."""
     WRONG_TURN = "wrong_turn"
-    """A call of the truth was made in an earlier or a later turn."""
+    """A call of the truth was made in an earlier turn, or in a later one without an attempt in its own."""
     NO_CALL = "no_call"
     """No call was made in a turn that needs one."""
     REPEATED_ERROR = "repeated_error"
-    """A call that had failed was made again as it was, and a call of the truth is missing."""
+    """A call that had failed was made again as it was and failed in the same way, and a call of the truth is
+    missing."""
     WRONG_ARGUMENT = "wrong_argument"
     """The function of the truth was called with another argument."""
     NEW_FUNCTION_UNUSED = "new_function_unused"
     """A function that came with this turn is needed and was not called."""
     UNKNOWN_FUNCTION = "unknown_function"
-    """A call of the truth is missing, and one names no function that was offered, or is no call at all."""
+    """A call of the truth is missing, and one names no function that was offered, or is no call at all, and
+    was not made good by a later call of the turn."""
     UNRESOLVED_ERROR = "unresolved_error"
-    """A call of the truth is missing, and the model ended the turn after a call of its own that failed."""
+    """A call of the truth was made and failed, and was not made again with success; or one is missing, and
+    the model ended the turn after a call of its own that failed."""
     WRONG_FUNCTION = "wrong_function"
     """A call of the truth is missing, and another function was called to the same end: to change something
     where the truth changes something, to look where it only looks."""
@@ -103,19 +113,21 @@ def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fres
     if not isinstance(entry.expectation, Trajectory):
         raise TypeError(f"{entry.key} has no trajectory")
     fault = transcript.last.fault
+    if fault is Fault.OTHER_TURNS and len(transcript.turns[-1]) < MOST_STEPS:
+        return Divergence(FailureClass.OTHER_TURNS, len(transcript.turns))
     if fault is Fault.OTHER_TURNS:
         return Divergence(FailureClass.STEP_LIMIT, len(transcript.turns))
     if fault is not None:
         overflow = fault is Fault.OVERFLOW
         failure = FailureClass.CONTEXT_OVERFLOW if overflow else FailureClass.INFERENCE_ERROR
         return Divergence(failure, len(transcript.turns))
-    # Officially a turn that was stopped at the limit of steps is the last, so a missing turn shows it.
-    if len(transcript.turns) < len(entry.expectation.turns):
+    blamed, ended = verdict.details.get("turn"), len(transcript.turns)
+    # A turn that was stopped at the limit of steps is the last: a turn is missing, or its last step calls.
+    if ended < len(entry.expectation.turns) or (blamed == ended and transcript.turns[-1][-1].calls):
         calls = Counter(call for step in transcript.turns[-1] for call in step.calls)
         most_frequent = max(calls, key=calls.__getitem__, default=None)
         return Divergence(FailureClass.STEP_LIMIT, len(transcript.turns), found=most_frequent)
     turns = _compare_turns(entry, entry.expectation, transcript, fresh)
-    blamed = verdict.details.get("turn")
     order = list(range(1, len(turns) + 1))
     if isinstance(blamed, int) and blamed in order:
         start = blamed
@@ -123,10 +135,19 @@ def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fres
         while start > 1 and not turns[start - 2].truth:
             start -= 1
         order = order[start - 1 : blamed] + order[: start - 1]
+        # That nothing was called is then no consequence of what came before.
+        if verdict.code == _NOTHING_CALLED and turns[blamed - 1].is_unreadable:
+            order = [blamed, *order]
     for number in order:
-        if divergence := turns[number - 1].find_divergence(turns, is_blamed=number == blamed):
+        is_blamed = number == blamed
+        differs = is_blamed and verdict.code in _STATE_DIFFERS
+        if divergence := turns[number - 1].find_divergence(turns, is_blamed=is_blamed, in_state=differs):
             return divergence
     return Divergence(FailureClass.UNEXPLAINED)
+
+
+_NOTHING_CALLED = "multi_turn:empty_turn_model_response"
+_STATE_DIFFERS = ("multi_turn:instance_state_mismatch", "multi_turn:hidden_state_mismatch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +172,17 @@ class _CallMade:
     def is_equal(self, other: _CallMade) -> bool:
         """Tell whether function and arguments are the same (3 equals 3.0)."""
         return self.call == other.call
+
+    def is_made_by(self, other: _CallMade) -> bool:
+        """Tell whether a call is equal and did not fail, unless this one of the truth fails as well."""
+        return self.is_equal(other) and (self.has_failed or not other.has_failed)
+
+    def is_made_good_by(self, later: _CallMade) -> bool:
+        """Tell whether a later call is what this one, which names no function, should have been."""
+        name = re.match(r"\w+", self.text)
+        same_arguments = bool(later.call.arguments) and later.call.arguments == self.call.arguments
+        is_meant = same_arguments or (name is not None and name.group() == later.call.name)
+        return is_meant and not later.has_failed
 
     def has_same_effect(self, other: _CallMade) -> bool:
         """Tell whether the same function changed nothing and returned the same, whatever its arguments."""
@@ -189,26 +221,36 @@ class _Turn:
         paired = set(self.pairs.values())
         return [call for place, call in enumerate(self.made) if place not in paired]
 
-    def find_divergence(self, turns: Sequence[_Turn], *, is_blamed: bool) -> Divergence | None:
-        """Find what went wrong in this turn.
+    def find_divergence(
+        self, turns: Sequence[_Turn], *, is_blamed: bool, in_state: bool
+    ) -> Divergence | None:
+        """Find what went wrong in this turn; ``in_state`` says that its verdict is about the state.
 
         Where no call is expected, calls that changed nothing count only in the turn of the verdict.
         """
         others = [turn for turn in turns if turn is not self]
-        if self.missing:
+        missing = self.missing
+        if in_state:
+            # A look that is missing explains no state, unless nothing else does.
+            changes = [call for call in missing if call.is_change or self._list_attempts(call)]
+            offered = {doc.name for doc in self.offered}
+            if changes or any(call.is_change and call.call.name in offered for call in self.extra):
+                missing = changes
+        if missing:
             # There is always one, because the last class applies to every missing call.
-            return next(self._explain_missing_calls(others))
+            return next(self._explain_missing_calls(missing, turns))
         if self.truth:
             for call in self.extra:
                 if call.is_change:
                     is_elsewhere = any(call.is_equal(missed) for turn in others for missed in turn.missing)
                     failure = FailureClass.WRONG_TURN if is_elsewhere else FailureClass.EXTRA_CALL
                     return self._diverge(failure, None, call)
-            places = [self.pairs[place] for place in range(len(self.truth))]
-            for wanted, at, in_order in zip(self.truth, places, sorted(places), strict=True):
+            wanted_calls = [self.truth[place] for place in sorted(self.pairs)]
+            places = [self.pairs[place] for place in sorted(self.pairs)]
+            for wanted, at, in_order in zip(wanted_calls, places, sorted(places), strict=True):
                 if at != in_order:
                     return self._diverge(FailureClass.WRONG_ORDER, wanted, self.made[at])
-            for wanted, at in zip(self.truth, places, strict=True):
+            for wanted, at in zip(wanted_calls, places, strict=True):
                 # By repr, because 3 equals 3.0, but its result is another text, which official code compares.
                 if repr(wanted.call) != repr(self.made[at].call):
                     return self._blame_argument(wanted, self.made[at])
@@ -220,35 +262,57 @@ class _Turn:
         failure = FailureClass.ACTED_WITHOUT_FUNCTION if without else FailureClass.ACTED_TOO_SOON
         return self._diverge(failure, None, next(iter(changes or self.made), None))
 
-    def _explain_missing_calls(self, others: Sequence[_Turn]) -> Iterator[Divergence]:
+    def _list_attempts(self, wanted: _CallMade) -> list[_CallMade]:
+        """List the extra calls of a function that are not equal to another call of the truth."""
+        others = [call for call in self.truth if not call.is_equal(wanted)]
+        same_name = (call for call in self.extra if call.call.name == wanted.call.name)
+        return [call for call in same_name if not any(map(call.is_equal, others))]
+
+    def _explain_missing_calls(
+        self, missing: Sequence[_CallMade], turns: Sequence[_Turn]
+    ) -> Iterator[Divergence]:
         """Yield the classes that apply to calls that are missing, in the order of ``FailureClass``."""
-        missing, extra = self.missing, self.extra
-        first, elsewhere = missing[0], [made for turn in others for made in turn.extra]
-        new, offered = ({doc.name for doc in docs} for docs in (self.new, self.offered))
-        known = {call.call.name for call in self.truth}
+        first = missing[0]
+        earlier = [made for turn in turns[: self.number - 1] for made in turn.extra]
+        later = [made for turn in turns[self.number :] for made in turn.extra]
         if self.is_unreadable:
             yield self._diverge(FailureClass.UNREADABLE_CALL, first)
-        late = (call for call in missing if any(map(call.is_equal, elsewhere)))
-        yield from (self._diverge(FailureClass.WRONG_TURN, call) for call in late)
+        for call in missing:
+            elsewhere = earlier if self._list_attempts(call) else [*earlier, *later]
+            if any(map(call.is_made_by, elsewhere)):
+                yield self._diverge(FailureClass.WRONG_TURN, call)
         if not self.made:
             yield self._diverge(FailureClass.NO_CALL, first)
+        yield from self._blame_own_calls(missing)
+        yield self._diverge(FailureClass.MISSING_CALL, first)
+
+    def _blame_own_calls(self, missing: Sequence[_CallMade]) -> Iterator[Divergence]:
+        """Yield the classes in which a call of this turn stands where one is missing, in their order."""
+        extra, first = self.extra, missing[0]
+        new, offered = ({doc.name for doc in docs} for docs in (self.new, self.offered))
+        known = {call.call.name for call in self.truth}
         for place, call in enumerate(extra):
-            if call.has_failed and any(map(call.is_equal, extra[place + 1 :])):
+            again = (other for other in extra[place + 1 :] if other.result == call.result)
+            if call.has_failed and any(map(call.is_equal, again)):
                 yield self._diverge(FailureClass.REPEATED_ERROR, first, call)
+        failed = [(call, other) for call in missing for other in extra if call.is_equal(other)]
         for call in missing:
-            if alike := [other for other in extra if other.call.name == call.call.name]:
+            alike = self._list_attempts(call)
+            if alike and not any(map(call.is_equal, alike)):
                 yield self._blame_argument(call, max(alike, key=call.count_same_arguments))
-        unused = (call for call in missing if call.call.name in new)
+        unused = (call for call in missing if call.call.name in new and not self._list_attempts(call))
         yield from (self._diverge(FailureClass.NEW_FUNCTION_UNUSED, call) for call in unused)
-        unknown = (call for call in extra if call.call.name not in offered)
-        yield from (self._diverge(FailureClass.UNKNOWN_FUNCTION, first, call) for call in unknown)
+        for call in extra:
+            after = self.made[self.made.index(call) + 1 :]
+            if call.call.name not in offered and not any(map(call.is_made_good_by, after)):
+                yield self._diverge(FailureClass.UNKNOWN_FUNCTION, first, call)
+        yield from (self._diverge(FailureClass.UNRESOLVED_ERROR, call, other) for call, other in failed)
         if extra and extra[-1] is self.made[-1] and extra[-1].has_failed:
             yield self._diverge(FailureClass.UNRESOLVED_ERROR, first, extra[-1])
         for call in extra:
             has_same_end = call.is_change == first.is_change and not call.has_failed
             if has_same_end and call.call.name not in known:
                 yield self._diverge(FailureClass.WRONG_FUNCTION, first, call)
-        yield self._diverge(FailureClass.MISSING_CALL, first)
 
     def _blame_argument(self, expected: _CallMade, found: _CallMade) -> Divergence:
         wanted, given = expected.call.arguments, found.call.arguments
@@ -280,7 +344,8 @@ def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fres
         offer = Offer(list_offered_docs(entry, at), transcript.prompting.names)
         last = steps[-1]
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
-        is_unreadable = not last.calls and isinstance(reading, Unreadable)
+        # Calls that only the corrected reading sees were not carried out either.
+        is_unreadable = not last.calls and isinstance(reading, (Unreadable, Calls)) and reading != Calls(())
         pairs, new = _pair_calls(wanted, made), tuple(late.get(at, ()))
         turns.append(_Turn(at + 1, wanted, made, pairs, offer.functions, new, at + 1 in late, is_unreadable))
     return turns
@@ -325,7 +390,7 @@ def _pair_calls(truth: Sequence[_CallMade], made: Sequence[_CallMade]) -> dict[i
     """Pair the same calls: as many as possible in the same order, then those left in any."""
     pairs: dict[int, int] = {}
     # Equal calls first, so that a call with the same effect does not take the place of an equal one.
-    for is_same in (_CallMade.is_equal, _CallMade.has_same_effect):
+    for is_same in (_CallMade.is_made_by, _CallMade.has_same_effect):
         left = [place for place in range(len(truth)) if place not in pairs]
         free = [place for place in range(len(made)) if place not in pairs.values()]
         table = [[is_same(truth[one], made[other]) for other in free] for one in left]

@@ -48,6 +48,7 @@ def find_divergence(
 
 
 OLD, BAD = "mkdir(dir_name='old')", "mkdir(dir_name='a/b')"
+INTO = "cd(folder='new')"
 
 # Truth and calls by turn; class, turn, the truth's call, the model's, the parameter
 CLASSES: Mapping[str, tuple[Turns, Turns, tuple[object, ...]]] = {
@@ -102,7 +103,11 @@ CLASSES: Mapping[str, tuple[Turns, Turns, tuple[object, ...]]] = {
     "another function that changes": ([[MKDIR]], [[LS, TOUCH]], (C.WRONG_FUNCTION, 1, MKDIR, TOUCH, None)),
     "another function that looks": ([[CAT]], [[LS]], (C.WRONG_FUNCTION, 1, CAT, LS, None)),
     "only looked": ([[MKDIR]], [[LS]], (C.MISSING_CALL, 1, MKDIR, None, None)),
-    "changed, did not look": ([[TOUCH, LS]], [[TOUCH, MKDIR]], (C.MISSING_CALL, 1, LS, None, None)),
+    "changed another thing, did not look": (
+        [[TOUCH, LS]],
+        [[TOUCH, MKDIR]],
+        (C.EXTRA_CALL, 1, None, MKDIR, None),
+    ),
     "a call of the truth twice is no other": ([[LS, CAT]], [[LS, LS]], (C.MISSING_CALL, 1, CAT, None, None)),
     "one too many": ([[MKDIR]], [[LS, MKDIR, TOUCH]], (C.EXTRA_CALL, 1, None, TOUCH, None)),
     "another order": (
@@ -110,6 +115,47 @@ CLASSES: Mapping[str, tuple[Turns, Turns, tuple[object, ...]]] = {
         [[TOUCH, DOWN]],
         (C.WRONG_ORDER, 1, DOWN, DOWN, None),
     ),
+    "a call of the truth that failed was not made": (
+        [[MKDIR, INTO]],
+        [[INTO, MKDIR]],
+        (C.UNRESOLVED_ERROR, 1, INTO, INTO, None),
+    ),
+    "a call of the truth that failed and was made again": (
+        [[MKDIR, INTO]],
+        [[INTO, MKDIR, INTO, TOUCH]],
+        (C.EXTRA_CALL, 1, None, TOUCH, None),
+    ),
+    "failed again for another reason": (
+        [[TOUCH]],
+        [["cat(file_name='new')", MKDIR, "cat(file_name='new')"]],
+        (C.UNRESOLVED_ERROR, 1, TOUCH, "cat(file_name='new')", None),
+    ),
+    "a misspelt function made good": (
+        [[MKDIR]],
+        [["touch<|x|>(file_name='a.txt')", "touch(file_name='a.txt')"]],
+        (C.WRONG_FUNCTION, 1, MKDIR, "touch(file_name='a.txt')", None),
+    ),
+    "an unknown function made good": (
+        [[MKDIR]],
+        [["make(file_name='a.txt')", "touch(file_name='a.txt')"]],
+        (C.WRONG_FUNCTION, 1, MKDIR, "touch(file_name='a.txt')", None),
+    ),
+    "an unknown function, then something else": (
+        [[MKDIR]],
+        [["make(file_name='a.txt')", "touch(file_name='b.txt')"]],
+        (C.UNKNOWN_FUNCTION, 1, MKDIR, "make(file_name='a.txt')", None),
+    ),
+    "wrong in its turn, right too late": (
+        [[MKDIR], [LS]],
+        [[OLD], [MKDIR, LS]],
+        (C.WRONG_ARGUMENT, 1, MKDIR, OLD, "dir_name"),
+    ),
+    "a look too late explains no state": (
+        [[CAT, MKDIR], [PWD]],
+        [[OLD], [CAT, PWD]],
+        (C.WRONG_ARGUMENT, 1, MKDIR, OLD, "dir_name"),
+    ),
+    "a look too late": ([[CAT, MKDIR], [PWD]], [[MKDIR], [CAT, PWD]], (C.WRONG_TURN, 1, CAT, None, None)),
     "before anything could be called": (
         [[], [LS]],
         [[TOUCH], [LS]],
@@ -192,6 +238,33 @@ def test_a_call_that_cannot_be_read_has_a_class_of_its_own(profile: Profile) -> 
 def test_an_unreadable_call_where_nothing_can_be_called() -> None:
     talk = transcript_of([make_step(said="[mkdir(dir_name='n")], [make_step([LS]), make_step()])
     assert find_divergence([[], [LS]], talk, Profile.CORRECTED).failure is C.ACTED_TOO_SOON
+
+
+@pytest.mark.parametrize(
+    ("said", "failure"), [("[ls(a=True", C.UNREADABLE_CALL), ("I have done that.", C.ACTED_TOO_SOON)]
+)
+def test_no_call_is_blamed_on_an_unreadable_answer_before_an_earlier_turn(
+    said: str, failure: FailureClass
+) -> None:
+    talk = transcript_of([make_step([TOUCH]), make_step()], [make_step(said=said)])
+    assert find_divergence([[], [LS]], talk).failure is failure
+
+
+@pytest.mark.parametrize(
+    ("last", "failure"), [(make_step([LS]), C.STEP_LIMIT), (make_step(said="Done."), C.EXTRA_CALL)]
+)
+def test_a_last_turn_that_ends_with_a_call_was_stopped(last: Step, failure: FailureClass) -> None:
+    talk = transcript_of([make_step([MKDIR]), make_step([TOUCH]), last])
+    assert find_divergence([[MKDIR]], talk).failure is failure
+
+
+@pytest.mark.parametrize(("steps", "failure"), [(19, C.OTHER_TURNS), (20, C.STEP_LIMIT)])
+def test_a_result_with_other_turns_was_stopped_or_is_of_another_version(
+    steps: int, failure: FailureClass
+) -> None:
+    end = Step(Completion("", fault=Fault.OTHER_TURNS))
+    talk = transcript_of([*[make_step([LS])] * (steps - 1), end])
+    assert find_divergence([[LS], [LS]], talk) == Divergence(failure, 1)
 
 
 def test_a_conversation_without_an_end_names_the_call_that_was_repeated() -> None:
