@@ -136,11 +136,11 @@ def _pair_answer(
     # A model that repeats itself can write thousands of calls, which nobody compares one by one.
     if not isinstance(reading, Calls) or not 0 < len(reading.calls) <= _MOST_CALLS:
         return ()
-    comparison = _Comparison(entry, prompting.names, profile)
+    comparison = CallComparison(entry, prompting.names, profile)
     return tuple(comparison.pair_calls(entry.expectation.calls, reading.calls))
 
 
-class _Comparison:
+class CallComparison:
     """The comparison of single calls by the rules of a profile."""
 
     def __init__(self, entry: Entry, names: Names, profile: Profile) -> None:
@@ -150,16 +150,8 @@ class _Comparison:
         self._names = names if self._official else Names.DOTTED
 
     def pair_calls(self, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterable[CallPair]:
-        """Pair those that fit, then the most alike of the same function, then what is left, in order."""
-        ranked = sorted(
-            (self._count_differences(wanted, call), place, at)
-            for place, wanted in enumerate(expected)
-            for at, call in enumerate(calls)
-        )
-        partner: dict[int, int] = {}
-        for _, place, at in ranked:
-            if place not in partner and at not in partner.values():
-                partner[place] = at
+        """Pair expected calls with those that were made, and mark what is wrong."""
+        partner = self.find_partners(expected, calls)
         for place, wanted in enumerate(expected):
             made = calls[partner[place]] if place in partner else None
             name, shown = made.name if made else None, self._names.show_name(wanted.name)
@@ -173,13 +165,28 @@ class _Comparison:
             if at not in partner.values():
                 yield CallPair(call.name, None, True, _pair_arguments(call.arguments, {}, ()))
 
+    def find_partners(self, expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> dict[int, int]:
+        """Pair those that fit, then the most alike of the same function, then what is left, in order."""
+        ranked = sorted(
+            (self._count_differences(wanted, call), place, at)
+            for place, wanted in enumerate(expected)
+            for at, call in enumerate(calls)
+        )
+        partner: dict[int, int] = {}
+        for _, place, at in ranked:
+            if place not in partner and at not in partner.values():
+                partner[place] = at
+        return partner
+
+    def match_call(self, wanted: ExpectedCall, call: Call) -> Passed | Failed:
+        """Compare a call with an expected one by the rules of the profile."""
+        if self._official:
+            return official.match_call(self._entry, wanted, call, self._names)
+        return corrected.match_call(self._entry, wanted, call)
+
     def _count_differences(self, wanted: ExpectedCall, call: Call) -> float:
         """Count the wrong arguments of a call: -1 where it fits, infinity where it calls another function."""
-        if self._official:
-            verdict = official.match_call(self._entry, wanted, call, self._names)
-        else:
-            verdict = corrected.match_call(self._entry, wanted, call)
-        if isinstance(verdict, Passed):
+        if isinstance(self.match_call(wanted, call), Passed):
             return -1
         if call.name != self._names.show_name(wanted.name):
             return math.inf

@@ -17,6 +17,7 @@ from pytest_fcbench.cli.run_options import declare_run_options, load_settings, r
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD_OR_LATEST, find_latest_scorecard, find_scorecard
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, NotScored, Profile
 from pytest_fcbench.run.output_files import write_file
@@ -26,11 +27,12 @@ from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
+from pytest_fcbench.tools.diagnosis.answer_classes import AnswerClass, classify_answer
 from pytest_fcbench.tools.diagnosis.document import DiagnosedFailure, build_document, read_labels
-from pytest_fcbench.tools.diagnosis.failure_classes import FailureClass, classify_failure
-from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause, build_question
+from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass, classify_failure
+from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, Misunderstanding, RootCause, build_question
 
-HELP = "explain why the multi-turn conversations of a scorecard failed"
+HELP = "explain why the conversations and answers of a scorecard failed"
 PAGE = "after-a-run"
 EXAMPLES = (
     "fcbench diagnose",
@@ -70,27 +72,24 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 
 def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
-    """Yield the findings about the failed conversations of a scorecard, and write them to ``--to``."""
+    """Yield the findings about the failures of a scorecard, and write them to ``--to``."""
     card = scorecard_files.load_scorecard(chosen.scorecard or find_latest_scorecard())
     judge = load_judge_settings(chosen)
     # Only options are read here, so the suite that is always there will do.
     settings = load_settings(chosen, core.NAME)
     profile = settings.profile if chosen.profile else card.facts.profile
     wanted = {category.name for category in settings.categories} if chosen.category else set(CATEGORIES)
-    held = [r for r in card.records if r.category in wanted and _is_conversation(r)]
-    failed = [record for record in held if isinstance(record.verdict(profile), Failed)]
-    yield (
-        f"{card.path}: {card.facts.model}, {profile} profile: "
-        f"{len(failed)} of {len(held)} multi-turn conversations failed"
-    )
-    others = Counter(
-        "single-turn" if CATEGORIES[r.category].single_turn else r.group
-        for r in card.records
-        if r.category in CATEGORIES and not _is_conversation(r) and isinstance(r.verdict(profile), Failed)
-    )
-    for kind, number in others.items():
-        yield f"{kind} failures, not diagnosed because the verdict already says what is wrong: {number}"
-    failed = failed[: chosen.limit]
+    asked = [record for record in card.records if record.category in wanted & CATEGORIES.keys()]
+    failures = [record for record in asked if isinstance(record.verdict(profile), Failed)]
+    numbers, numbers_failed = (Counter(map(_name_kind, records)) for records in (asked, failures))
+    shares = [f"{numbers_failed[kind]} of {numbers[kind]} {kind} failed" for kind in _KINDS if numbers[kind]]
+    found_none = "no multi-turn conversation and no single-turn answer"
+    yield f"{card.path}: {card.facts.model}, {profile} profile: {', '.join(shares) or found_none}"
+    for kind, number in numbers_failed.items():
+        if kind not in _KINDS:
+            yield f"{kind} failures, not diagnosed because the verdict already says what is wrong: {number}"
+    # Conversations first: one of them says more than an answer.
+    failed = [record for kind in _KINDS for record in failures if _name_kind(record) == kind][: chosen.limit]
     if not failed:
         return
     notes: Sequence[str] = ()
@@ -102,9 +101,13 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
             questions = [
                 build_question(entry, transcript, finding.verdict, session.environments(entry))
                 for entry, transcript, finding in replayed
+                if not entry.category.single_turn
             ]
-            diagnoses, notes = ask_judge(judge, questions)
-            found = [replace(f, diagnosis=diagnosis) for f, diagnosis in zip(found, diagnoses, strict=True)]
+            # Conversations come first, and only these have a root cause.
+            diagnoses, notes = ask_judge(judge, questions) if questions else ((), ())
+            asked_about, others = found[: len(questions)], found[len(questions) :]
+            found = [replace(f, diagnosis=each) for f, each in zip(asked_about, diagnoses, strict=True)]
+            found += others
     yield from _render_findings(found, settings.failures, with_causes=judge is not None)
     yield from notes
     if chosen.to is not None:
@@ -114,14 +117,21 @@ def _diagnose(chosen: argparse.Namespace) -> Iterator[str]:
         yield f"written to {chosen.to}"
 
 
-def _is_conversation(record: Record) -> bool:
-    return record.category in CATEGORIES and CATEGORIES[record.category].group is Group.MULTI_TURN
+_KINDS = (_CONVERSATIONS, _ANSWERS) = "multi-turn conversations", "single-turn answers"
+
+
+def _name_kind(record: Record) -> str:
+    """Name the kind of failure that a record can have: one that is diagnosed, or its group."""
+    category = CATEGORIES[record.category]
+    if category.group is Group.MULTI_TURN:
+        return _CONVERSATIONS
+    return _ANSWERS if category.single_turn else category.group
 
 
 def _classify_failures(
     card: Scorecard, session: Session, records: Sequence[Record], profile: Profile
 ) -> Iterator[tuple[Entry, Transcript, DiagnosedFailure]]:
-    """Replay conversations with the recorded answers, and classify how each failed.
+    """Replay entries with the recorded answers, and classify how each failed.
 
     Raises ``UsageError`` if one cannot be replayed.
     """
@@ -143,42 +153,64 @@ def _classify_failures(
             ) from None
         verdict = record.verdict(profile)
         assert isinstance(verdict, Failed)
-        divergence = classify_failure(entry, transcript, verdict, session.environments)
+        if entry.category.single_turn:
+            failure, parameter = classify_answer(entry, transcript, verdict, profile)
+            divergence = Divergence(failure, parameter=parameter)
+        else:
+            divergence = classify_failure(entry, transcript, verdict, session.environments)
         yield entry, transcript, DiagnosedFailure(record.item_id, record.category, verdict, divergence)
 
 
 def _render_findings(found: Sequence[DiagnosedFailure], most: int, *, with_causes: bool) -> Iterator[str]:
     """Render the first ``most`` findings, and the counts of classes and root causes in all of them."""
     for finding in found[:most]:
-        yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {finding.divergence}"
+        # Of a single answer the reason of the verdict already says all.
+        where = finding.verdict.reason if finding.divergence.turn is None else finding.divergence
+        yield f"  {finding.item_id:<32}  {finding.divergence.failure:<22}  {make_printable(str(where)):.320}"
         match finding.diagnosis:
-            case Diagnosis(cause=cause, turn=turn, explanation=explanation):
-                yield f"    {cause}, turn {turn}: {' '.join(explanation.split())}"
+            case Diagnosis(cause=cause, misunderstood=subject, turn=turn, explanation=explanation):
+                yield f"    {cause}, {subject}, turn {turn}: {' '.join(explanation.split())}"
             case NotScored(cause=why, reason=reason):
                 yield f"    {_NOT_DIAGNOSED}: {why}: {reason}"
     if len(found) > most:
         yield f"and {len(found) - most} more; --to=FILE writes all, --failures=N shows N here"
-    yield ""
-    classes = [(f.divergence.failure, f.category) for f in found]
-    yield from _render_counts("class", list(FailureClass), classes)
-    if with_causes:
-        causes = [
-            (f.diagnosis.cause if isinstance(f.diagnosis, Diagnosis) else _NOT_DIAGNOSED, f.category)
-            for f in found
-        ]
+    conversations = [f for f in found if not CATEGORIES[f.category].single_turn]
+    answers = [f for f in found if CATEGORIES[f.category].single_turn]
+    for kind, members in (FailureClass, conversations), (AnswerClass, answers):
+        if members:
+            yield ""
+            yield from _render_counts(
+                "class", list(kind), [(f.divergence.failure, _name_column(f)) for f in members]
+            )
+    if with_causes and conversations:
+        judged = [f.diagnosis if isinstance(f.diagnosis, Diagnosis) else None for f in conversations]
+        columns = [_name_column(finding) for finding in conversations]
+        causes = [each.cause if each else _NOT_DIAGNOSED for each in judged]
         yield ""
-        yield from _render_counts("root cause", [*RootCause, _NOT_DIAGNOSED], causes)
+        yield from _render_counts(
+            "root cause", [*RootCause, _NOT_DIAGNOSED], list(zip(causes, columns, strict=True))
+        )
+        subjects = [each.misunderstood if each else _NOT_DIAGNOSED for each in judged]
+        yield ""
+        yield from _render_counts(
+            "misunderstood", [*Misunderstanding, _NOT_DIAGNOSED], list(zip(subjects, columns, strict=True))
+        )
+
+
+def _name_column(finding: DiagnosedFailure) -> str:
+    """Name the column of a failure: the category of a conversation, the group of an answer."""
+    category = CATEGORIES[finding.category]
+    return category.group if category.single_turn else category.name.removeprefix("multi_turn_")
 
 
 def _render_counts(head: str, rows: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Render the counts of classes by category, classes in the order given, without zero rows."""
+    """Render the counts of classes by column, classes in the order given, without zero rows."""
     counts = Counter(pairs)
-    columns = [name for name in CATEGORIES if any(category == name for _, category in pairs)]
-    heads = [column.removeprefix("multi_turn_") for column in columns]
+    columns = list(dict.fromkeys(column for _, column in pairs))
     cells = {row: [counts[row, column] for column in columns] for row in rows}
     cells = {row: numbers for row, numbers in cells.items() if any(numbers)}
     cells["all"] = [sum(column) for column in zip(*cells.values(), strict=True)]
-    yield f"{head:<24}{''.join(f'{name:>14}' for name in heads)}{'all':>8}"
+    yield f"{head:<24}{''.join(f'{name:>14}' for name in columns)}{'all':>8}"
     for row, numbers in cells.items():
         yield f"{row:<24}{''.join(f'{number:>14}' for number in numbers)}{sum(numbers):>8}"
 

@@ -2,7 +2,8 @@
 
     {"schema": "fcbench-diagnosis/1", "model": "gpt-4o", "profile": "official", "judge": "openai/x",
      "entries": [{"entry": "core:multi_turn_base_0", ...,
-                  "root_cause": {"class": "current_state", "turn": 2, "explanation": "..."}}, ...]}
+                  "root_cause": {"class": "current_state", "misunderstood": "environment_state",
+                                 "turn": 2, "explanation": "..."}}, ...]}
 
 In a file with a person's labels each entry needs only its name and the class.
 """
@@ -24,7 +25,7 @@ SCHEMA = "fcbench-diagnosis/1"
 
 @dataclass(frozen=True, slots=True)
 class DiagnosedFailure:
-    """A failed conversation. ``diagnosis`` is None where no judge was asked."""
+    """A failed conversation or answer. ``diagnosis`` is None where no judge was asked."""
 
     item_id: str
     category: str
@@ -49,8 +50,13 @@ def build_document(
             "divergence": divergence,
         }
         match finding.diagnosis:
-            case Diagnosis(cause=cause, turn=turn, explanation=explanation):
-                entry["root_cause"] = {"class": cause.value, "turn": turn, "explanation": explanation}
+            case Diagnosis(cause=cause, misunderstood=subject, turn=turn, explanation=explanation):
+                entry["root_cause"] = {
+                    "class": cause.value,
+                    "misunderstood": subject.value,
+                    "turn": turn,
+                    "explanation": explanation,
+                }
             case NotScored(cause=why, reason=reason):
                 entry["not_diagnosed"] = {"cause": str(why), "reason": reason}
         entries.append(entry)

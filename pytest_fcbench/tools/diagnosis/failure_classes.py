@@ -15,7 +15,7 @@ and within it the first class in the order of ``FailureClass``; only numbers of 
 looked at last. Where the states differ, calls that change nothing explain it only if no others do. So every
 failure has exactly one class.
 
-Single-turn answers have no taxonomy here: the code of their verdict names function, parameter and rule.
+The classes of single-turn answers are in ``answer_classes``.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ class FailureClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first departure of a failed conversation from the ground truth: turn (from 1), calls, parameter."""
+    """The class of a failure and its place: turn (from 1), calls, parameter. A single answer has no turn."""
 
-    failure: FailureClass
+    failure: StrEnum
     turn: int | None = None
     expected: str | None = None
     """The call of the ground truth."""

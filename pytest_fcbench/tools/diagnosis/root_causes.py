@@ -2,7 +2,9 @@
 
 The classes are those of BFCL's error analysis of multi-turn conversations (blog "BFCL V3: Multi-Turn &
 Multi-Step Function Calling", 2024, section on results and errors; the leaderboard's paper is Patil et al.,
-ICML 2025), and one for all other causes. Their wording to the judge is ours.
+ICML 2025), and one for all other causes. Beside the class the judge names what was misunderstood: the three
+causes of the paper's own error analysis, which divide the same failures in another way, or none of them.
+Their wording to the judge is ours.
 """
 
 from __future__ import annotations
@@ -34,11 +36,25 @@ class RootCause(StrEnum):
     """None of these, or it cannot be told."""
 
 
+class Misunderstanding(StrEnum):
+    """The thing that the model misunderstood, in the judge's opinion."""
+
+    ENVIRONMENT_STATE = "environment_state"
+    """The state of the environment: what is there, what calls have changed, where the model is in it."""
+    USER_REQUEST = "user_request"
+    """The user's request: what is asked for, with which values, and whether it can be served yet."""
+    FUNCTION_DOCUMENTATION = "function_documentation"
+    """The functions' documentation: what each does, what it needs first, what its parameters take."""
+    NOTHING = "nothing"
+    """None of these: a slip in writing, an answer that cannot be read, or it cannot be told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """A judge's answer. ``turn`` counts from 1."""
 
     cause: RootCause
+    misunderstood: Misunderstanding
     turn: int
     explanation: str
 
@@ -67,15 +83,19 @@ def build_question(
             break
 
     def read(reply: Mapping[str, object]) -> Diagnosis:
-        cause, turn, explanation = read_members(reply, "class", "turn", "explanation")
+        cause, subject, turn, explanation = read_members(
+            reply, "class", "misunderstood", "turn", "explanation"
+        )
         if cause not in list(RootCause):
             raise Unfit(f"must have as class one of: {', '.join(RootCause)}")
+        if subject not in list(Misunderstanding):
+            raise Unfit(f"must have as misunderstood one of: {', '.join(Misunderstanding)}")
         # ``true`` would pass as turn 1.
         if isinstance(turn, bool) or not isinstance(turn, int) or not 1 <= turn <= len(entry.turns):
             raise Unfit(f"must have as turn a whole number from 1 to {len(entry.turns)}")
         if not isinstance(explanation, str) or not explanation.strip():
             raise Unfit("must have as explanation a text")
-        return Diagnosis(RootCause(str(cause)), turn, explanation.strip())
+        return Diagnosis(RootCause(str(cause)), Misunderstanding(str(subject)), turn, explanation.strip())
 
     return Question(entry, TASK, shown, read)
 
