@@ -109,24 +109,35 @@ def test_what_is_no_conversation_in_turns_is_counted(
 ) -> None:
     write_card([*records_of_failures, *hold_conversations("scripted:script.json", "hotels", (0, 1))])
     lines = run_diagnose(CARD).splitlines()
-    assert lines[0].endswith("5 of 6 multi-turn conversations failed")
-    assert re.fullmatch(r"single-turn failures, not diagnosed .*: 1", lines[1])
-    assert re.fullmatch(r"complex failures, not diagnosed .*: 2", lines[2])
+    assert lines[0].endswith("5 of 6 multi-turn conversations failed, 1 of 1 single-turn answers failed")
+    assert re.fullmatch(r"complex failures, not diagnosed .*: 2", lines[1])
 
 
 def test_each_failure_has_a_class_and_a_place(run_diagnose: RunDiagnose) -> None:
     lines = run_diagnose(CARD).splitlines()
-    assert lines[0] == f"{CARD}: under-test, official profile: 5 of 6 multi-turn conversations failed"
-    assert re.fullmatch(r"single-turn failures, not diagnosed .*: 1", lines[1])
-    assert lines[2].startswith("  core:multi_turn_base_0")
-    assert " no_call " in lines[2]
-    assert " turn 1: expected " in lines[2]
-    table = lines[lines.index("") + 1 :]
-    assert table[0].split() == ["class", "base", "miss_func", "miss_param", "all"]
-    assert [line.split() for line in table[1:]] == [
+    assert lines[0] == (
+        f"{CARD}: under-test, official profile: 5 of 6 multi-turn conversations failed, "
+        "1 of 1 single-turn answers failed"
+    )
+    assert lines[1].startswith("  core:multi_turn_base_0")
+    assert " no_call " in lines[1]
+    assert " turn 1: expected " in lines[1]
+    assert lines[6].split(maxsplit=2)[:2] == ["core:multiple_0", "no_call"]
+    tables = lines[lines.index("") + 1 :]
+    assert [line.split() for line in tables] == [
+        ["class", "base", "miss_func", "miss_param", "all"],
         ["no_call", "3", "1", "1", "5"],
         ["all", "3", "1", "1", "5"],
+        [],
+        ["class", "non_live", "all"],
+        ["no_call", "1", "1"],
+        ["all", "1", "1"],
     ]
+
+
+def test_a_right_single_answer_has_no_class(run_diagnose: RunDiagnose) -> None:
+    write_card(hold_conversations("oracle", "multiple", (0, 1)))
+    assert run_diagnose(CARD).splitlines()[0].endswith("official profile: 0 of 2 single-turn answers failed")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +147,8 @@ def test_each_failure_has_a_class_and_a_place(run_diagnose: RunDiagnose) -> None
         (["--category=multi_turn_base", "--category=multi_turn_miss_func"], 4),
         (["--category=multi_turn"], 5),
         (["--limit=2"], 2),
-        (["--profile=corrected"], 5),
+        (["--profile=corrected"], 6),
+        (["--category=multiple"], 1),
     ],
 )
 def test_options_select_what_is_looked_at(
@@ -153,13 +165,13 @@ def test_options_select_what_is_looked_at(
 def test_a_long_list_is_cut_but_not_in_the_file(run_diagnose: RunDiagnose) -> None:
     text = run_diagnose(CARD, "--failures=1", "--to=d.json")
     assert text.count("  core:") == 1
-    assert "and 4 more; --to=FILE writes all, --failures=N shows N here" in text
-    assert len(json.loads(Path("d.json").read_text())["entries"]) == 5
+    assert "and 5 more; --to=FILE writes all, --failures=N shows N here" in text
+    assert len(json.loads(Path("d.json").read_text())["entries"]) == 6
 
 
 def test_where_nothing_failed_that_is_said(run_diagnose: RunDiagnose) -> None:
     text = run_diagnose(CARD, "--category=multi_turn_long_context")
-    assert "0 of 0 multi-turn conversations failed" in text
+    assert "no multi-turn conversation and no single-turn answer" in text
 
 
 def test_each_trial_is_a_failure_of_its_own(run_diagnose: RunDiagnose) -> None:
@@ -172,7 +184,7 @@ def test_each_trial_is_a_failure_of_its_own(run_diagnose: RunDiagnose) -> None:
     )
     Path("judge.json").write_text(json.dumps({"answers": {}, "default": write_reply("other")}))
     text = run_diagnose(CARD, "--judge=scripted:judge.json")
-    assert text.count("    other, turn 1: ") == 2
+    assert text.count("    other, user_request, turn 1: ") == 2
     assert "  core:multi_turn_base_0-t1 " in text
     assert "  core:multi_turn_base_0-t2 " in text
 
@@ -193,7 +205,8 @@ def read_material(asked: Body) -> Any:
 def write_reply(
     cause: str = "current_state", turn: int = 1, explanation: str = "It said nothing useful."
 ) -> str:
-    return json.dumps({"class": cause, "turn": turn, "explanation": explanation})
+    values = {"class": cause, "misunderstood": "user_request", "turn": turn, "explanation": explanation}
+    return json.dumps(values)
 
 
 def judge_well(asked: Body) -> Reply:
@@ -220,6 +233,7 @@ def read_causes() -> Mapping[str, object]:
     return {
         row["entry"]: row["root_cause"]["class"] if "root_cause" in row else row["not_diagnosed"]["cause"]
         for row in told["entries"]
+        if row["category"] != "multiple"  # only conversations have a root cause
     }
 
 
@@ -248,9 +262,10 @@ def test_a_good_judge_gives_each_failure_a_cause(
     assert list(read_causes()) == list(ENTRIES)
     assert set(read_causes().values()) == {"implicit_action"}  # control characters are escaped in JSON
     assert len(endpoint.requests) == 5
-    assert "    implicit_action, turn 1: It said nothing useful." in text.splitlines()
-    table = text[text.index("root cause ") :].splitlines()
-    assert table[1].split() == ["implicit_action", "3", "1", "1", "5"]
+    assert "    implicit_action, user_request, turn 1: It said nothing useful." in text.splitlines()
+    for head, name in ("root cause ", "implicit_action"), ("misunderstood ", "user_request"):
+        table = text[text.index(head) :].splitlines()
+        assert table[1].split() == [name, "3", "1", "1", "5"]
     assert "judge openai/judge: calls 5" in text
     shown = read_material(endpoint.requests[0])
     assert [turn["turn"] for turn in shown["turns"]] == list(range(1, len(shown["turns"]) + 1))

@@ -17,12 +17,15 @@ from pytest_fcbench.tools.diagnosis.document import (
     read_labels,
 )
 from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass
-from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, RootCause
+from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, Misunderstanding, RootCause
 
 FAILED = Failed("multi_turn:x", "turn 1: no")
 AT = Divergence(FailureClass.WRONG_ARGUMENT, 1, "f(a=1)", "f(a=2)", "a")
 FINDINGS = [
-    DiagnosedFailure("core:a", "multi_turn_base", FAILED, AT, Diagnosis(RootCause.OTHER, 1, "So.")),
+    DiagnosedFailure(
+        *("core:a", "multi_turn_base", FAILED, AT),
+        Diagnosis(RootCause.OTHER, Misunderstanding.USER_REQUEST, 1, "So."),
+    ),
     DiagnosedFailure("core:b", "multi_turn_base", FAILED, AT, NotScored("timeout", "no answer")),
     DiagnosedFailure("core:c-t2", "multi_turn_base", FAILED, Divergence(FailureClass.UNEXPLAINED)),
 ]
@@ -50,7 +53,7 @@ def test_what_is_written_of_a_finding() -> None:
         "reason": "turn 1: no",
         "class": "wrong_argument",
         "divergence": {"turn": 1, "expected": "f(a=1)", "found": "f(a=2)", "parameter": "a"},
-        "root_cause": {"class": "other", "turn": 1, "explanation": "So."},
+        "root_cause": {"class": "other", "misunderstood": "user_request", "turn": 1, "explanation": "So."},
     }
     assert entries[1]["not_diagnosed"] == {"cause": "timeout", "reason": "no answer"}
     assert "root_cause" not in entries[1]

@@ -10,7 +10,14 @@ import pytest
 from pytest_fcbench.domain.transcript import Completion, Step, ToolCall, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
-from pytest_fcbench.tools.diagnosis.root_causes import LONGEST, TASK, Diagnosis, RootCause, build_question
+from pytest_fcbench.tools.diagnosis.root_causes import (
+    LONGEST,
+    TASK,
+    Diagnosis,
+    Misunderstanding,
+    RootCause,
+    build_question,
+)
 from tests.matchers.test_state import LS, MKDIR, TOUCH, entry_of, make_step, open_entry, transcript_of
 
 FAILED = Failed("code", "turn 2: 'new' is missing", {"turn": 2})
@@ -72,11 +79,18 @@ def test_a_long_conversation_is_cut() -> None:
     assert small["turns"][0]["what the model did"] == [{"answer": "c" * 600 + "… (300 more characters)"}]
 
 
-GOOD: dict[str, object] = {"class": "current_state", "turn": 2, "explanation": " It did not look. "}
+GOOD: dict[str, object] = {
+    "class": "current_state",
+    "misunderstood": "environment_state",
+    "turn": 2,
+    "explanation": " It did not look. ",
+}
 
 
 def test_an_answer_is_read_as_a_diagnosis() -> None:
-    assert ask_about(TALK).read(GOOD) == Diagnosis(RootCause.CURRENT_STATE, 2, "It did not look.")
+    assert ask_about(TALK).read(GOOD) == Diagnosis(
+        RootCause.CURRENT_STATE, Misunderstanding.ENVIRONMENT_STATE, 2, "It did not look."
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,6 +102,12 @@ def test_an_answer_is_read_as_a_diagnosis() -> None:
         ),
         ({"class": ["other"]}, "must have as class"),
         ({"class": None}, "must have as class"),
+        (
+            {"misunderstood": "current_state"},
+            "must have as misunderstood one of: environment_state, user_request, function_documentation, "
+            "nothing",
+        ),
+        ({"misunderstood": None}, "must have as misunderstood"),
         ({"turn": 0}, "must have as turn a whole number from 1 to 3"),
         ({"turn": 4}, "must have as turn"),
         ({"turn": "2"}, "must have as turn"),
@@ -95,7 +115,7 @@ def test_an_answer_is_read_as_a_diagnosis() -> None:
         ({"turn": 2.0}, "must have as turn"),
         ({"explanation": " "}, "must have as explanation a text"),
         ({"explanation": None}, "must have as explanation"),
-        ({"confidence": 1}, "must have the keys class, turn, explanation and no others"),
+        ({"confidence": 1}, "must have the keys class, misunderstood, turn, explanation and no others"),
     ],
 )
 def test_an_answer_that_is_not_as_demanded_is_refused(change: dict[str, object], says: str) -> None:
