@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def test_every_change_that_fails_has_the_class_of_its_kind(bfcl: Suite, profile:
     assert EXPECTED.keys() - {"add_readonly"} <= failures.keys()
 
 
-def _classify_file(path: Path, suite: Suite, profile: Profile) -> list[tuple[str, tuple[str, C]]]:
+def _classify_file(path: Path, suite: Suite, profile: Profile) -> list[tuple[str, tuple[str, StrEnum]]]:
     entries = load_entries(suite, path)
     fresh = partial(open_environments, world=suite.world)
     found = []

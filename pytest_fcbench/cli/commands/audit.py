@@ -41,7 +41,7 @@ from pytest_fcbench.tools.audit import checks, distributions, report, review
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Severity
-from pytest_fcbench.tools.audit.report import Audit
+from pytest_fcbench.tools.audit.report import Audit, find_uncounted
 from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts, read_scorecard_verdicts, read_verdict_matrix
 
 HELP = "find errors in the entries of a suite, and show how they are distributed"
@@ -157,7 +157,9 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
         )
         findings = tuple(checks.run_checks(facts, names))
     audit = Audit(
-        suite.name, suite.version, len(entries), names, findings, distributions.count_by_category(entries)
+        *(suite.name, suite.version, len(entries), names, findings),
+        distributions.count_by_category(entries),
+        find_uncounted(suite.name, entries, unread),
     )
     _report(chosen, audit, reviewed)
     return int(audit.count(Severity.CERTAIN) > 0)

@@ -32,7 +32,7 @@ from pytest_fcbench.tools.diagnosis.document import DiagnosedFailure, build_docu
 from pytest_fcbench.tools.diagnosis.failure_classes import Divergence, FailureClass, classify_failure
 from pytest_fcbench.tools.diagnosis.root_causes import Diagnosis, Misunderstanding, RootCause, build_question
 
-HELP = "explain why the conversations and answers of a scorecard failed"
+HELP = "explain why conversations and answers of a scorecard failed"
 PAGE = "after-a-run"
 EXAMPLES = (
     "fcbench diagnose",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.scorecard.aggregate.formulas import SUITES
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.tools.audit.checks import CHECKS
@@ -33,33 +35,67 @@ class Audit:
     findings: tuple[Finding, ...]
     spreads: Mapping[str, Distribution]
     """Distributions by category."""
+    uncounted: frozenset[str] = frozenset()
+    """The entries, and the unreadable categories, that no score counts."""
 
     @property
     def title(self) -> str:
-        """The title of tables and files."""
-        return f"Audit of {self.suite} {self.version}: {self.entries:,} entries, {len(self.checks)} checks"
+        """The title of tables and files, which says first how much of what is certain can change a score."""
+        title = f"Audit of {self.suite} {self.version}: {self.entries:,} entries, {len(self.checks)} checks"
+        if not self.has_uncounted:
+            return title
+        certain, counted = self.count(Severity.CERTAIN), self.count(Severity.CERTAIN, is_counted=True)
+        return f"{title}; {counted} of {certain} certain findings can change a score"
 
-    def count(self, severity: Severity) -> int:
-        """Count the findings of a severity."""
-        return sum(finding.severity is severity for finding in self.findings)
+    def count(self, severity: Severity, *, is_counted: bool | None = None) -> int:
+        """Count the findings of a severity: all, or those of entries that a score counts or does not."""
+        return sum(
+            finding.severity is severity and is_counted in (None, self.is_counted(finding))
+            for finding in self.findings
+        )
+
+    def is_counted(self, finding: Finding) -> bool:
+        """Tell whether a score counts the entry of a finding, so that it can change one."""
+        return finding.entry not in self.uncounted
+
+    @property
+    def has_uncounted(self) -> bool:
+        """True where a finding is about an entry that no score counts."""
+        return not all(map(self.is_counted, self.findings))
 
     @property
     def groups(self) -> Iterator[tuple[str, Severity, Sequence[Finding]]]:
-        """Findings by check and severity, the most certain first."""
+        """Findings by check and severity: first those that can change a score, the most certain first."""
         order = list(Severity)
 
-        def rank(finding: Finding) -> tuple[int, int]:
-            return order.index(finding.severity), self.checks.index(finding.check)
+        def rank(finding: Finding) -> tuple[bool, int, int]:
+            place = order.index(finding.severity), self.checks.index(finding.check)
+            return not self.is_counted(finding), *place
 
         for _, found in groupby(sorted(self.findings, key=rank), key=rank):
             group = list(found)
             yield group[0].check, group[0].severity, group
 
 
+def find_uncounted(suite: str, entries: Iterable[Entry], unread: Iterable[str]) -> frozenset[str]:
+    """Find the entries and unreadable categories that no score counts; in a team's own suite all count."""
+    if suite not in SUITES:
+        return frozenset()
+    left_out = {name for name in unread if not CATEGORIES[name].scored}
+    return frozenset({entry.id for entry in entries if not entry.category.scored} | left_out)
+
+
 def render_lines(audit: Audit, most: int) -> Iterator[str]:
     """Render the audit as text, with at most ``most`` findings of each check and severity."""
     yield from tables.render_text(_tabulate_counts(audit))
+    part = None
     for check, severity, group in audit.groups:
+        is_counted = audit.is_counted(group[0])
+        if audit.has_uncounted and is_counted is not part:
+            counts = ", ".join(f"{audit.count(each, is_counted=is_counted)} {each}" for each in Severity)
+            what = "that a score counts" if is_counted else "that no score counts"
+            yield from ("", f"Findings in entries {what}: {counts}")
+            part = is_counted
         yield ""
         yield f"{severity}: {check} ({len(group)}): {CHECKS[check].says}"
         for finding in group[:most]:
@@ -118,7 +154,8 @@ def render_page(audit: Audit) -> str:
 
     findings = [
         Table(
-            f"{severity}: {check} ({len(group)})",
+            f"{severity}: {check} ({len(group)})"
+            + ("" if audit.is_counted(group[0]) else ", in entries that no score counts"),
             ("entry", "evidence"),
             tuple((finding.entry, finding.evidence) for finding in group),
             (f"To do: {'; '.join(dict.fromkeys(finding.advice for finding in group))}.",),
@@ -165,7 +202,14 @@ def render_json(audit: Audit) -> str:
             "entries": audit.entries,
             "checks": list(audit.checks),
             "counts": {severity.value: audit.count(severity) for severity in Severity},
-            "findings": [asdict(finding) for finding in audit.findings],
+            "counts_in_scores": {
+                severity.value: audit.count(severity, is_counted=True) for severity in Severity
+            },
+            "findings": [
+                {**asdict(finding), "counts_in_scores": audit.is_counted(finding)}
+                for _, _, group in audit.groups
+                for finding in group
+            ],
             "distributions": distributions,
         },
         indent=1,

@@ -44,6 +44,58 @@ def test_lines_are_bounded_and_the_most_certain_come_first(audit: Audit) -> None
     ]
 
 
+def make_partly_counted_audit() -> Audit:
+    """Make an audit of the four entries with hints, of which a score counts the last two."""
+    findings = (*FINDINGS, Finding("refused", "e3", Severity.CERTAIN, "it fails", "correct it"))
+    return Audit("mine", "1", 4, ("shape", "refused"), findings, {}, frozenset({"e0", "e1"}))
+
+
+def test_what_can_change_a_score_comes_first_and_is_told_first() -> None:
+    audit = make_partly_counted_audit()
+    lines = list(report.render_lines(audit, 5))
+    assert lines[0] == "Audit of mine 1: 4 entries, 2 checks; 1 of 2 certain findings can change a score"
+    told = [line for line in lines if line.startswith(("Findings", "certain", "hint", "  e"))]
+    assert [line.split("  ")[1] if line.startswith(" ") else line for line in told] == [
+        "Findings in entries that a score counts: 1 certain, 0 likely, 2 hint",
+        "certain: refused (1): the matcher rejects the truth itself",
+        "e3",
+        "hint: shape (2): the entry does not have the form of its category",
+        "e2",
+        "e3",
+        "Findings in entries that no score counts: 1 certain, 0 likely, 2 hint",
+        "certain: refused (1): the matcher rejects the truth itself",
+        "e1",
+        "hint: shape (2): the entry does not have the form of its category",
+        "e0",
+        "e1",
+    ]
+    document = json.loads(report.render_json(audit))
+    assert document["counts_in_scores"] == {"certain": 1, "likely": 0, "hint": 2}
+    assert [(row["entry"], row["counts_in_scores"]) for row in document["findings"]] == [
+        ("e3", True),
+        ("e2", True),
+        ("e3", True),
+        ("e1", False),
+        ("e0", False),
+        ("e1", False),
+    ]
+    page = report.render_page(audit)
+    assert page.index("certain: refused (1)<") < page.index("hint: shape (2)<")
+    assert page.index("hint: shape (2)<") < page.index(
+        "certain: refused (1), in entries that no score counts"
+    )
+
+
+def test_the_score_leaves_out_categories_of_the_benchmarks_only() -> None:
+    entries = [make_entry(), make_entry("sql"), make_entry("multi_turn_composite")]
+    assert report.find_uncounted("bfcl", entries, ["rest", "parallel"]) == {
+        "sql_0",
+        "multi_turn_composite_0",
+        "rest",
+    }
+    assert report.find_uncounted("mine", entries, ["rest"]) == frozenset()
+
+
 def test_sizes_types_and_languages_have_tables(audit: Audit) -> None:
     sizes, types, languages = report.tabulate_distributions(audit.spreads)
     assert sizes.rows == (
@@ -58,12 +110,13 @@ def test_the_document_has_counts_findings_and_distributions(audit: Audit) -> Non
     document = json.loads(report.render_json(audit))
     assert document["schema"] == "fcbench-audit/1"
     assert document["counts"] == {"certain": 1, "likely": 0, "hint": 4}
-    assert document["findings"][-1] == {
+    assert document["findings"][0] == {
         "check": "refused",
         "entry": "e1",
         "severity": "certain",
         "evidence": "<b>it</b> fails",
         "advice": "correct it",
+        "counts_in_scores": True,
     }
     assert document["distributions"]["simple_python"]["functions"] == {"1": 1}
 
