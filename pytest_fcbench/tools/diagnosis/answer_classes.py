@@ -159,7 +159,11 @@ def _blame_first_misfit(
     for place, wanted in enumerate(expectation.calls):
         verdict = comparison.match_call(wanted, calls[partner[place]])
         if isinstance(verdict, Failed):
-            return _classify_code(verdict)
+            failure, parameter = _classify_code(verdict)
+            # A parameter whose only accepted value is "" has to be left out.
+            if parameter in calls[partner[place]].arguments and wanted.accepted.get(parameter) in ("", [""]):
+                failure = AnswerClass.INVENTED_ARGUMENT
+            return failure, parameter
     return AnswerClass.UNEXPLAINED, None
 
 

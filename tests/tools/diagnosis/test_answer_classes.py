@@ -68,6 +68,11 @@ ANSWERS: Mapping[str, tuple[Entry, str, tuple[AnswerClass, str | None] | None]] 
         "[book(city='Oslo', nights=2, breakfast=True)]",
         (C.INVENTED_ARGUMENT, "breakfast"),
     ),
+    "an argument that is to be left out": (
+        ONE,
+        "[book(city='Oslo', nights=2, pets=True)]",
+        (C.INVENTED_ARGUMENT, "pets"),
+    ),
     "a number as text": (ONE, "[book(city='Oslo', nights='2')]", (C.WRONG_TYPE, "nights")),
     "another city": (ONE, "[book(city='Bergen', nights=2)]", (C.WRONG_ARGUMENT, "city")),
     "the first of two wrong values": (ONE, "[book(nights=5, city='Bergen')]", (C.WRONG_ARGUMENT, "nights")),
