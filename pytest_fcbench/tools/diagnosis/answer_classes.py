@@ -161,7 +161,8 @@ def _blame_first_misfit(
         if isinstance(verdict, Failed):
             failure, parameter = _classify_code(verdict)
             # A parameter whose only accepted value is "" has to be left out.
-            if parameter in calls[partner[place]].arguments and wanted.accepted.get(parameter) in ("", [""]):
+            is_given = parameter is not None and parameter in calls[partner[place]].arguments
+            if is_given and wanted.accepted.get(str(parameter)) == [""]:
                 failure = AnswerClass.INVENTED_ARGUMENT
             return failure, parameter
     return AnswerClass.UNEXPLAINED, None
