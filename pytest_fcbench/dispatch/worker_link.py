@@ -93,6 +93,9 @@ class LinkServer:
         # The worker has ended, or is none.
         except (StrangerError, EOFError, OSError, TimeoutError):
             pass
+        # The link is closed. Before Python 3.12 asyncio prints an error where such a task ends as cancelled.
+        except asyncio.CancelledError:
+            pass
         finally:
             writer.close()
 
