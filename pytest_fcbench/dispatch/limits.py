@@ -26,7 +26,7 @@ _PROBES = 3
 _ABOUT_AN_ENTRY = frozenset({"bad_request", "garbled", "too_large"})
 """Causes of failures that the next entry may escape."""
 
-_MOST_TIMEOUTS = 2
+_MOST_TIMEOUTS = 3
 """The most times that one call may run into its time limit: ten minutes are long, and the next try seldom
 ends sooner."""
 
