@@ -23,7 +23,7 @@ _LETTERS = str.maketrans(
 
 _ARTICLE = re.compile(r"\A\s*(?:an?|An?)\s+(?=[a-z])")
 """At the start and before a small letter: it is a name in "A Coruña"."""
-_INITIALS = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)\.?")
+_INITIALS = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)\.?|(?<!\w)[A-Z]\.(?: ?[A-Z]\.)+(?!\w)")
 _WORD = re.compile(
     r"(?<!\w)[-−]\d+(?:[.,:/-]\d+)*"  # below zero, unlike a hyphen
     r"|\d+(?:st|nd|rd|th)(?!\w)"
@@ -47,7 +47,22 @@ NUMBERS = {word: number for number, word in enumerate(_ONES)} | {
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh"}
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _SAME = (
-    {"&": "and", "centre": "center", "theatre": "theater", "harbour": "harbor"}
+    {
+        "&": "and",
+        "centre": "center",
+        "theatre": "theater",
+        "metre": "meter",
+        "litre": "liter",
+        "fibre": "fiber",
+    }
+    | {
+        "grey": "gray",
+        "jewellery": "jewelry",
+        "catalogue": "catalog",
+        "programme": "program",
+        "pyjamas": "pajamas",
+    }
+    | {"inc": "incorporated", "corp": "corporation", "ltd": "limited", "jr": "junior"}
     | {word: str(number) for word, number in NUMBERS.items()}
     | {word: f"{number}{_ENDINGS.get(number, 'th')}" for number, word in _ORDINALS.items()}
 )
@@ -61,20 +76,85 @@ def fold_text(text: str) -> str:
     return unicodedata.normalize("NFC", plain).translate(_LETTERS)
 
 
+_CONTRACTED = {
+    "can't": ("can", "not"),
+    "cannot": ("can", "not"),
+    "won't": ("will", "not"),
+    "shan't": ("shall", "not"),
+    "i'm": ("i", "am"),
+    "let's": ("let", "us"),
+}
+_CONTRACTED_ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will"}
+_BRITISH = re.compile(
+    r"(?P<our>col|fav|neighb|hon|lab|flav|rum|hum|behavi|harb|od|vap|sav|arm|parl|endeav)our"
+    r"|(?P<ise>organ|real|recogn|apolog|summar|optim|minim|maxim|final|custom|categor|visual|normal|prior|author)is"
+    r"(?=e|ing|ation)"
+    r"|(?P<ll>travel|cancel|label|model|level|signal)l(?=ed|ing|er)"
+)
+"""Spellings of Britain, by their beginnings."""
+_COMPOUNDS = {
+    ("e", "mail"): ("email",),
+    ("e", "mails"): ("emails",),
+    ("e", "book"): ("ebook",),
+    ("wi", "fi"): ("wifi",),
+    ("t", "shirt"): ("tshirt",),
+    ("t", "shirts"): ("tshirts",),
+    ("on", "line"): ("online",),
+    ("web", "site"): ("website",),
+    ("air", "port"): ("airport",),
+}
+_SPLIT = {"checkin": ("check", "in"), "checkout": ("check", "out")}
+
+
+def _split_contraction(word: str) -> Words:
+    """Write a contraction out (don't), and leave apostrophes out of other words."""
+    if word in _CONTRACTED:
+        return _CONTRACTED[word]
+    if word in _SPLIT:
+        return _SPLIT[word]
+    for ending, full in _CONTRACTED_ENDINGS.items():
+        if word.endswith(ending) and len(word) > len(ending):
+            return word.removesuffix(ending), full
+    return (word.replace("'", "") or word,)
+
+
+def _spell_american(word: str) -> str:
+    found = _BRITISH.match(word)
+    if not found:
+        return word
+    ending = "or" if found["our"] else "iz" if found["ise"] else ""
+    return f"{found[found.lastgroup or 0]}{ending}{word[found.end() :]}"
+
+
+def _join_compounds(words: list[str]) -> Words:
+    """Join words that are one with and without a hyphen (e-mail, Wi-Fi)."""
+    joined: list[str] = []
+    for word in words:
+        if joined and (joined[-1], word) in _COMPOUNDS:
+            joined[-1:] = _COMPOUNDS[joined[-1], word]
+        else:
+            joined.append(word)
+    return tuple(joined)
+
+
 def split_words(text: str) -> Words:
     """Split a text into words as they are compared."""
-    text = _INITIALS.sub(lambda found: found[0].replace(".", ""), _ARTICLE.sub("", fold_text(text)))
-    found = [word.replace("'", "") or word for word in _WORD.findall(text.casefold())]
-    kept = tuple(_SAME.get(word, word) for word in found if word not in _SILENT)
+    text = _INITIALS.sub(
+        lambda found: found[0].replace(".", "").replace(" ", ""), _ARTICLE.sub("", fold_text(text))
+    )
+    found = [each for word in _WORD.findall(text.casefold()) for each in _split_contraction(word)]
+    kept = _join_compounds([_SAME.get(word, _spell_american(word)) for word in found if word not in _SILENT])
     return tuple(word for word in kept if word != "the") or kept or tuple(found)
 
 
-_MARKS = frozenset("@\\=:&?#%+{}<>|$*~^")
+_MARKS = frozenset("@\\=:?#%+{}<>|$*~^")
 
 
 def is_code(text: str) -> bool:
     """Tell whether a text looks like an identifier, an address or a formula: every character counts."""
     if len(text.split()) != 1:
+        return False
+    if _INITIALS.fullmatch(text.strip()):
         return False
     letters, digits = any(map(str.isalpha, text)), any(map(str.isdigit, text))
     return (letters and digits) or not _MARKS.isdisjoint(text) or bool(re.search(r"\w\.\w", text))
