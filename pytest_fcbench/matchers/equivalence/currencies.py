@@ -20,7 +20,7 @@ def read_currency(text: str) -> str | None:
         named, coded = map(read_currency, found.groups())
         return named if named == coded else None
     key = _fold_name(text)
-    return key.upper() if key.upper() in _read_codes() else _read_names().get(key)
+    return _read_names().get(key)
 
 
 _NAME_AND_CODE = re.compile(r"\s*([^()]+)\(([^()]+)\)\s*")
@@ -33,14 +33,9 @@ def _fold_name(text: str) -> str:
 
 
 @cache
-def _read_codes() -> frozenset[str]:
-    return frozenset(code for code, _ in read_rows("currencies"))
-
-
-@cache
 def _read_names() -> Mapping[str, str]:
-    """Return the code of each currency by its names in the singular and the plural."""
+    """Return the code of each currency by the code in small letters and by its names, in both numbers."""
     named = {_fold_name(name): code for code, names in read_rows("currencies") for name in names}
     # Signs have no plural, and a plural of its own stands in the table.
     plurals = {f"{name}s": code for name, code in named.items() if name[-1:].isalpha()}
-    return plurals | named
+    return plurals | named | {code.casefold(): code for code, _ in read_rows("currencies")}

@@ -86,12 +86,13 @@ def read_cities() -> Mapping[Words, Known]:
 def is_shared_name(name: Words) -> bool:
     """Tell whether several places have a name, none of which is the one that everybody means."""
     return name not in read_cities() and (
-        name in _read_shared_names() or len(_read_airport_cities().get(name, ())) > 1
+        name in read_shared_names() or len(_read_airport_cities().get(name, ())) > 1
     )
 
 
 @cache
-def _read_shared_names() -> frozenset[Words]:
+def read_shared_names() -> frozenset[Words]:
+    """Return the names that several places share, as far as the table has them."""
     return frozenset(split_words(name) for _, names in read_rows("shared_names") for name in names)
 
 

@@ -91,13 +91,19 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
     if _AIRPORT in (a.name[:1], b.name[:1]) and a.name[:1] != b.name[:1]:
         # Beside an airport "Heathrow" is the airport.
         a, b = (
-            place if place.name[:1] == _AIRPORT else _read_nickname(text) or place
+            _Place(known.name, known.region)
+            if place.name[:1] != _AIRPORT
+            and (known := read_airport_nicknames().get(name_airport(text.partition(",")[0])))
+            else place
             for place, text in ((a, one), (b, other))
         )
     if not can_be_same(a.region, b.region):
         return False
     if a.name == b.name:
-        return a.region == b.region or _is_told_apart(a, b)
+        if a.region == b.region or _GENERAL.issuperset(a.name) or not is_shared_name(a.name):
+            return a.region == b.region or not _GENERAL.issuperset(a.name)
+        # Within a small country a shared name is clear: "Cambridge, England" is "Cambridge, UK".
+        return a.region is not None and b.region is not None and a.region.country not in _LARGE
     # The same must be left of both without the only city that they name.
     places, others = list(_find_cities(a.name)), list(_find_cities(b.name))
     if len(places) != 1 or places != others:
@@ -122,22 +128,8 @@ class _Place:
     is_known: bool = True
 
 
-def _is_told_apart(a: _Place, b: _Place) -> bool:
-    """Tell whether a name alone says which place is meant, so that its region need not be given twice."""
-    if _GENERAL.issuperset(a.name):
-        return False
-    if not is_shared_name(a.name):
-        return True
-    # Within a small country the name is clear: "Cambridge, England" is "Cambridge, UK".
-    return a.region is not None and b.region is not None and a.region.country not in _LARGE
-
-
 _LARGE = frozenset(("US", "CA", "AU", "MX", "BR", "CN", "IN", "RU"))
-
-
-def _read_nickname(text: str) -> _Place | None:
-    known = read_airport_nicknames().get(name_airport(text.partition(",")[0]))
-    return _Place(known.name, known.region) if known else None
+"""Countries in which one name stands for several towns."""
 
 
 def _read_place(text: str, about: Set[str]) -> _Place:

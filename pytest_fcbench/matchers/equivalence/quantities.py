@@ -278,23 +278,17 @@ def _read_measure(text: str) -> Quantity | None:
         money = _name_money(sign[1])
         return Quantity(money, number) if money else None
     for cut in _CUT.finditer(text):
-        number, unit = _read_count(text[: cut.start()].strip()), text[cut.start() :].strip()
+        number, unit = _read_number(before := text[: cut.start()].strip()), text[cut.start() :].strip()
+        number = _ARTICLES.get(before.casefold(), number)
         if number is not None and unit and (read := _apply_unit(number, unit)):
             return read
     return _read_compound(text)
 
 
+_ARTICLES = {"a": Fraction(1), "an": Fraction(1), "half a": Fraction(1, 2), "half an": Fraction(1, 2)}
 _LEADING_MONEY = re.compile(r"([^\d.\s-]{1,4}) ?(?=[-−\d.])")
 _CUT = re.compile(r"(?<=[\d.])(?=[^\d.,\s])|(?<=\S) (?=\S)")
 """Places where a number may end and its unit begin."""
-
-
-def _read_count(text: str) -> Fraction | None:
-    """Read the number before a unit, which may be an article."""
-    words = text.casefold()
-    if words in ("a", "an"):
-        return Fraction(1)
-    return Fraction(1, 2) if words in ("half a", "half an") else _read_number(text)
 
 
 def _name_money(word: str) -> str | None:

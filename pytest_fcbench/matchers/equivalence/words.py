@@ -85,23 +85,26 @@ _CONTRACTED = {
     "let's": ("let", "us"),
 }
 _CONTRACTED_ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will"}
+_STEMS = {
+    r"our": "col fav neighb hon lab flav rum hum behavi harb od vap sav arm parl endeav",
+    r"is(?=e|ing|ation)": "organ real recogn apolog summar optim minim maxim final custom categor normal",
+    r"l(?=ed|ing|er)": "travel cancel label model level signal",
+}
 _BRITISH = re.compile(
-    r"(?P<our>col|fav|neighb|hon|lab|flav|rum|hum|behavi|harb|od|vap|sav|arm|parl|endeav)our"
-    r"|(?P<ise>organ|real|recogn|apolog|summar|optim|minim|maxim|final|custom|categor|visual|normal|prior|author)is"
-    r"(?=e|ing|ation)"
-    r"|(?P<ll>travel|cancel|label|model|level|signal)l(?=ed|ing|er)"
+    "|".join(rf"(?<=\b{stem}){rest}" for rest, stems in _STEMS.items() for stem in stems.split())
 )
-"""Spellings of Britain, by their beginnings."""
+"""Spellings of Britain, by their beginnings: a stem and what America writes otherwise."""
+_AMERICAN = {"our": "or", "is": "iz", "l": ""}
 _COMPOUNDS = {
-    ("e", "mail"): ("email",),
-    ("e", "mails"): ("emails",),
-    ("e", "book"): ("ebook",),
-    ("wi", "fi"): ("wifi",),
-    ("t", "shirt"): ("tshirt",),
-    ("t", "shirts"): ("tshirts",),
-    ("on", "line"): ("online",),
-    ("web", "site"): ("website",),
-    ("air", "port"): ("airport",),
+    ("e", "mail"): "email",
+    ("e", "mails"): "emails",
+    ("e", "book"): "ebook",
+    ("wi", "fi"): "wifi",
+    ("t", "shirt"): "tshirt",
+    ("t", "shirts"): "tshirts",
+    ("on", "line"): "online",
+    ("web", "site"): "website",
+    ("air", "port"): "airport",
 }
 _SPLIT = {"checkin": ("check", "in"), "checkout": ("check", "out")}
 
@@ -118,32 +121,25 @@ def _split_contraction(word: str) -> Words:
     return (word.replace("'", "") or word,)
 
 
-def _spell_american(word: str) -> str:
-    found = _BRITISH.match(word)
-    if not found:
-        return word
-    ending = "or" if found["our"] else "iz" if found["ise"] else ""
-    return f"{found[found.lastgroup or 0]}{ending}{word[found.end() :]}"
-
-
-def _join_compounds(words: list[str]) -> Words:
-    """Join words that are one with and without a hyphen (e-mail, Wi-Fi)."""
-    joined: list[str] = []
-    for word in words:
-        if joined and (joined[-1], word) in _COMPOUNDS:
-            joined[-1:] = _COMPOUNDS[joined[-1], word]
-        else:
-            joined.append(word)
-    return tuple(joined)
-
-
 def split_words(text: str) -> Words:
     """Split a text into words as they are compared."""
     text = _INITIALS.sub(
         lambda found: found[0].replace(".", "").replace(" ", ""), _ARTICLE.sub("", fold_text(text))
     )
     found = [each for word in _WORD.findall(text.casefold()) for each in _split_contraction(word)]
-    kept = _join_compounds([_SAME.get(word, _spell_american(word)) for word in found if word not in _SILENT])
+    spelled = (
+        _SAME.get(word) or _BRITISH.sub(lambda part: _AMERICAN[part[0]], word)
+        for word in found
+        if word not in _SILENT
+    )
+    joined: list[str] = []
+    for word in spelled:
+        # Some words are one with and without a hyphen.
+        if joined and (joined[-1], word) in _COMPOUNDS:
+            joined[-1] = _COMPOUNDS[joined[-1], word]
+        else:
+            joined.append(word)
+    kept = tuple(joined)
     return tuple(word for word in kept if word != "the") or kept or tuple(found)
 
 

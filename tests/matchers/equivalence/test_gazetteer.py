@@ -50,8 +50,7 @@ def test_codes_mean_what_is_most_usual_first() -> None:
 
 
 def test_a_shared_name_is_no_well_known_city() -> None:
-    shared = {split_words(name) for _, names in read_rows("shared_names") for name in names}
-    assert shared.isdisjoint(gazetteer.read_cities())
+    assert gazetteer.read_shared_names().isdisjoint(gazetteer.read_cities())
     for name, is_shared in (("Cambridge", True), ("Birmingham", True), ("San Jose", True), ("Paris", False)):
         assert gazetteer.is_shared_name(split_words(name)) is is_shared
 
