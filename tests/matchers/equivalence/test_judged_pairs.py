@@ -1,0 +1,78 @@
+"""The judge without a model agrees with a person's verdicts on pairs of values.
+
+``python -m tests.matchers.equivalence.test_judged_pairs`` prints the agreement for each kind, and each pair that
+is judged otherwise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_fcbench.matchers.equivalence.builtin import compare_arguments
+from tests.factories import make_doc
+
+PARAMETERS: Mapping[str, str] = {
+    "city": "city",
+    "airport": "airport",
+    "country": "country",
+    "currency": "currency",
+    "phone": "phone",
+    "date": "date",
+    "time": "time",
+    "number": "amount",
+    "unit": "value",
+    "name": "name",
+    "text": "text",
+}
+"""The name of the parameter by the kind of its values."""
+
+
+class Pair(NamedTuple):
+    """Two values of a kind, and whether a person takes them for the same."""
+
+    kind: str
+    one: str
+    other: str
+    same: bool
+
+
+def read_pairs() -> list[Pair]:
+    """Read the pairs of ``judged_pairs.txt``."""
+    rows = Path(__file__).with_name("judged_pairs.txt").read_text(encoding="utf-8").splitlines()
+    cells = [row.split(" | ") for row in rows if row and not row.startswith("#")]
+    return [Pair(kind, one, other, verdict == "same") for kind, one, other, verdict in cells]
+
+
+def is_judged_same(pair: Pair) -> bool:
+    """Tell whether the judge takes both values for the same."""
+    parameter = PARAMETERS[pair.kind]
+    doc = make_doc("f", {parameter: {"type": "string"}})
+    return compare_arguments(doc, {parameter: pair.one}, {parameter: pair.other}).same
+
+
+def test_there_are_three_hundred_pairs_of_all_kinds() -> None:
+    pairs = read_pairs()
+    assert len({frozenset((pair.kind, pair.one, pair.other)) for pair in pairs}) == 300
+    for verdict in (True, False):
+        counted = Counter(pair.kind for pair in pairs if pair.same is verdict)
+        assert counted.keys() == PARAMETERS.keys()
+        assert min(counted.values()) >= 11
+
+
+def print_agreement() -> None:
+    """Print the agreement for each kind, and the pairs that are judged otherwise than by the person."""
+    pairs = read_pairs()
+    wrong = [pair for pair in pairs if is_judged_same(pair) is not pair.same]
+    for kind in PARAMETERS:
+        of_kind = sum(pair.kind == kind for pair in pairs)
+        print(f"{kind:10}{of_kind - sum(pair.kind == kind for pair in wrong):4} of {of_kind}")
+    print(f"{'all':10}{len(pairs) - len(wrong):4} of {len(pairs)}")
+    for pair in wrong:
+        print(f"{pair.kind}: {pair.one} | {pair.other} should be {'same' if pair.same else 'different'}")
+
+
+if __name__ == "__main__":
+    print_agreement()
