@@ -113,6 +113,8 @@ IMPORTERS: Mapping[str, Set[str]] = {
         )
     },
     "aiohttp": {"server/app.py", "models/providers/http.py"},
+    "airportsdata": {"matchers/equivalence/gazetteer.py"},
+    "phonenumbers": {"matchers/equivalence/phones.py"},
     "botocore": {"models/providers/aws_signature.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/providers/litellm.py"},

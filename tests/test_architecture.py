@@ -219,7 +219,7 @@ EXCEPTIONS = {
     "domain/extras.py": ({"importlib.util"}, "looks whether a package is installed, without importing it"),
     "domain/redaction.py": ({"os"}, "takes values of secret-looking environment variables out of texts"),
     "codecs/function_docs/python_code.py": ({"pathlib", "sys"}, "imports the code of a team's functions"),
-    "matchers/equivalence/gazetteer.py": ({"pathlib"}, "reads its table of places from the package"),
+    "matchers/equivalence/tables/__init__.py": ({"pathlib"}, "reads its tables of names from the package"),
     "matchers/judging/prompts.py": ({"pathlib"}, "reads what judges are told from the package"),
     "matchers/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
     "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),

@@ -9,8 +9,11 @@ accepts fewer variants than a model does, and a false "same" is rarer than a fal
   and digits without a space, addresses) are the same only to the letter.
 - Numbers, money, measures, dates and times are what ``quantities`` reads. A value that writes one and a value
   that does not are different.
+- Telephone numbers are compared by ``phones``, where the parameter asks for one or both begin with a plus.
+- Currencies and units alone are the same by any of their names; days and months where a date is asked for;
+  "Smith, Jane" is "Jane Smith" where the parameter is a name.
 - Texts are compared by their ``words``, names of places by the rules of ``places`` where name or description
-  of the parameter speak of places.
+  of the parameter speak of places, or nothing says what a value is and both are well-known places.
 - Items of a list keep their order. Only ages and filters have none, also as one text with commas
   (``children_age`` 5,7 are the children 7,5).
 - Objects are the same where all members are; the order of keys means nothing.
@@ -21,15 +24,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.text import cut_text, make_printable
 from pytest_fcbench.domain.verdict import Difference
-from pytest_fcbench.matchers.equivalence.places import is_same_place
-from pytest_fcbench.matchers.equivalence.quantities import read_quantity
-from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, split_words
+from pytest_fcbench.matchers.equivalence.currencies import read_currency
+from pytest_fcbench.matchers.equivalence.phones import is_same_phone
+from pytest_fcbench.matchers.equivalence.places import is_known_place, is_same_place
+from pytest_fcbench.matchers.equivalence.quantities import read_calendar_name, read_quantities, read_unit
+from pytest_fcbench.matchers.equivalence.words import LONGEST, Words, is_code, split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +168,54 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     # Order matters from here on: an id is compared as it is before a number in it is read.
     if not _EXACT.isdisjoint(_split_name(name)[-1:]):
         return _are_equal(_spell(one), _spell(other))
-    if (amount := read_quantity(one)) or read_quantity(other):
-        return amount == read_quantity(other)
+    if (phones := _compare_phones(name, one, other)) is not None:
+        return phones
+    amounts, others = read_quantities(one), read_quantities(other)
+    if amounts or others:
+        return not amounts.isdisjoint(others) or one == other
     if not isinstance(one, str) or not isinstance(other, str):
         return _are_equal(one, other)
+    return _mean_same_text(name, schema, one, other)
+
+
+def _mean_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
+    """Tell whether two texts, neither of which writes an amount, mean the same."""
     if max(len(one), len(other)) > LONGEST or is_code(one) or is_code(other):
         return one.split() == other.split()
     if split_words(one) == split_words(other):
         return True
     description = schema.get("description")
     text = description[:1_000].casefold() if isinstance(description, str) else ""
-    about_places = not _PLACES.isdisjoint((*_split_name(name), *re.findall("[a-z]+", text)))
-    return about_places and is_same_place(one, other)
+    about = frozenset((*_split_name(name), *re.findall("[a-z]+", text)))
+    readers: list[Callable[[str], object]] = [read_currency, read_unit]
+    readers += [read_calendar_name] if not text or not _DAYS.isdisjoint(about) else []
+    readers += [_turn_name] if not _PEOPLE.isdisjoint(_split_name(name)[-1:]) else []
+    if any((meaning := read(one)) is not None and meaning == read(other) for read in readers):
+        return True
+    if not _PLACES.isdisjoint(about):
+        return is_same_place(one, other, about)
+    # Where nothing says what a value is, what is well known is a place still.
+    return not text and (is_known_place(one) or is_known_place(other)) and is_same_place(one, other)
+
+
+def _compare_phones(name: str, one: object, other: object) -> bool | None:
+    """Compare telephone numbers; None where a value is none."""
+    a, b = _spell(one), _spell(other)
+    if not isinstance(a, str) or not isinstance(b, str):
+        return None
+    if not _PHONES.isdisjoint(_split_name(name)):
+        return is_same_phone(a, b)
+    # Elsewhere one that is written with the code of its country can be nothing else.
+    return (a.startswith("+") or b.startswith("+") or None) and (is_same_phone(a, b) or None)
+
+
+def _turn_name(text: str) -> Words:
+    """Return the words of a person's name with the first name in front (Smith, Jane)."""
+    last, comma, first = text.partition(",")
+    is_turned = (
+        comma and first.strip() and not _GENERATIONS.issuperset(split_words(first)) and "," not in first
+    )
+    return split_words(f"{first} {last}" if is_turned else text)
 
 
 def _are_equal(one: object, other: object) -> bool:
@@ -210,8 +251,8 @@ def _split_items(value: object) -> Counter[object] | None:
         return None
     counted: Counter[object] = Counter()
     for item in items:
-        if quantity := read_quantity(item):
-            counted[quantity] += 1
+        if quantities := read_quantities(item):
+            counted[quantities] += 1
         elif not isinstance(item, str):
             counted[repr(item)] += 1
         elif len(item) > LONGEST or is_code(item):
@@ -238,10 +279,17 @@ _EXACT = frozenset(
 )
 """Last words in the names of parameters whose values are not language."""
 
+_PHONES = frozenset(split_words("phone phones telephone mobile tel fax cell whatsapp"))
+_DAYS = frozenset(split_words("day days date dates weekday weekdays month months"))
+_PEOPLE = frozenset(split_words("name author artist person contact guest passenger attendee owner customer"))
+_GENERATIONS = frozenset(
+    split_words("jr junior sr senior inc incorporated ltd limited llc corp ii iii iv phd md")
+)
+
 _PLACES = frozenset(
     split_words(
         "address airport airports cities city countries country destination district districts landmark "
-        "location locations place places region town venue"
+        "location locations nation nationality origin place places province region state states town venue"
     )
 )
 

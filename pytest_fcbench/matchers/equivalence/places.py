@@ -3,10 +3,13 @@
 - Abbreviations in names and addresses (St, Intl, Ave) are written out.
 - Country and state behind a comma may be left out on one side, and must agree where both have them. That
   of a well-known city is known: "Paris" is not "Paris, Texas". It must not be left out where nothing but
-  general words remain ("Museum, Norway").
+  general words remain ("Museum, Norway"), and not behind a name that several places share: "Cambridge" may
+  be any of them.
 - A well-known city may stand at either end of a name ("Hyatt Regency Dallas", "Dallas Hyatt Regency").
 - Other names are known as far as ``gazetteer`` goes: cities in other languages, airports by their codes.
   An airport is not its city.
+- Codes count in capitals only, and alone only where one place is meant by them: "DE" is Germany where a
+  country is asked for, and neither Germany nor Delaware elsewhere.
 
 A landmark with and without its city, parts of names and nicknames are not known to be the same.
 """
@@ -14,17 +17,22 @@ A landmark with and without its city, parts of names and nicknames are not known
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
 from pytest_fcbench.matchers.equivalence.gazetteer import (
+    CITY_CODES,
     Known,
     Region,
     can_be_same,
+    is_shared_name,
+    name_airport,
     read_airport_codes,
+    read_airport_nicknames,
     read_airports,
     read_cities,
+    read_country_codes,
     read_region_codes,
     read_regions,
 )
@@ -75,15 +83,27 @@ _CITY_OR_STATE = frozenset(map(split_words, ("New York", "Washington", "Victoria
 """Names behind a comma that are more often a city's than a state's."""
 
 
-def is_same_place(one: str, other: str) -> bool:
-    """Tell whether both are names of one place."""
+def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
+    """Tell whether both are names of one place; words in ``about`` say what kind of place is asked for."""
     if max(len(one), len(other)) > _LONGEST:
         return False
-    a, b = _read_place(one), _read_place(other)
+    a, b = _read_place(one, about), _read_place(other, about)
+    if _AIRPORT in (a.name[:1], b.name[:1]) and a.name[:1] != b.name[:1]:
+        # Beside an airport "Heathrow" is the airport.
+        a, b = (
+            _Place(known.name, known.region)
+            if place.name[:1] != _AIRPORT
+            and (known := read_airport_nicknames().get(name_airport(text.partition(",")[0])))
+            else place
+            for place, text in ((a, one), (b, other))
+        )
     if not can_be_same(a.region, b.region):
         return False
     if a.name == b.name:
-        return a.region == b.region or not _GENERAL.issuperset(a.name)
+        if a.region == b.region or _GENERAL.issuperset(a.name) or not is_shared_name(a.name):
+            return a.region == b.region or not _GENERAL.issuperset(a.name)
+        # Within a small country a shared name is clear: "Cambridge, England" is "Cambridge, UK".
+        return a.region is not None and b.region is not None and a.region.country not in _LARGE
     # The same must be left of both without the only city that they name.
     places, others = list(_find_cities(a.name)), list(_find_cities(b.name))
     if len(places) != 1 or places != others:
@@ -93,31 +113,86 @@ def is_same_place(one: str, other: str) -> bool:
     return bool(rest) and _BEARINGS.isdisjoint(rest)
 
 
+def is_known_place(text: str) -> bool:
+    """Tell whether a text is nothing but the name of a well-known city, a country, a state or an airport."""
+    return len(text) <= _LONGEST and _read_place(text, frozenset()).is_known
+
+
+_AIRPORT = ("airport",)
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     name: Words
     region: Region | None
+    is_known: bool = True
 
 
-def _read_place(text: str) -> _Place:
+_LARGE = frozenset(("US", "CA", "AU", "MX", "BR", "CN", "IN", "RU"))
+"""Countries in which one name stands for several towns."""
+
+
+def _read_place(text: str, about: Set[str]) -> _Place:
     parts = [part.strip() for part in re.split(r"[,()]", text) if split_words(part)]
+    if len(parts) > 1 and text.rstrip().endswith(")") and (known := _find_coded_airport(parts, about)):
+        return _Place(known.name, known.region)
     stated: Region | None = None
     while len(parts) > 1 and (region := _split_off_region(parts, stated)):
         stated = region if stated is None or stated.holds(region) else stated
         parts.pop()
-    known = _find_known(parts)
+    known = _find_known(parts, about)
+    if known is None and len(parts) > 1 and "airport" in _expand_words(parts[0]):
+        # Behind an airport the city may stand where a region may: "JFK Airport, New York".
+        known = _find_known(parts[:1], about)
+        city = read_cities().get(_expand_words(" ".join(parts[1:])))
+        if known and not (city and can_be_same(city.region, known.region)):
+            known = None
     if known is None:
         cities = read_cities()
         named = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
-        return _Place(tuple(chain.from_iterable(named)), stated)
+        return _Place(tuple(chain.from_iterable(named)), stated, is_known=False)
     region = known.region
     return _Place(known.name, stated if stated and not stated.holds(region) else region)
+
+
+def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> Known | None:
+    """Find the airport whose code stands in brackets behind a name that is not another airport's."""
+    *named, code = parts
+    known = read_airport_codes().get(code) if code.isupper() else None
+    if known is None:
+        return None
+    words = _expand_words(" ".join(named))
+    before = _find_known(named, about)
+    is_airport = "airport" in words or not _AIRPORT_WORDS.isdisjoint(about)
+    return (
+        known if is_airport and (before is None or before.name[:1] != _AIRPORT or before == known) else None
+    )
+
+
+_AIRPORT_WORDS = frozenset(("airport", "airports"))
+_CITY_WORDS = frozenset(
+    (
+        "address",
+        "airport",
+        "airports",
+        "city",
+        "cities",
+        "destination",
+        "location",
+        "locations",
+        "place",
+        "town",
+    )
+)
+"""Words beside which "country" and "state" say what may follow behind a comma."""
+_COUNTRY_WORDS = frozenset(("country", "countries", "nation", "nationality"))
+_STATE_WORDS = frozenset(("state", "states", "province", "provinces"))
 
 
 def _split_off_region(parts: Sequence[str], stated: Region | None) -> Region | None:
     """Split off the country or state at the end; a known city decides between several readings."""
     *others, last = parts
-    known = _find_known(others)
+    known = _find_known(others, frozenset())
     # Without a known city in front, New York behind a comma is the city.
     if split_words(last) in _CITY_OR_STATE and known is None:
         return None
@@ -132,20 +207,50 @@ def _split_off_region(parts: Sequence[str], stated: Region | None) -> Region | N
     return next(iter(right or possible), None)
 
 
-def _find_known(parts: Sequence[str]) -> Known | None:
+def _find_known(parts: Sequence[str], about: Set[str]) -> Known | None:
     """Find the well-known place that all parts together name."""
-    found = [word for part in parts for word in _expand_words(part)]
-    if (known := read_cities().get(tuple(found))) or not found:
-        return known
-    # Only capitals are a code; the same letters in lower case are a word.
-    code, *more = parts[0].split()
-    if len(parts) == 1 and code.isupper() and [word.casefold() for word in more] in ([], ["airport"]):
-        known = read_airport_codes().get(code)
-    if "airport" in found:
-        known = known or read_airports().get(frozenset(found) - {"airport", "international"})
-    if known is None and len(countries := read_regions().get(tuple(found), ())) == 1:
-        known = Known(("region", str(countries[0])), countries[0])
+    found = tuple(word for part in parts for word in _expand_words(part))
+    if not found:
+        return None
+    asks_region = not (_COUNTRY_WORDS | _STATE_WORDS).isdisjoint(about) and _CITY_WORDS.isdisjoint(about)
+    known = None if asks_region and len(read_regions().get(found, ())) == 1 else read_cities().get(found)
+    if known is None and len(regions := read_regions().get(found, ())) == 1:
+        known = _name_region(regions[0])
+    if known is None and len(parts) == 1:
+        known = _read_code(parts[0], about)
+    if known is None and "airport" in found:
+        known = read_airports().get(name_airport(" ".join(found)))
+    if known is None and not _AIRPORT_WORDS.isdisjoint(about):
+        known = read_airport_nicknames().get(name_airport(" ".join(found)))
     return known
+
+
+def _name_region(region: Region) -> Known:
+    return Known(("region", str(region)), region)
+
+
+def _read_code(text: str, about: Set[str]) -> Known | None:
+    """Read a code of a country, a state, an airport or a city; without capitals it is a word."""
+    code, *more = text.split()
+    if not code.isupper() or [word.casefold() for word in more] not in ([], ["airport"]):
+        return None
+    code = re.sub(r"\W", "", code)
+    if more:
+        return read_airport_codes().get(code)
+    country = read_country_codes().get(code)
+    states = [region for region in read_region_codes().get(code, ()) if region.state]
+    if _CITY_WORDS.isdisjoint(about):
+        if not _COUNTRY_WORDS.isdisjoint(about) and _STATE_WORDS.isdisjoint(about):
+            return _name_region(country) if country else None
+        if not _STATE_WORDS.isdisjoint(about) and _COUNTRY_WORDS.isdisjoint(about):
+            return _name_region(states[0]) if len(states) == 1 else None
+    if code in CITY_CODES:
+        return read_cities().get(CITY_CODES[code])
+    if len(code) == 3:
+        return read_airport_codes().get(code)
+    # A code of two letters that is a state's and a country's is nobody's alone.
+    readings = [*states, *([country] if country else [])]
+    return _name_region(readings[0]) if len(readings) == 1 else None
 
 
 def _expand_words(text: str) -> Words:

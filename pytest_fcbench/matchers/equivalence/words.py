@@ -23,7 +23,7 @@ _LETTERS = str.maketrans(
 
 _ARTICLE = re.compile(r"\A\s*(?:an?|An?)\s+(?=[a-z])")
 """At the start and before a small letter: it is a name in "A Coruña"."""
-_INITIALS = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)\.?")
+_INITIALS = re.compile(r"(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)\.?|(?<!\w)[A-Z]\.(?: ?[A-Z]\.)+(?!\w)")
 _WORD = re.compile(
     r"(?<!\w)[-−]\d+(?:[.,:/-]\d+)*"  # below zero, unlike a hyphen
     r"|\d+(?:st|nd|rd|th)(?!\w)"
@@ -47,7 +47,22 @@ NUMBERS = {word: number for number, word in enumerate(_ONES)} | {
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth", 7: "seventh"}
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _SAME = (
-    {"&": "and", "centre": "center", "theatre": "theater", "harbour": "harbor"}
+    {
+        "&": "and",
+        "centre": "center",
+        "theatre": "theater",
+        "metre": "meter",
+        "litre": "liter",
+        "fibre": "fiber",
+    }
+    | {
+        "grey": "gray",
+        "jewellery": "jewelry",
+        "catalogue": "catalog",
+        "programme": "program",
+        "pyjamas": "pajamas",
+    }
+    | {"inc": "incorporated", "corp": "corporation", "ltd": "limited", "jr": "junior"}
     | {word: str(number) for word, number in NUMBERS.items()}
     | {word: f"{number}{_ENDINGS.get(number, 'th')}" for number, word in _ORDINALS.items()}
 )
@@ -61,20 +76,74 @@ def fold_text(text: str) -> str:
     return unicodedata.normalize("NFC", plain).translate(_LETTERS)
 
 
+_CONTRACTIONS = (
+    (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"\bshan't\b"), "shall not"),
+    (re.compile(r"\bi'm\b"), "i am"),
+    (re.compile(r"(?<=[a-z])n't\b"), " not"),
+    (re.compile(r"(?<=[a-z])'re\b"), " are"),
+    (re.compile(r"(?<=[a-z])'ve\b"), " have"),
+    (re.compile(r"(?<=[a-z])'ll\b"), " will"),
+    (re.compile(r"\bcheck(in|out)\b"), r"check \1"),
+)
+"""Two words that are written as one, and how each is written out."""
+_STEMS = {
+    r"our": "col fav neighb hon lab flav rum hum behavi harb od vap sav arm parl endeav",
+    r"is(?=e|ing|ation)": "organ real recogn apolog summar optim minim maxim final custom categor normal",
+    r"l(?=ed|ing|er)": "travel cancel label model level signal",
+}
+_BRITISH = re.compile(
+    "|".join(rf"(?<=\b{stem}){rest}" for rest, stems in _STEMS.items() for stem in stems.split())
+)
+"""Spellings of Britain, by their beginnings: a stem and what America writes otherwise."""
+_AMERICAN = {"our": "or", "is": "iz", "l": ""}
+_COMPOUNDS = {
+    ("e", "mail"): "email",
+    ("e", "mails"): "emails",
+    ("e", "book"): "ebook",
+    ("wi", "fi"): "wifi",
+    ("t", "shirt"): "tshirt",
+    ("t", "shirts"): "tshirts",
+    ("on", "line"): "online",
+    ("web", "site"): "website",
+    ("air", "port"): "airport",
+}
+
+
 def split_words(text: str) -> Words:
     """Split a text into words as they are compared."""
-    text = _INITIALS.sub(lambda found: found[0].replace(".", ""), _ARTICLE.sub("", fold_text(text)))
-    found = [word.replace("'", "") or word for word in _WORD.findall(text.casefold())]
-    kept = tuple(_SAME.get(word, word) for word in found if word not in _SILENT)
+    text = _INITIALS.sub(
+        lambda found: found[0].replace(".", "").replace(" ", ""), _ARTICLE.sub("", fold_text(text))
+    )
+    text = text.casefold()
+    for contracted, full in _CONTRACTIONS:
+        text = contracted.sub(full, text)
+    found = [word.replace("'", "") or word for word in _WORD.findall(text)]
+    spelled = (
+        _SAME.get(word) or _BRITISH.sub(lambda part: _AMERICAN[part[0]], word)
+        for word in found
+        if word not in _SILENT
+    )
+    joined: list[str] = []
+    for word in spelled:
+        # Some words are one with and without a hyphen.
+        if joined and (joined[-1], word) in _COMPOUNDS:
+            joined[-1] = _COMPOUNDS[joined[-1], word]
+        else:
+            joined.append(word)
+    kept = tuple(joined)
     return tuple(word for word in kept if word != "the") or kept or tuple(found)
 
 
-_MARKS = frozenset("@\\=:&?#%+{}<>|$*~^")
+_MARKS = frozenset("@\\=:?#%+{}<>|$*~^")
 
 
 def is_code(text: str) -> bool:
     """Tell whether a text looks like an identifier, an address or a formula: every character counts."""
     if len(text.split()) != 1:
+        return False
+    if _INITIALS.fullmatch(text.strip()):
         return False
     letters, digits = any(map(str.isalpha, text)), any(map(str.isdigit, text))
     return (letters and digits) or not _MARKS.isdisjoint(text) or bool(re.search(r"\w\.\w", text))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pytest_fcbench.matchers.equivalence import gazetteer
 from pytest_fcbench.matchers.equivalence.gazetteer import Region, can_be_same
-from pytest_fcbench.matchers.equivalence.words import split_words
+from pytest_fcbench.matchers.equivalence.tables import read_rows
+from pytest_fcbench.matchers.equivalence.words import fold_text, split_words
 
 
 def test_every_region_is_in_the_table() -> None:
     codes = gazetteer.read_region_codes()
-    known = [*gazetteer.read_cities().values(), *gazetteer.read_airports().values()]
+    airports = [known for known, _ in gazetteer._read_own_airports()]
+    known = [*gazetteer.read_cities().values(), *airports]
     assert len(known) > 200
     for place in known:
         assert codes[place.region.country]
@@ -19,15 +21,10 @@ def test_every_region_is_in_the_table() -> None:
 
 def test_no_name_is_given_twice() -> None:
     """A later row would silently take the name of an earlier one."""
-    rows = [*gazetteer._read_rows("cities")]
-    names = [name for _, given in rows for name in {split_words(name) for name in given}]
-    assert len(names) == len(set(names))
-    airports = [
-        name
-        for known, given in gazetteer._read_airports()
-        for name in {frozenset(split_words(n)) for n in given}
-    ]
-    assert len(airports) == len(set(airports))
+    for table in ("cities", "airports", "currencies", "shared_names"):
+        rows = [*read_rows(table)]
+        names = [name for _, given in rows for name in {fold_text(name).casefold() for name in given}]
+        assert len(names) == len(set(names)), table
     assert [name for name, where in gazetteer.read_regions().items() if len(where) > 1] == [("georgia",)]
 
 
@@ -50,3 +47,22 @@ def test_codes_mean_what_is_most_usual_first() -> None:
     assert codes["WA"] == (Region("US", "WA"), Region("AU", "WA"))
     assert codes["NO"] == (Region("NO"),)
     assert codes["UK"] == (Region("GB"),)
+
+
+def test_a_shared_name_is_no_well_known_city() -> None:
+    assert gazetteer.read_shared_names().isdisjoint(gazetteer.read_cities())
+    for name, is_shared in (("Cambridge", True), ("Birmingham", True), ("San Jose", True), ("Paris", False)):
+        assert gazetteer.is_shared_name(split_words(name)) is is_shared
+
+
+def test_airports_beyond_the_table_are_known() -> None:
+    assert gazetteer.read_airports()[frozenset({"keflavik"})] == gazetteer.read_airport_codes()["KEF"]
+    assert gazetteer.read_airport_codes()["KEF"].region == Region("IS")
+    assert frozenset({"london"}) not in gazetteer.read_airports()
+
+
+def test_every_country_has_its_code_of_three_letters() -> None:
+    codes = gazetteer.read_country_codes()
+    countries = [code for code, _ in read_rows("countries")]
+    assert [code for code, _ in read_rows("country_codes")] == countries
+    assert (codes["CHE"], codes["CHN"], codes["AUT"]) == (Region("CH"), Region("CN"), Region("AT"))
