@@ -16,7 +16,9 @@ The corrected profile differs in this:
   currency. Accents do not count, nor does how a word is joined (``Engi-House``, ``Engi House``).
 - Articles do not count, nor whether a common noun is in the singular or the plural (``glue sticks`` is
   ``Glue Stick``). In names it counts: ``Williams`` is not ``William``.
-- A right answer must not be denied (``not 75``).
+- Amounts, dates and times are compared by their values, however they are written (``9am``, ``09:00``).
+- A right answer must not be denied (``not 75``), and no rival may stand beside it (``agentic:rivals``), as
+  ``stated_values`` says.
 """
 
 from __future__ import annotations
@@ -36,11 +38,13 @@ from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.transcript import WEBS, Transcript, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
+from pytest_fcbench.matchers.stated_values import find_rival, has_right_value
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_LAST_MESSAGE = "agentic:no_last_message"
 NOT_FOUND = "agentic:answer_not_found"
 REFUSED = "agentic:refused"
+RIVALS = "agentic:rivals"
 UNREADABLE = "agentic:unreadable_call"
 
 
@@ -145,7 +149,12 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
         return Failed(NOT_FOUND, f"the answer is no short one: {much}", {"expected": [*right]})
     if _REFUSAL.search(said):
         return Failed(REFUSED, f"the model does not answer: {said!r:.300}")
-    return Passed() if any(states_answer(said, answer) for answer in right) else _fail_unsaid(said, right)
+    if not any(states_answer(said, answer) for answer in right) and not has_right_value(said, right):
+        return _fail_unsaid(said, right)
+    if rival := find_rival(said, right):
+        offered = f"the answer {said!r:.300} also offers {rival!r}, where one answer is asked for"
+        return Failed(RIVALS, offered, {"expected": [*right]})
+    return Passed()
 
 
 _REFUSAL = re.compile(

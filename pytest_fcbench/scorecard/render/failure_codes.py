@@ -221,6 +221,10 @@ CONVERSATIONS: Mapping[str, FailureCode] = {
         "The final answer says that the model does not know.",
         "run `fcbench show` to see what was searched or remembered on the way",
     ),
+    "agentic:rivals": FailureCode(
+        "The final answer names another value or name beside the right one, where one is asked for.",
+        "ask for one answer in the prompt, or look at what made the model doubt",
+    ),
     "agentic:unreadable_call": FailureCode(
         "The last message tries to call a function but cannot be read.", _UNREADABLE
     ),
