@@ -149,9 +149,13 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
         return Failed(NOT_FOUND, f"the answer is no short one: {much}", {"expected": [*right]})
     if _REFUSAL.search(said):
         return Failed(REFUSED, f"the model does not answer: {said!r:.300}")
-    if not any(states_answer(said, answer) for answer in right) and not has_right_value(said, right):
+
+    def is_right(text: str) -> bool:
+        return any(states_answer(text, answer) for answer in right) or has_right_value(text, right)
+
+    if not is_right(said):
         return _fail_unsaid(said, right)
-    if rival := find_rival(said, right):
+    if rival := find_rival(said, right, is_right):
         offered = f"the answer {said!r:.300} also offers {rival!r}, where one answer is asked for"
         return Failed(RIVALS, offered, {"expected": [*right]})
     return Passed()

@@ -15,8 +15,9 @@ Other numbers say nothing about the answer: dates, sources, steps of a calculati
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
 
@@ -47,11 +48,11 @@ class StatedValue:
         """Tell whether the text of another value holds that of this one."""
         return other.start <= self.start and self.end <= other.end
 
-    def is_kind_of(self, other: StatedValue) -> bool:
-        """Tell whether both are of one kind, or one lacks the unit that the other may lend it."""
-        kinds = {meaning.kind for meaning in self.meanings}
-        same = not kinds.isdisjoint(meaning.kind for meaning in other.meanings)
-        return same or (self.is_bare is not other.is_bare and None not in (self.number, other.number))
+    def has_kind_of(self, other: StatedValue) -> bool:
+        """Tell whether both are of one kind, such as two dates."""
+        return not {meaning.kind for meaning in self.meanings}.isdisjoint(
+            meaning.kind for meaning in other.meanings
+        )
 
     def means(self, other: StatedValue) -> bool:
         """Tell whether both are one value, where a unit may be left out and a conversion be rounded."""
@@ -59,10 +60,17 @@ class StatedValue:
             return True
         if self.is_bare is not other.is_bare:
             return self.number is not None and self.number == other.number
-        return any(
-            one.kind == two.kind and one.kind not in _EXACT and _is_close(one.amount, two.amount)
+        measures = (
+            (one.amount, two.amount)
             for one in self.meanings
             for two in other.meanings
+            if one.kind == two.kind and one.kind not in _EXACT
+        )
+        return any(
+            isinstance(one, Fraction)
+            and isinstance(two, Fraction)
+            and abs(one - two) <= _ROUNDING * max(abs(one), abs(two))
+            for one, two in measures
         )
 
 
@@ -103,12 +111,6 @@ _BEGINNING = re.compile(r"[$€£¥₹+\-−.]?\d|[$€£¥₹]")
 _OPENING, _CLOSING = "([{'“‘*_~<\"", ")]}'”’*_,;:!?.~>\""
 
 
-def _is_close(one: object, other: object) -> bool:
-    if not isinstance(one, Fraction) or not isinstance(other, Fraction):
-        return False
-    return abs(one - other) <= _ROUNDING * max(abs(one), abs(other))
-
-
 def read_value(text: str) -> StatedValue | None:
     """Read a text that is nothing but one value."""
     meanings = read_quantities(text)
@@ -127,7 +129,9 @@ def _read_leading_number(text: str) -> Fraction | None:
 def find_values(text: str) -> list[StatedValue]:
     """Find the values in a text from left to right, each as long as it can be read."""
     found: list[StatedValue] = []
-    words = [match.span() for match in re.finditer(r"\S+", text)]
+    # A number before a line of a list is none of the answer.
+    numbers = {match.start(1) for match in re.finditer(r"^[\s>*_#-]*(\d{1,2}[.)])\s", text, re.MULTILINE)}
+    words = [match.span() for match in re.finditer(r"\S+", text) if match.start() not in numbers]
     at = 0
     while at < len(words) and len(found) < _MOST_VALUES:
         values, used = _read_at(text, words[at : at + _MOST_WORDS])
@@ -150,6 +154,13 @@ def _read_at(text: str, words: Sequence[tuple[int, int]]) -> tuple[list[StatedVa
         for stop in (end, start + len(text[start:end].rstrip(_CLOSING))):
             written = text[start:stop]
             if written.casefold() not in _NO_VALUES and (meanings := read_quantities(written)):
+                # Of a day with a time either alone may be asked for.
+                parts = (datetime.fromisoformat(str(m.amount)) for m in meanings if m.kind == "moment")
+                meanings |= {
+                    quantity
+                    for part in parts
+                    for quantity in (Quantity("date", part.date()), Quantity("time", part.timetz()))
+                }
                 value = StatedValue(start, stop, meanings, _read_leading_number(written))
                 # A fraction may also be two values with a slash between them: 31/32.
                 return [value, *(_split_value(text, start, stop) if value.is_fraction else [])], used
@@ -202,7 +213,8 @@ _OR = re.compile(
     re.IGNORECASE,
 )
 _MOST_BETWEEN = 6
-"""Words between two values that are still joined by "or"."""
+_MOST_BETWEEN_UNITS = 2
+"""Words between two values that are still joined by "or": those of one kind, and those that share a unit."""
 
 _FILLERS = frozenset(
     (
@@ -239,13 +251,25 @@ _FILLERS = frozenset(
 """Words beside which an answer is still a bare list of values."""
 
 
-def find_rival(text: str, right: Sequence[str]) -> str | None:
-    """Return what a text offers as another answer beside the right one, as it is written, or None."""
+def find_rival(text: str, right: Sequence[str], is_right: Callable[[str], bool]) -> str | None:
+    """Return what a text offers as another answer beside the right one, as it is written, or None.
+
+    ``is_right`` tells whether a part of the text has one of the right answers.
+    """
+    for either in _EITHER.finditer(text[:_LONGEST]):
+        sides = [side.strip() for side in either.groups()]
+        wrong = [side for side in sides if not is_right(side)]
+        # Of two names of one thing both are right, and of two other things none is.
+        if len(wrong) == 1 and not any(re.search(r"\bor\b", answer, re.IGNORECASE) for answer in right):
+            return wrong[0]
     wanted = [value for answer in right if (value := read_value(answer))]
     # An answer of several values, such as a range, is compared by its words.
     if len(wanted) == len(right):
         return _find_rival_value(text, wanted)
     return _find_rival_name(text, right) if not wanted else None
+
+
+_EITHER = re.compile(r"\beither\s([^.!?;\n]{1,80}?)\sor\s([^.!?;\n]{1,80})", re.IGNORECASE)
 
 
 def _find_rival_value(text: str, wanted: Sequence[StatedValue]) -> str | None:
@@ -258,7 +282,7 @@ def _find_rival_value(text: str, wanted: Sequence[StatedValue]) -> str | None:
         values = [value for value in found if value not in fractions]
     offered = [value for value in values if not _is_denied(text, value)]
     owned = [value for value in offered if any(value.means(each) for each in wanted)]
-    others = [other for other in offered if other not in owned and any(map(other.is_kind_of, owned))]
+    others = [other for other in offered if other not in owned]
     if not owned or not others:
         return None
     rest = text
@@ -270,17 +294,24 @@ def _find_rival_value(text: str, wanted: Sequence[StatedValue]) -> str | None:
         pair for pair in pairwise(offered) if _are_joined(text, *pair) and not {*owned}.isdisjoint(pair)
     ]
     for other in others:
-        is_doubted = _DOUBT.search(text[max(0, other.start - 60) : other.start])
-        is_listed = is_bare_list and any(_is_year(other) is _is_year(value) for value in owned)
+        alike = [value for value in owned if value.has_kind_of(other)]
+        is_doubted = alike and _DOUBT.search(text[max(0, other.start - 60) : other.start])
+        is_listed = is_bare_list and any(_is_year(other) is _is_year(value) for value in alike)
         if is_doubted or is_listed or any(other in pair for pair in joined):
             return text[other.start : other.end]
     return None
 
 
 def _are_joined(text: str, first: StatedValue, second: StatedValue) -> bool:
-    """Tell whether "or" or a slash stands between two neighbours."""
+    """Tell whether "or" or a slash stands between two neighbours of one kind."""
     between = text[first.end : second.start]
     is_near = len(between.split()) <= _MOST_BETWEEN
+    if not first.has_kind_of(second):
+        # The unit behind the second may be that of both: 31 or 32 years.
+        lends_unit = first.is_bare and first.number is not None and second.number is not None
+        is_near = len(between.split()) <= _MOST_BETWEEN_UNITS
+        if not lends_unit:
+            return False
     return between.strip() == "/" or (is_near and _OR.fullmatch(between) is not None)
 
 
@@ -324,7 +355,16 @@ def _find_rival_name(text: str, right: Sequence[str]) -> str | None:
             other = _OTHER_BEHIND.match(behind) or _OTHER_BEFORE.search(before)
             # Beside a name only a name is a rival: "Anna or text her" names one person.
             is_name = found.start() > 0 and found[0][0].isupper()
-            if other and (other[1][0].isupper() or not is_name) and _is_rival_name(other[1], right):
+            words = split_words(other[1]) if other else ()
+            if not other or not words or words[0] in _ALIAS or (is_name and not other[1][0].isupper()):
+                continue
+            # No rival is another accepted answer, a shorter or a longer name, or an abbreviation.
+            if not any(
+                set(known) <= set(words)
+                or set(words) <= set(known)
+                or words[0] == "".join(word[0] for word in known)
+                for known in map(split_words, right)
+            ):
                 return other[1].strip()
     return None
 
@@ -340,16 +380,3 @@ _OTHER_BEFORE = re.compile(
     r"(?:(?:maybe|possibly|perhaps|even|it's|the|an?)\s+)*[\x22'“‘*(]{0,3}$",
     re.IGNORECASE,
 )
-
-
-def _is_rival_name(other: str, right: Sequence[str]) -> bool:
-    words = split_words(other)
-    if not words or words[0] in _ALIAS:
-        return False
-    for answer in right:
-        known = split_words(answer)
-        initials = "".join(word[0] for word in known)
-        # Another accepted answer, a shorter or a longer name, an abbreviation.
-        if set(known) <= set(words) or set(words) <= set(known) or words[0] == initials:
-            return False
-    return True

@@ -34,7 +34,7 @@ from pytest_fcbench.matchers.equivalence.currencies import read_currency
 from pytest_fcbench.matchers.equivalence.phones import is_same_phone
 from pytest_fcbench.matchers.equivalence.places import is_known_place, is_same_place
 from pytest_fcbench.matchers.equivalence.quantities import read_calendar_name, read_quantities, read_unit
-from pytest_fcbench.matchers.equivalence.words import LONGEST, Words, is_code, split_words
+from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, split_words, turn_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _mean_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
     about = frozenset((*_split_name(name), *re.findall("[a-z]+", text)))
     readers: list[Callable[[str], object]] = [read_currency, read_unit]
     readers += [read_calendar_name] if not text or not _DAYS.isdisjoint(about) else []
-    readers += [_turn_name] if not _PEOPLE.isdisjoint(_split_name(name)[-1:]) else []
+    readers += [turn_name] if not _PEOPLE.isdisjoint(_split_name(name)[-1:]) else []
     if any((meaning := read(one)) is not None and meaning == read(other) for read in readers):
         return True
     if not _PLACES.isdisjoint(about):
@@ -207,15 +207,6 @@ def _compare_phones(name: str, one: object, other: object) -> bool | None:
         return is_same_phone(a, b)
     # Elsewhere one that is written with the code of its country can be nothing else.
     return (a.startswith("+") or b.startswith("+") or None) and (is_same_phone(a, b) or None)
-
-
-def _turn_name(text: str) -> Words:
-    """Return the words of a person's name with the first name in front (Smith, Jane)."""
-    last, comma, first = text.partition(",")
-    is_turned = (
-        comma and first.strip() and not _GENERATIONS.issuperset(split_words(first)) and "," not in first
-    )
-    return split_words(f"{first} {last}" if is_turned else text)
 
 
 def _are_equal(one: object, other: object) -> bool:
@@ -282,9 +273,6 @@ _EXACT = frozenset(
 _PHONES = frozenset(split_words("phone phones telephone mobile tel fax cell whatsapp"))
 _DAYS = frozenset(split_words("day days date dates weekday weekdays month months"))
 _PEOPLE = frozenset(split_words("name author artist person contact guest passenger attendee owner customer"))
-_GENERATIONS = frozenset(
-    split_words("jr junior sr senior inc incorporated ltd limited llc corp ii iii iv phd md")
-)
 
 _PLACES = frozenset(
     split_words(

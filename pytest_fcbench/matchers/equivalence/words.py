@@ -136,6 +136,24 @@ def split_words(text: str) -> Words:
     return tuple(word for word in kept if word != "the") or kept or tuple(found)
 
 
+def turn_name(text: str) -> Words:
+    """Return the words of a person's name with the first name in front (Smith, Jane)."""
+    last, comma, first = text.partition(",")
+    is_turned = (
+        comma and first.strip() and not _GENERATIONS.issuperset(split_words(first)) and "," not in first
+    )
+    return split_words(f"{first} {last}" if is_turned else text)
+
+
+_GENERATIONS = frozenset(
+    (
+        *("jr", "junior", "sr", "senior", "ii", "iii", "iv", "phd", "md"),
+        *("inc", "incorporated", "ltd", "limited", "llc", "corp", "corporation"),
+    )
+)
+"""Words behind the comma of a name that are no first name."""
+
+
 _MARKS = frozenset("@\\=:?#%+{}<>|$*~^")
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.matchers.equivalence.words import is_code, split_words
+from pytest_fcbench.matchers.equivalence.words import is_code, split_words, turn_name
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,36 @@ def test_blanks_around_a_text_make_no_words(text: str) -> None:
 @given(st.text(st.characters(codec=None), max_size=50))
 def test_a_text_of_one_letter_case_without_digits_and_signs_is_no_code(text: str) -> None:
     assert not is_code("".join(filter(str.isalpha, text.casefold())))
+
+
+def test_a_first_name_behind_a_comma_goes_to_the_front() -> None:
+    assert turn_name("Smith, Jane") == turn_name("Jane Smith") == ("jane", "smith")
+    assert turn_name("King, Jr.") == ("king", "junior")
+    assert turn_name("Smith, Jane") != turn_name("Smith, John")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("don't", "do not"),
+        ("can't", "cannot"),
+        ("I'm here", "I am here"),
+        ("favourite colours", "favorite colors"),
+        ("organising", "organizing"),
+        ("travelled", "traveled"),
+        ("e-mail", "email"),
+        ("Wi-Fi", "wifi"),
+        ("J.R.R. Tolkien", "J. R. R. Tolkien"),
+        ("Acme Corp.", "Acme Corporation"),
+    ],
+)
+def test_other_spellings_are_the_same(one: str, other: str) -> None:
+    assert split_words(one) == split_words(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("do", "do not"), ("can", "can't"), ("hour", "hor"), ("wise", "wize")],
+)
+def test_other_words_stay_other(one: str, other: str) -> None:
+    assert split_words(one) != split_words(other)
