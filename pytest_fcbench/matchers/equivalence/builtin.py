@@ -168,7 +168,8 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     # Order matters from here on: an id is compared as it is before a number in it is read.
     if not _EXACT.isdisjoint(_split_name(name)[-1:]):
         return _are_equal(_spell(one), _spell(other))
-    if (phones := _compare_phones(name, one, other)) is not None:
+    is_phone = not _PHONES.isdisjoint(_split_name(name))
+    if (phones := is_same_phone(_spell(one), _spell(other), is_asked_for=is_phone)) is not None:
         return phones
     amounts, others = read_quantities(one), read_quantities(other)
     if amounts or others:
@@ -196,17 +197,6 @@ def _mean_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
         return is_same_place(one, other, about)
     # Where nothing says what a value is, what is well known is a place still.
     return not text and (is_known_place(one) or is_known_place(other)) and is_same_place(one, other)
-
-
-def _compare_phones(name: str, one: object, other: object) -> bool | None:
-    """Compare telephone numbers; None where a value is none."""
-    a, b = _spell(one), _spell(other)
-    if not isinstance(a, str) or not isinstance(b, str):
-        return None
-    if not _PHONES.isdisjoint(_split_name(name)):
-        return is_same_phone(a, b)
-    # Elsewhere one that is written with the code of its country can be nothing else.
-    return (a.startswith("+") or b.startswith("+") or None) and (is_same_phone(a, b) or None)
 
 
 def _are_equal(one: object, other: object) -> bool:

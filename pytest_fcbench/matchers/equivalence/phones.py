@@ -28,8 +28,15 @@ class _Phone(NamedTuple):
     extension: str | None
 
 
-def is_same_phone(one: str, other: str) -> bool | None:
-    """Tell whether two texts are one telephone number; None where one is no telephone number."""
+def is_same_phone(one: object, other: object, *, is_asked_for: bool = True) -> bool | None:
+    """Tell whether two texts are one telephone number; None where one is no telephone number.
+
+    Where none ``is_asked_for``, only numbers that are the same are told, one of them with its country's code.
+    """
+    if not isinstance(one, str) or not isinstance(other, str):
+        return None
+    if not is_asked_for:
+        return (one.startswith("+") or other.startswith("+") or None) and (is_same_phone(one, other) or None)
     a, b = _read_phone(one), _read_phone(other)
     if a is None or b is None:
         return None

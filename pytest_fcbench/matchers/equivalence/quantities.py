@@ -370,8 +370,12 @@ def _read_moment(text: str) -> Quantity | None:
     text = text.casefold()
     if (day := _read_date(text)) is not None:
         return Quantity("date", day)
-    if (month := _read_month(text)) is not None:
-        return Quantity("month", month)
+    if month := _NUMBER_MONTH.fullmatch(text) or _NAMED_MONTH.fullmatch(text):
+        parts = month.groupdict()
+        at_year = int(parts["year"] or parts["after"])
+        named = parts.get("name")
+        number = _MONTH.get(named, 0) if named else int(parts["month"] or parts["before"])
+        return Quantity("month", (at_year, number)) if 1 <= number <= 12 else None
     if (at := _WORDS.get(text) or _read_time(text)) is not None:
         return Quantity("time", at)
     # A date and a time, with a T, a comma or a space between them.
@@ -426,18 +430,6 @@ _NUMBER_MONTH = re.compile(
     r"(?P<year>\d{4})[-/](?P<month>\d\d?)|(?P<before>\d\d?)[-/](?P<after>\d{4})", re.ASCII
 )
 _NAMED_MONTH = re.compile(r"(?P<name>[a-z]+)\.?,?[ -](?:of )?(?P<year>\d{4})", re.ASCII)
-
-
-def _read_month(text: str) -> tuple[int, int] | None:
-    """Read a month of a year."""
-    if found := _NUMBER_MONTH.fullmatch(text):
-        month: int | None = int(found["month"] or found["before"])
-        year = found["year"] or found["after"]
-    elif found := _NAMED_MONTH.fullmatch(text):
-        month, year = _MONTH.get(found["name"]), found["year"]
-    else:
-        return None
-    return (int(year), month) if month and month <= 12 else None
 
 
 def read_calendar_name(text: str) -> tuple[str, int] | None:

@@ -50,3 +50,10 @@ def test_what_is_no_number(text: str) -> None:
 @given(st.text(max_size=70) | st.from_regex(r"[+\d ()x.-]{1,70}"))
 def test_any_text_is_compared(text: str) -> None:
     assert is_same_phone(text, text) in (True, None)
+
+
+def test_where_no_number_is_asked_for_only_the_same_are_told() -> None:
+    assert is_same_phone("+1 415 555 2671", "(415) 555-2671", is_asked_for=False) is True
+    for one, other in (("+1 415 555 2671", "+1 415 555 2672"), ("4155552671", "415-555-2671"), ("+5", "5")):
+        assert is_same_phone(one, other, is_asked_for=False) is None
+    assert is_same_phone(4155552671, "415-555-2671") is None
