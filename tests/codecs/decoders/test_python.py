@@ -450,5 +450,7 @@ def test_a_text_with_more_signs_than_a_tree_may_have_is_refused(
 ) -> None:
     # Four signs stand around the commas.
     assert read(text.format("0," * 49_996)) == (Call("f", {"a": [0] * 49_996}),)
-    with pytest.raises(Undecodable, match=r"^not Python calls: 50,00\d signs of nesting, lists and arithmetic are too many$"):
+    with pytest.raises(
+        Undecodable, match=r"^not Python calls: 50,00\d signs of nesting, lists and arithmetic are too many$"
+    ):
         read(text.format("0," * 49_997))
