@@ -21,7 +21,7 @@ from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
 
-from pytest_fcbench.matchers.equivalence.quantities import Quantity, read_quantities
+from pytest_fcbench.matchers.equivalence.quantities import Quantity, read_calendar_name, read_quantities
 from pytest_fcbench.matchers.equivalence.words import NUMBERS, split_words
 
 
@@ -83,28 +83,10 @@ _MOST_WORDS = 7
 _VALUE_WORDS = frozenset(
     (
         *NUMBERS,
-        *("noon", "midnight", "half", "minus", "a", "an", "usd", "eur", "gbp", "sept"),
-        *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october"),
-        *(
-            "november",
-            "december",
-            "jan",
-            "feb",
-            "mar",
-            "apr",
-            "jun",
-            "jul",
-            "aug",
-            "sep",
-            "oct",
-            "nov",
-            "dec",
-        ),
-        *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-        *("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
+        *("noon", "midnight", "half", "minus", "a", "an", "usd", "eur", "gbp"),
     )
 )
-"""Words that a value may begin with."""
+"""Words that a value may begin with, beside the names of days and months."""
 _NO_VALUES = frozenset(("one", "a", "an"))
 """Words that are no value alone: nobody counts in "no one knows"."""
 _BEGINNING = re.compile(r"[$€£¥₹+\-−.]?\d|[$€£¥₹]")
@@ -146,7 +128,8 @@ def _read_at(text: str, words: Sequence[tuple[int, int]]) -> tuple[list[StatedVa
     while start < first_end and text[start] in _OPENING:
         start += 1
     first = text[start:first_end].rstrip(_CLOSING).casefold()
-    if not (_BEGINNING.match(first) or first.split("-")[0] in _VALUE_WORDS):
+    word = first.split("-")[0]
+    if not (_BEGINNING.match(first) or word in _VALUE_WORDS or read_calendar_name(word)):
         return [], 1
     for used in range(len(words), 0, -1):
         end = words[used - 1][1]

@@ -413,6 +413,14 @@ def test_a_stranger_who_says_nothing_is_sent_away(monkeypatch: pytest.MonkeyPatc
         assert plain.recv(1) == b""
 
 
+def test_closing_the_link_under_a_worker_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    server = make_server()
+    with closing(connect_to(server)) as link:
+        assert get_transcript(link) == echo_entry(ENTRY)
+        close_server(server)
+    assert caplog.records == []
+
+
 def test_two_hundred_strangers_who_say_nothing_cost_no_thread() -> None:
     with serve_transcripts() as server, ExitStack() as stack:
         before = threading.active_count()

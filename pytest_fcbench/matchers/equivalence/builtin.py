@@ -31,7 +31,6 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.text import cut_text, make_printable
 from pytest_fcbench.domain.verdict import Difference
 from pytest_fcbench.matchers.equivalence.currencies import read_currency
-from pytest_fcbench.matchers.equivalence.phones import is_same_phone
 from pytest_fcbench.matchers.equivalence.places import is_known_place, is_same_place
 from pytest_fcbench.matchers.equivalence.quantities import read_calendar_name, read_quantities, read_unit
 from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, split_words, turn_name
@@ -168,6 +167,9 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     # Order matters from here on: an id is compared as it is before a number in it is read.
     if not _EXACT.isdisjoint(_split_name(name)[-1:]):
         return _are_equal(_spell(one), _spell(other))
+    # Imported where it is needed: phonenumbers takes 30 ms to import, and few runs compare telephone numbers.
+    from pytest_fcbench.matchers.equivalence.phones import is_same_phone
+
     is_phone = not _PHONES.isdisjoint(_split_name(name))
     if (phones := is_same_phone(_spell(one), _spell(other), is_asked_for=is_phone)) is not None:
         return phones

@@ -19,8 +19,7 @@ def read_currency(text: str) -> str | None:
     if found := _NAME_AND_CODE.fullmatch(text):
         named, coded = map(read_currency, found.groups())
         return named if named == coded else None
-    key = _fold_name(text)
-    return _read_names().get(key)
+    return _read_names().get(_fold_name(text))
 
 
 _NAME_AND_CODE = re.compile(r"\s*([^()]+)\(([^()]+)\)\s*")
@@ -36,6 +35,6 @@ def _fold_name(text: str) -> str:
 def _read_names() -> Mapping[str, str]:
     """Return the code of each currency by the code in small letters and by its names, in both numbers."""
     named = {_fold_name(name): code for code, names in read_rows("currencies") for name in names}
-    # Signs have no plural, and a plural of its own stands in the table.
+    # Signs have no plural; irregular plurals stand in the table.
     plurals = {f"{name}s": code for name, code in named.items() if name[-1:].isalpha()}
     return plurals | named | {code.casefold(): code for code, _ in read_rows("currencies")}

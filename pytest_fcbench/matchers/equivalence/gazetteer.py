@@ -97,10 +97,16 @@ def read_shared_names() -> frozenset[Words]:
 
 
 @cache
+def _load_airports() -> Mapping[str, airportsdata.Airport]:
+    """Load all airports by IATA code; the package reads its file anew each time."""
+    return airportsdata.load("IATA")
+
+
+@cache
 def _read_airport_cities() -> Mapping[Words, frozenset[Region]]:
     """Return the regions in which a city of a name has an airport."""
     found: dict[Words, set[Region]] = {}
-    for airport in airportsdata.load("IATA").values():
+    for airport in _load_airports().values():
         found.setdefault(split_words(airport["city"]), set()).add(_find_region(airport))
     return {name: frozenset(regions) for name, regions in found.items()}
 
@@ -121,7 +127,7 @@ def read_airports() -> Mapping[frozenset[str], Known]:
     """
     found: dict[frozenset[str], Known | None] = {}
     by_city: dict[frozenset[str], list[Known]] = {}
-    for code, airport in airportsdata.load("IATA").items():
+    for code, airport in _load_airports().items():
         known = Known(("airport", code), _find_region(airport))
         words = split_words(airport["name"])
         name = frozenset(words) - _SILENT_IN_AIRPORTS
@@ -158,8 +164,7 @@ def read_airport_nicknames() -> Mapping[frozenset[str], Known]:
 def read_airport_codes() -> Mapping[str, Known]:
     """Return airports by their IATA code."""
     listed = {
-        code: Known(("airport", code), _find_region(airport))
-        for code, airport in airportsdata.load("IATA").items()
+        code: Known(("airport", code), _find_region(airport)) for code, airport in _load_airports().items()
     }
     return listed | {known.name[-1]: known for known, _ in _read_own_airports()}
 

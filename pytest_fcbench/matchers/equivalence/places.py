@@ -156,7 +156,7 @@ def _read_place(text: str, about: Set[str]) -> _Place:
 
 
 def _find_coded_airport(parts: Sequence[str], about: Set[str]) -> Known | None:
-    """Find the airport whose code stands in brackets behind a name that is not another airport's."""
+    """Find the airport by the code in brackets at the end; None where the name before it is another one's."""
     *named, code = parts
     known = read_airport_codes().get(code) if code.isupper() else None
     if known is None:
