@@ -57,26 +57,28 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", rule)
 
 
-_SLOW = ("plugin/test_served.py", "docs/test_pages.py")
+_SLOW = ("tests/plugin/test_served.py", "tests/docs/test_pages.py")
 """Files with tests of half a minute and more."""
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the slowest tests first: begun last, one of them would keep a worker busy while others idle."""
-    items.sort(key=lambda item: not item.path.as_posix().endswith(_SLOW))
-
-
 _FAST_RING = tuple(
-    f"/{line}"
+    line
     for line in (Path(__file__).parent / "fast-ring.txt").read_text("utf-8").splitlines()
     if not line.startswith("--")
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the fast ring first, which always runs, and then the slowest tests.
+
+    Begun last, a slow test would keep a worker busy while others idle.
+    """
+    items.sort(key=lambda item: (not item.nodeid.startswith(_FAST_RING), not item.nodeid.startswith(_SLOW)))
+
+
 def is_too_late(node_id: str) -> bool:
     """Say whether a test is outside the fast ring and ``FCBENCH_TESTS_UNTIL`` (Unix seconds) is over."""
     until = float(os.environ.get("FCBENCH_TESTS_UNTIL", "inf"))
-    return time.time() > until and not f"/{node_id}".startswith(_FAST_RING)
+    return time.time() > until and not node_id.startswith(_FAST_RING)
 
 
 @pytest.hookimpl(tryfirst=True)

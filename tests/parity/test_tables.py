@@ -39,8 +39,9 @@ def read_table(name: str) -> dict[str, dict[str, str]]:
         return {row["Model"]: row for row in csv.DictReader(file)}
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize(
+    ("model", "workers"), zip(MODELS, [(), ("-n", "2")], strict=True), ids=["plain", "xdist"]
+)
 def test_replayed_answers_give_the_official_rows(
     model: str, workers: tuple[str, ...], pack_cache: Path, tmp_path: Path
 ) -> None:

@@ -9,9 +9,18 @@ from __future__ import annotations
 import json
 import os
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
+
+from pytest_fcbench.cli.replay import load_entries
+from pytest_fcbench.config.loading import build_settings
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.verdict import NotScored
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.session import Session
 
 Outcome: TypeAlias = "tuple[str, str | None]"
 """``passed`` or ``failed``, and the official code of a failure."""
@@ -60,12 +69,23 @@ def _read_score_files(folder: Path) -> Iterator[tuple[str, Outcome]]:
             yield entry_id, failed.get(entry_id, ("passed", None))
 
 
-def read_our_outcomes(scorecard: Path) -> Mapping[str, Outcome]:
-    """Return the outcomes of a scorecard in the official profile, by id."""
-    tests = json.loads(scorecard.read_text(encoding="utf-8"))["tests"]
-    records = [test["metadata"]["fcbench"] for test in tests]
-    verdicts = {record["entry"].partition(":")[2]: record["verdicts"]["official"] for record in records}
-    return {name: (verdict["status"], verdict.get("code")) for name, verdict in verdicts.items()}
+def judge_results(results: Path, names: Collection[str], options: Mapping[str, object]) -> dict[str, Outcome]:
+    """Replay results by the entries with these names; return the outcomes in the official profile, by name.
+
+    ``options`` are those of the run beside the model, by key.
+    """
+    chosen = {"model": f"replay:{results}", "suite": ["bfcl"], "store": "none", **options}
+    with closing(Session(RunContext(build_settings(chosen, None)))) as session:
+        entries = load_entries(session.context.suites.values())
+        return {name: _judge_entry(session, entries[f"bfcl:{name}"]) for name in names}
+
+
+def _judge_entry(session: Session, entry: Entry) -> Outcome:
+    try:
+        verdict = session.judge(entry, session.transcript(entry)).official
+    except NotScoredError as error:
+        return "not_scored", error.cause
+    return verdict.status, verdict.cause if isinstance(verdict, NotScored) else verdict.code
 
 
 def list_differences(official: Mapping[str, Outcome], ours: Mapping[str, Outcome]) -> tuple[str, ...]:

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.models.baselines import replay
-from tests.conftest import ROOT
 from tests.parity.comparison import Comparison
 from tests.parity.real.published import (
     find_folder,
+    judge_results,
     list_archives,
     list_differences,
     read_official_outcomes,
-    read_our_outcomes,
     unpack,
 )
 
 ARCHIVES = list_archives()
 NEEDS_REAL = pytest.mark.skipif(not ARCHIVES, reason=f"no archives in {find_folder()} (FCBENCH_REAL)")
 
-OVERRULED: Mapping[str, tuple[str, ...]] = {
+OVERRULED: Mapping[str, Mapping[str, str]] = {
     # Its calls have dotted names. Its own handler, which is not in the registry, read them as underscored.
-    "pr-glyphh-ada-1.1": ("--fcbench-names=underscored",),
+    "pr-glyphh-ada-1.1": {"names": "underscored"},
 }
 """Options, as a note of the run names them, where the official verdicts were not made as the data look."""
 
@@ -36,20 +32,19 @@ OVERRULED: Mapping[str, tuple[str, ...]] = {
 @NEEDS_REAL
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name.removesuffix(".tar.xz"))
 def test_every_verdict_is_the_official_one(
-    archive: Path, pack_cache: Path, tmp_path: Path, comparisons: list[Comparison]
+    archive: Path,
+    pack_cache: Path,
+    tmp_path: Path,
+    comparisons: list[Comparison],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Each entry is put to the replayed model and judged, as the body of its test does."""
+    monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
     name = archive.name.removesuffix(".tar.xz")
-    results, scorecard = unpack(archive, tmp_path), tmp_path / "scorecard.json"
-    command = [sys.executable, "-m", "pytest", "benchmarks", "-q", "-p", "no:cacheprovider"]
-    command += ["--fcbench-suite=bfcl", "--fcbench-store=none", "--fcbench-runs=none"]
-    command += [f"--fcbench-model=replay:{results}", f"--fcbench-scorecard={scorecard}"]
-    environment = {**os.environ, "FCBENCH_CACHE": str(pack_cache)}
-    subprocess.run(
-        [*command, *OVERRULED.get(name, ())], cwd=ROOT, env=environment, check=False, capture_output=True
-    )
+    results = unpack(archive, tmp_path)
     official = read_official_outcomes(tmp_path)
     assert len(official) > 300
-    different = list_differences(official, read_our_outcomes(scorecard))
+    different = list_differences(official, judge_results(results, official, OVERRULED.get(name, {})))
     comparisons.append(Comparison(name, len(official), 0, len(official), different))
     assert different == ()
 
