@@ -68,28 +68,22 @@ _FAST_RING = tuple(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the fast ring first, which always runs, and then the slowest tests.
+    """Put the fast ring first, which is run even where time is short, and then the slowest tests.
 
     Begun last, a slow test would keep a worker busy while others idle.
     """
     items.sort(key=lambda item: (not item.nodeid.startswith(_FAST_RING), not item.nodeid.startswith(_SLOW)))
 
 
-def is_too_late(node_id: str) -> bool:
-    """Say whether a test is outside the fast ring and ``FCBENCH_TESTS_UNTIL`` (Unix seconds) is over."""
-    until = float(os.environ.get("FCBENCH_TESTS_UNTIL", "inf"))
-    return time.time() > until and not node_id.startswith(_FAST_RING)
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what begins too late.
+def pytest_runtest_setup() -> None:
+    """Skip what begins after ``FCBENCH_TESTS_UNTIL`` (Unix seconds).
 
     CI cuts a run off without a verdict. On a machine that is many times slower than usual the run says in
     this way what it found in its time, and how much it did not look at.
     """
-    if is_too_late(item.nodeid):
-        pytest.skip("not run: the time for tests outside the fast ring is over (FCBENCH_TESTS_UNTIL)")
+    if time.time() > float(os.environ.get("FCBENCH_TESTS_UNTIL", "inf")):
+        pytest.skip("not run: the time for tests is over (FCBENCH_TESTS_UNTIL)")
 
 
 def pytest_report_header() -> str:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import is_too_late
-
-OF_THE_RING = "tests/domain/test_calls.py::test_a_call"
-OUTSIDE = "tests/plugin/test_served.py::test_a_run"
+from tests.conftest import pytest_runtest_setup
 
 
-def test_without_a_time_nothing_is_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FCBENCH_TESTS_UNTIL", raising=False)
-    assert not is_too_late(OUTSIDE)
+@pytest.mark.parametrize("until", [None, "1e18"])
+def test_before_the_time_is_over_tests_run(monkeypatch: pytest.MonkeyPatch, until: str | None) -> None:
+    if until:
+        monkeypatch.setenv("FCBENCH_TESTS_UNTIL", until)
+    else:
+        monkeypatch.delenv("FCBENCH_TESTS_UNTIL", raising=False)
+    pytest_runtest_setup()
 
 
-def test_after_the_time_only_the_fast_ring_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_it_they_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FCBENCH_TESTS_UNTIL", "1")
-    assert (is_too_late(OF_THE_RING), is_too_late(OUTSIDE)) == (False, True)
-
-
-def test_before_the_time_everything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FCBENCH_TESTS_UNTIL", "1e18")
-    assert (is_too_late(OF_THE_RING), is_too_late(OUTSIDE)) == (False, False)
+    with pytest.raises(pytest.skip.Exception, match="FCBENCH_TESTS_UNTIL"):
+        pytest_runtest_setup()
