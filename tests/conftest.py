@@ -11,7 +11,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import pytest_fcbench
 from pytest_fcbench import matchers
@@ -31,10 +31,10 @@ for _package in (formats, matchers):
 for _name in ("requests", "mpmath"):
     import_module(_name)
 
-settings.register_profile("untimed", deadline=None)
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
-"""How long an example takes says more about the machine than about the code."""
-settings.register_profile("fast", deadline=None, max_examples=20)
+settings.register_profile("fast", settings.get_profile("untimed"), max_examples=20)
 """For the fast ring; the whole tries a hundred examples of each law."""
 
 ROOT = Path(__file__).parents[1]
