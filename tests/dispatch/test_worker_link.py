@@ -202,7 +202,7 @@ def mirror() -> Iterator[tuple[Link, list[Transcript]]]:
 
 
 @given(text=st.none() | texts, name=texts, arguments=values)
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_whatever_a_model_says_arrives(
     mirror: tuple[Link, list[Transcript]], text: str | None, name: str, arguments: object
 ) -> None:

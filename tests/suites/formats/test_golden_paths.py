@@ -552,7 +552,11 @@ PIECES = [
 ]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=300,
+    deadline=None,
+)
 @given(
     st.lists(
         st.tuples(
@@ -606,7 +610,11 @@ VALUES = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=300,
+    deadline=None,
+)
 @given(st.sampled_from(PLACES), VALUES)
 def test_whatever_stands_in_a_place_only_a_suite_error_comes_of_it(
     tmp_path: Path, place: str, value: object
