@@ -16,7 +16,7 @@ from pytest_fcbench.codecs.doc_formats import format_docs
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Language, Schema
 from pytest_fcbench.domain.path_runner import PathRunner
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
@@ -234,7 +234,7 @@ def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
     return {
         "name": names.show_name(doc.name),
         "description": doc.description,
-        "parameters": doc.parameters,
+        "parameters": doc.parameters if doc.given is None else doc.given,
         **doc.extra,
     }
 
@@ -242,6 +242,8 @@ def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
 def build_tool(doc: WireDoc, wording: Wording) -> Mapping[str, object]:
     """Build a tool of the OpenAI chat interface from a doc. A dotted name stays as it is."""
     parameters = as_mapping(doc["parameters"])
+    if isinstance(parameters, GivenSchema):
+        return {"type": "function", "function": doc}
     schema = {
         **parameters,
         "type": "object",

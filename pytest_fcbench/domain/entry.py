@@ -235,6 +235,23 @@ class ExpectedCall:
     accepted: Mapping[str, object]
 
 
+def choose_plain_value(option: object) -> object:
+    """Return an accepted value in plain form: the first of a dict's alternatives for each key.
+
+    Keys that may be left out are left out. Values deeper inside a dict are plain already: officially they are
+    compared as they are.
+    """
+    if isinstance(option, list):
+        return [choose_plain_value(item) for item in option]
+    if not isinstance(option, Mapping):
+        return option
+    return {
+        key: alternatives[0]
+        for key, alternatives in option.items()
+        if isinstance(alternatives, list) and alternatives and "" not in alternatives
+    }
+
+
 def list_alternatives(value: object) -> object:
     """Convert a value to the form of ``ExpectedCall``: members of a dict become lists of accepted values."""
     if isinstance(value, (list, tuple)):

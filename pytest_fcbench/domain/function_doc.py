@@ -11,6 +11,10 @@ Schema: TypeAlias = Mapping[str, object]
 """A JSON-Schema-like description of a parameter, in the type words of the entry's language."""
 
 
+class GivenSchema(dict[str, object]):
+    """A JSON Schema that a model is sent as its source wrote it."""
+
+
 class Language(StrEnum):
     """The language whose call syntax and literals a category asks for."""
 
@@ -31,6 +35,8 @@ class FunctionDoc:
     parameters: Schema
     extra: Mapping[str, object] = field(default_factory=dict)
     """Keys beside the three above that the source has (``response`` for example), kept for the model."""
+    given: GivenSchema | None = None
+    """The JSON Schema that ``parameters`` was converted from, or None where the source has no JSON Schema."""
 
     @property
     def properties(self) -> Mapping[str, Schema]:

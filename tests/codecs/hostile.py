@@ -86,8 +86,8 @@ wild_text = st.one_of(any_text, source_text, source_text.map(lambda text: f"f(a=
 """Anything a model could answer, from noise to nearly a call."""
 
 
-def must_end(work: Callable[[], object], within_s: int = 60) -> None:
-    """Do some work; fail instead of hanging. The limit is far above what the work takes."""
+def must_end(work: Callable[[], object], within_s: int = 600) -> None:
+    """Do some work; fail instead of hanging. It takes seconds; a busy machine may need many times as long."""
 
     def give_up(*_: object) -> None:
         raise AssertionError(f"does not end within {within_s} s")

@@ -16,7 +16,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites.formats.fields import read_yaml
 
-HELP = "write function docs from code, OpenAPI or OpenAI tools"
+HELP = "write function docs from code, OpenAPI or a list of tools"
 PAGE = "own-suites"
 EXAMPLES = (
     "fcbench functions my_tools",
@@ -46,7 +46,11 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 def run_command(chosen: argparse.Namespace) -> int:
     docs = read_functions(chosen.sources)
     listed = [
-        {"name": doc.name, "description": doc.description, "parameters": _to_plain(doc.parameters)}
+        {
+            "name": doc.name,
+            "description": doc.description,
+            "parameters": _to_plain(doc.given or doc.parameters),
+        }
         for doc in docs.values()
     ]
     text = yaml.safe_dump({"functions": listed}, sort_keys=False, allow_unicode=True, width=100)
@@ -62,7 +66,7 @@ def run_command(chosen: argparse.Namespace) -> int:
             if not schema.get("description"):
                 gaps.append(f"{name} has no description")
             if schema.get("type") == "any":
-                gaps.append(f"{name} has no type")
+                gaps.append(f"{name} has no type, or one of several")
         for gap in gaps:
             print(f"note: {doc.name}: {gap}", file=sys.stderr)
     return 0

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.presenting import WireDoc, build_tool
 from pytest_fcbench.codecs.wording import Wording
+from pytest_fcbench.domain.function_doc import GivenSchema
 from pytest_fcbench.domain.prompting import Names
 
 Tool: TypeAlias = Mapping[str, object]
@@ -92,6 +93,10 @@ def write_palmyra_tool(doc: WireDoc, wording: Wording) -> Tool:
 
 def write_declaration(doc: WireDoc, wording: Wording) -> Tool:
     """Write a function declaration of Google, whose client writes types in capitals."""
+    if isinstance(given := doc["parameters"], GivenSchema):
+        # Google's own schemas have no references and no lists of types; this key takes any JSON Schema.
+        bare = _leave_out(_convert_doc(doc, wording), "parameters")
+        return {**bare, "parametersJsonSchema": given}
     function = _describe_keywords(_convert_doc(doc, wording), wording, keeps_text_enums=True)
     described = _describe_response(function, wording)
     return {**described, "parameters": _write_google_schema(as_mapping(described["parameters"]))}
@@ -127,6 +132,8 @@ def _describe_keywords(
     function: Mapping[str, object], wording: Wording, *, keeps_text_enums: bool
 ) -> dict[str, object]:
     """Tell the keywords of the top level that an API does not know in the descriptions, in this order."""
+    if isinstance(function["parameters"], GivenSchema):
+        return dict(function)
     labels = _find_labels(wording)
     places = {
         "default": labels[_DEFAULT],

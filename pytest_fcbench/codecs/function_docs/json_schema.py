@@ -1,12 +1,17 @@
-"""Convert JSON Schema to the form of function docs."""
+"""Convert JSON Schema to the form of function docs, and check values against it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.function_doc import Schema
+from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Schema
+from pytest_fcbench.domain.text import shorten_text
+
+if TYPE_CHECKING:
+    import referencing
 
 _WORDS: Mapping[str, str] = {
     "string": "string",
@@ -29,6 +34,9 @@ _LIMITS: Mapping[str, str] = {
     "maxItems": "elements at most",
 }
 """Keywords without a counterpart in function docs; the description states them."""
+
+NO_PARAMETERS: Schema = {"type": "object", "properties": {}}
+"""The JSON Schema of a function that takes nothing."""
 
 _MOST_PARTS = 100
 """References, alternatives and parts that are followed for one schema."""
@@ -80,6 +88,113 @@ def convert_parameters(schema: object, root: Mapping[str, object]) -> Schema:
     converted = convert_schema({"properties": {}, **as_mapping(schema), "type": "object"}, root)
     properties = fill_descriptions(converted)
     return {"type": "dict", "properties": properties, "required": converted.get("required", [])}
+
+
+def describe_function(name: str, description: str, schema: Mapping[str, object]) -> FunctionDoc:
+    """Make the doc of a function whose parameters a JSON Schema describes, which a model is sent unchanged.
+
+    A parameter that may have several types becomes one of any type. Raises ``UsageError`` for a schema that
+    is not valid.
+    """
+    check_schema(schema)
+    converted = convert_parameters(schema, schema)
+    whole, _ = _resolve(schema, schema, frozenset())
+    raw = as_mapping(whole.get("properties"))
+    properties = {
+        parameter: {**each, "type": "any"} if _has_several_types(raw.get(parameter), schema) else each
+        for parameter, each in as_mapping(converted["properties"]).items()
+        if isinstance(each, Mapping)
+    }
+    return FunctionDoc(name, description, {**converted, "properties": properties}, given=GivenSchema(schema))
+
+
+def list_untyped(doc: FunctionDoc) -> tuple[str, ...]:
+    """List the parameters of a given JSON Schema that may have several types, or have none."""
+    if doc.given is None:
+        return ()
+    return tuple(name for name, schema in doc.properties.items() if schema.get("type") == "any")
+
+
+def describe_schema_violation(doc: FunctionDoc, parameter: str, value: object) -> str | None:
+    """Describe how a value violates the given JSON Schema of a parameter; None where it does not."""
+    import jsonschema
+
+    if doc.given is None:
+        return None
+    schema = as_mapping(doc.given.get("properties")).get(parameter)
+    if schema is None:
+        return None
+    validator = jsonschema.validators.validator_for(doc.given, jsonschema.Draft202012Validator)(
+        _allow_null(doc.given), registry=_make_empty_registry()
+    )
+    error = next(validator.evolve(schema=_allow_null(schema)).iter_errors(value), None)
+    return None if error is None else shorten_text(error.message, 200)
+
+
+def check_schema(schema: Mapping[str, object]) -> None:
+    """Check that a schema is valid and that its references can be followed. Raises ``UsageError``."""
+    import jsonschema
+    import referencing.exceptions
+
+    validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
+    try:
+        validator.check_schema(_allow_null(schema))
+        # A call without arguments follows the references at the top, which could have no end.
+        list(validator(_allow_null(schema), registry=_make_empty_registry()).iter_errors({}))
+    except jsonschema.SchemaError as error:
+        place = ".".join(map(str, error.absolute_path))
+        raise UsageError(
+            f"not a valid JSON Schema: {place and place + ': '}{shorten_text(error.message, 200)}"
+        ) from None
+    except referencing.exceptions.Unresolvable as error:
+        raise UsageError(
+            f"the reference {error.ref!r} is not defined in this schema; bundle all definitions into it"
+        ) from None
+    except RecursionError:
+        raise UsageError("a reference in this schema leads back to itself; end it with a type") from None
+
+
+def _make_empty_registry() -> referencing.Registry[Mapping[str, object]]:
+    """Return a registry that never asks the network, which the library otherwise does for a reference."""
+    import referencing
+
+    return referencing.Registry()
+
+
+def _allow_null(schema: object) -> object:
+    """Write ``nullable``, a keyword of OpenAPI 3.0, as JSON Schema does."""
+    if isinstance(schema, list):
+        return [_allow_null(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    written = {key: _allow_null(value) for key, value in schema.items()}
+    if written.get("nullable") is not True:
+        return written
+    return {"anyOf": [{"type": "null"}, {key: each for key, each in written.items() if key != "nullable"}]}
+
+
+def _has_several_types(schema: object, root: Mapping[str, object]) -> bool:
+    """Tell whether a schema leaves open which of several types a value or its elements have, null aside."""
+    given = as_mapping(schema)
+    for _ in range(_MOST_PARTS):
+        if isinstance(reference := given.get("$ref"), str):
+            given = resolve_reference(reference, root)
+        elif isinstance(items := given.get("items"), Mapping):
+            given = items
+        else:
+            break
+    kinds = given.get("type")
+    listed = given.get("anyOf", given.get("oneOf"))
+    parts = (
+        [part for part in listed if as_mapping(part).get("type") != "null"]
+        if isinstance(listed, list)
+        else []
+    )
+    if not parts:
+        return isinstance(kinds, list) and len({*kinds} - {"null"}) > 1
+    found = {_infer_type(_resolve(part, root, frozenset())[0]) for part in parts}
+    # Two objects are of one type, but what one of them allows the other may not.
+    return len(found) > 1 or ("object" in found and len(parts) > 1)
 
 
 def fill_descriptions(converted: Mapping[str, object]) -> Mapping[str, Schema]:

@@ -1,4 +1,4 @@
-"""Read function docs from files: an OpenAPI description, or tools as sent to OpenAI's interface."""
+"""Read function docs from files: an OpenAPI description, or the tools of an interface or an MCP server."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from pytest_fcbench.codecs.function_docs.json_schema import (
+    NO_PARAMETERS,
     convert_parameter,
-    convert_parameters,
+    describe_function,
     fill_descriptions,
     resolve_reference,
 )
@@ -15,6 +16,7 @@ from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc
 
+_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 
 
@@ -22,7 +24,9 @@ def read_functions(value: object, where: str) -> Iterator[FunctionDoc]:
     """Read the functions in the content of a file, whichever of both kinds it is. Raises ``UsageError``."""
     if isinstance(value, Mapping) and isinstance(value.get("paths"), Mapping):
         return read_operations(value)
-    listed = value.get("tools") if isinstance(value, Mapping) else value
+    # An MCP server sends its list as the result of a request.
+    inner = value.get("result", value) if isinstance(value, Mapping) else value
+    listed = inner.get("tools") if isinstance(inner, Mapping) else inner
     if isinstance(listed, list):
         return read_tools(listed, where)
     raise UsageError(
@@ -31,14 +35,18 @@ def read_functions(value: object, where: str) -> Iterator[FunctionDoc]:
 
 
 def read_tools(listed: list[object], where: str) -> Iterator[FunctionDoc]:
-    """Read tools of OpenAI's chat or responses interface, or bare functions. Raises ``UsageError``."""
+    """Read tools of OpenAI's, Anthropic's or MCP's interface, or bare functions. Raises ``UsageError``."""
     for number, tool in enumerate(listed, 1):
         inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
         if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
             raise UsageError(f"{where}: element {number}: must be a tool with a name")
-        schema = inner.get("parameters", inner.get("input_schema", {}))
-        parameters = convert_parameters(schema, as_mapping(schema))
-        yield FunctionDoc(inner["name"], _join_words(inner.get("description")), parameters)
+        schema = next(
+            (inner[key] for key in _SCHEMA_KEYS if isinstance(inner.get(key), Mapping)), NO_PARAMETERS
+        )
+        try:
+            yield describe_function(inner["name"], _join_words(inner.get("description")), schema)
+        except UsageError as error:
+            raise UsageError(f"{where}: element {number}: {error}") from None
 
 
 def read_operations(document: Mapping[str, object]) -> Iterator[FunctionDoc]:

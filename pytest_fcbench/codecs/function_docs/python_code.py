@@ -14,6 +14,7 @@ from typing import TypeAlias, cast, get_type_hints
 from docstring_parser import parse
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from pytest_fcbench.codecs.function_docs import json_schema
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
@@ -91,8 +92,8 @@ def document_function(function: Function, name: str | None = None, *, bound: boo
         schema = _build_schema(hints.get(parameter.name), words, f"{called}: {parameter.name}")
         if parameter.default is Parameter.empty:
             required.append(parameter.name)
-        elif _is_plain(parameter.default):
-            schema["default"] = parameter.default
+        elif (default := _to_json(parameter.default)) is not None:
+            schema["default"] = default
         properties[parameter.name] = schema
     words = " ".join(filter(None, (docstring.short_description, docstring.long_description)))
     whole = {"type": "dict", "properties": properties, "required": required}
@@ -120,10 +121,15 @@ def _convert_hint(hint: object) -> Mapping[str, object]:
 _convert_plain_hint = cache(_convert_hint)
 
 
-def _is_plain(value: object) -> bool:
-    if isinstance(value, (list, tuple)):
-        return all(map(_is_plain, value))
-    return type(value) in (str, int, float, bool)
+def _to_json(default: object) -> object:
+    """Return a default as JSON, a member of an enum by its value; None where JSON has nothing like it."""
+    # The order of a set differs from run to run.
+    if isinstance(default, (set, frozenset)):
+        return None
+    try:
+        return to_jsonable_python(default)
+    except PydanticSerializationError:
+        return None
 
 
 def import_module(name: str, folder: Path) -> object:

@@ -17,7 +17,7 @@ Differences from ``official``, each a finding about BFCL's ``ast_checker`` and d
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
@@ -36,7 +36,7 @@ from pytest_fcbench.matchers.ast.official import (
     fail_wrong_value,
     show_value,
 )
-from pytest_fcbench.matchers.text_normalization import standardize
+from pytest_fcbench.matchers.ast.value_comparison import list_options, name_kind, values_agree
 
 UNREADABLE = "unreadable"
 NO_CALL = "no_call"
@@ -101,7 +101,7 @@ def match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Faile
             return fail_missing_required(doc, name)
     for name, value in call.arguments.items():
         # "" among the accepted values allows to leave a parameter out, and then to give its default.
-        may_be_left_out = "" in _list_options(wanted.accepted.get(name, ""))
+        may_be_left_out = "" in list_options(wanted.accepted.get(name, ""))
         if may_be_left_out and is_default(language, doc, name, [value]):
             continue
         if name not in doc.properties or name not in wanted.accepted:
@@ -109,7 +109,7 @@ def match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Faile
         if failed := match_value(language, doc, name, value, wanted.accepted[name]):
             return failed
     for name, accepted in wanted.accepted.items():
-        options = _list_options(accepted)
+        options = list_options(accepted)
         if name not in call.arguments and not ("" in options or is_default(language, doc, name, options)):
             return fail_missing_optional(doc, name, accepted)
     return Passed()
@@ -129,15 +129,11 @@ def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence
     )
 
 
-def _list_options(accepted: object) -> Sequence[object]:
-    return accepted if isinstance(accepted, (list, tuple)) else [accepted]
-
-
 def match_value(
     language: Language, doc: FunctionDoc, name: str, value: object, accepted: object
 ) -> Failed | None:
     """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
-    listed = _list_options(accepted)
+    listed = list_options(accepted)
     # "" mostly says that a parameter may be left out; here it can be a value.
     literal_empty = doc.properties[name].get("default") == "" or all(option == "" for option in listed)
     options = [option for option in listed if option != "" or literal_empty]
@@ -153,7 +149,7 @@ def match_value(
             values += [constant[1] for constant in found if constant]
     if any(values_agree(option, candidate) for option in options for candidate in candidates):
         return None
-    shared = set(map(_name_kind, options)) & set(map(_name_kind, candidates))
+    shared = set(map(name_kind, options)) & set(map(name_kind, candidates))
     code = f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"
     return fail_wrong_value(code, doc, name, value, options)
 
@@ -177,48 +173,3 @@ def _list_readings(language: Language, schema: Schema, value: object) -> list[ob
     inner = read(value)
     texts = [value] if inner == value or not isinstance(inner, str) else [value, inner]
     return [reading for t in texts for reading in (t, read(t), by_pattern(t, kind, element))]
-
-
-def _name_kind(value: object) -> str:
-    # First, because a boolean is an int.
-    if isinstance(value, bool):
-        return "boolean"
-    kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
-        ((int, float), "number"),
-        (str, "string"),
-        ((list, tuple), "list"),
-        (Mapping, "dict"),
-    )
-    return next((name for kind, name in kinds if isinstance(value, kind)), "others")
-
-
-def values_agree(option: object, value: object) -> bool:
-    """Tell whether a value is the accepted one, compared at every depth.
-
-    Inside a dict, an accepted list may mean that list or a list of alternatives.
-    """
-    kind = _name_kind(option)
-    # Kinds first, because 1 == True in Python.
-    if kind != _name_kind(value):
-        return False
-    if isinstance(option, str) and isinstance(value, str):
-        return standardize(option) == standardize(value)
-    if isinstance(option, (list, tuple)) and isinstance(value, (list, tuple)):
-        return len(option) == len(value) and all(map(values_agree, option, value))
-    if isinstance(option, Mapping) and isinstance(value, Mapping):
-        return value.keys() <= option.keys() and all(
-            _agree_in_dict(option[key], value[key]) if key in value else "" in _list_options(option[key])
-            for key in option
-        )
-    return option == value
-
-
-def _agree_in_dict(accepted: object, value: object) -> bool:
-    """Tell whether the value of a key is accepted; ``""`` only means that the key may be left out."""
-    options = _list_options(accepted)
-    literal_empty = all(option == "" for option in options)
-    return values_agree(accepted, value) or any(
-        values_agree(option, value)
-        for option in options
-        if option is not accepted and (option != "" or literal_empty)
-    )

@@ -29,6 +29,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
+from pytest_fcbench.codecs.function_docs.json_schema import list_untyped
 from pytest_fcbench.domain.conformance import TYPES, find_element_type
 from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
@@ -36,6 +37,7 @@ from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
+from pytest_fcbench.matchers.ast.value_comparison import values_agree
 from pytest_fcbench.matchers.text_normalization import standardize
 
 
@@ -208,6 +210,11 @@ def match_value(
 ) -> Failed | None:
     """Compare the value of a parameter with the accepted ones; return None where it is one of them."""
     schema, types = doc.properties[name], TYPES[language]
+    # No official doc leaves open which of several types a parameter has, so no official rule says what fits.
+    if name in list_untyped(doc):
+        if any(values_agree(option, value) for option in accepted if option != ""):
+            return None
+        return fail_wrong_value("value_error:others", doc, name, value, accepted)
     declared, inner = str(schema.get("type", "string")), find_element_type(language, schema)
     typing = _Typing(types.get(declared, str), types.get(inner, str) if inner else None)
     if language is not Language.PYTHON:

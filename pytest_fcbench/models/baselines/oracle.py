@@ -29,6 +29,7 @@ from pytest_fcbench.domain.entry import (
     Facts,
     GoldenPath,
     Trajectory,
+    choose_plain_value,
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.prompting import Names, Prompting
@@ -109,25 +110,8 @@ def _choose_call(wanted: ExpectedCall, doc: FunctionDoc | None) -> Call:
         if "" in options and name not in required:
             continue
         first = next((option for option in options if option != ""), "" if options else [])
-        arguments[name] = _simplify(first)
+        arguments[name] = choose_plain_value(first)
     return Call(wanted.name, arguments)
-
-
-def _simplify(option: object) -> object:
-    """Return an accepted value in plain form: the first of a dict's alternatives for each key.
-
-    Keys that may be left out are left out. Values deeper inside a dict are plain already: officially they are
-    compared as they are.
-    """
-    if isinstance(option, list):
-        return [_simplify(item) for item in option]
-    if not isinstance(option, Mapping):
-        return option
-    return {
-        key: alternatives[0]
-        for key, alternatives in option.items()
-        if isinstance(alternatives, list) and alternatives and "" not in alternatives
-    }
 
 
 def _make_value(schema: Schema) -> object:

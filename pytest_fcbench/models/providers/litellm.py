@@ -45,7 +45,8 @@ def import_litellm() -> ModuleType:
 
     litellm.suppress_debug_info = True
     litellm.telemetry = False
-    return litellm
+    module: ModuleType = litellm
+    return module
 
 
 def build_call(model: str, timeout_s: float, api_base: str | None, api_key: str | None) -> dict[str, object]:

@@ -1,15 +1,29 @@
-"""Function docs written in YAML."""
+"""Function docs in the files of a team: in the form of the official suites, or as tools of an interface.
+
+The forms that are read, told apart by their keys:
+
+- ``{name, description, parameters}``: the official form, with ``parameters`` in the words of function docs;
+- ``{type: function, function: {...}}``: a tool of OpenAI's chat interface;
+- ``{type: function, name, parameters}``: one of its responses interface;
+- ``{name, input_schema}``: one of Anthropic's interface;
+- ``{name, inputSchema}``: one of an MCP server;
+- ``{title, properties}``: a JSON Schema by itself.
+
+All but the first have a JSON Schema, which a model is sent unchanged.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, TypeAlias
 
-from pydantic import WithJsonSchema
+from pydantic import ConfigDict, Discriminator, Tag, ValidationError, WithJsonSchema
 
+from pytest_fcbench.codecs.function_docs.json_schema import NO_PARAMETERS, describe_function
+from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.conformance import TYPES
-from pytest_fcbench.domain.errors import describe_unknown_name
-from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import Given, OneOf, Row
 
@@ -56,6 +70,63 @@ class FunctionRow(Row):
     response: object = None
 
 
+class ToolRow(Row):
+    """A tool of OpenAI's responses interface, of Anthropic's, or of an MCP server."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    description: Given[str] = None
+    parameters: Given[dict[str, object]] = None
+    input_schema: Given[dict[str, object]] = None
+    inputSchema: Given[dict[str, object]] = None  # noqa: N815 - the key of MCP
+
+
+class ChatToolRow(Row):
+    """A tool of OpenAI's chat interface."""
+
+    type: Annotated[str, OneOf("type", ("function",))]
+    function: ToolRow
+
+
+class SchemaRow(Row):
+    """The JSON Schema of the parameters of a function, whose name is its title."""
+
+    model_config = ConfigDict(extra="allow")
+
+    title: str
+    description: Given[str] = None
+
+
+def _find_form(value: object) -> str:
+    """Return the tag of the form that a function doc is written in."""
+    doc = as_mapping(value)
+    if "function" in doc:
+        return ":chat"
+    if "title" in doc and doc.keys().isdisjoint(("name", "parameters")):
+        return ":schema"
+    if doc.keys() & {"input_schema", "inputSchema", "type"}:
+        return ":tool"
+    parameters = as_mapping(doc.get("parameters"))
+    if not parameters or parameters.get("type") == "dict":
+        return ":doc"
+    try:
+        FunctionRow.model_validate(value)
+    except ValidationError:
+        return ":tool"
+    return ":doc"
+
+
+AnyFunctionRow: TypeAlias = Annotated[
+    Annotated[FunctionRow, Tag(":doc")]
+    | Annotated[ToolRow, Tag(":tool")]
+    | Annotated[ChatToolRow, Tag(":chat")]
+    | Annotated[SchemaRow, Tag(":schema")],
+    Discriminator(_find_form),
+]
+"""The doc of a function in any form."""
+
+
 class _Object(Protocol):
     @property
     def properties(self) -> Mapping[str, ParameterRow] | None: ...
@@ -65,19 +136,20 @@ class _Object(Protocol):
 
 
 def read_function_docs(
-    rows: Iterable[FunctionRow], at: Field, types: Mapping[str, type]
+    rows: Iterable[AnyFunctionRow], at: Field, types: Mapping[str, type]
 ) -> Mapping[str, FunctionDoc]:
     """Return the docs by name; ``types`` has the valid type words. Raises ``SuiteError``."""
     docs: dict[str, FunctionDoc] = {}
     for row, place in zip(rows, at.elements(), strict=True):
-        if row.name in docs:
-            raise place.error(f"the function {row.name!r} is defined twice")
-        docs[row.name] = _make_doc(row, place, types)
+        doc = _make_doc(row, place, types)
+        if doc.name in docs:
+            raise place.error(f"the function {doc.name!r} is defined twice")
+        docs[doc.name] = doc
     return docs
 
 
 def choose_docs(
-    listed: Sequence[str | FunctionRow],
+    listed: Sequence[str | AnyFunctionRow],
     at: Field,
     docs: Mapping[str, FunctionDoc],
     types: Mapping[str, type] | None = None,
@@ -88,7 +160,7 @@ def choose_docs(
     """
     found: dict[str, FunctionDoc] = {}
     for row, place in zip(listed, at.elements(), strict=True):
-        if isinstance(row, FunctionRow):
+        if not isinstance(row, str):
             doc = _make_doc(row, place, types or {})
         elif row in docs:
             doc = docs[row]
@@ -98,12 +170,26 @@ def choose_docs(
     return found
 
 
-def _make_doc(row: FunctionRow, at: Field, types: Mapping[str, type]) -> FunctionDoc:
-    check_object(row.parameters, at.at("parameters"), types)
-    # Taken from the file, not from the row: models are shown the keys in the order that they were written in.
-    parameters = {key: field.value for key, field in at.at("parameters").members().items()}
-    extra = {"response": row.response} if "response" in row.model_fields_set else {}
-    return FunctionDoc(row.name, row.description, parameters, extra)
+def _make_doc(row: AnyFunctionRow, at: Field, types: Mapping[str, type]) -> FunctionDoc:
+    if isinstance(row, FunctionRow):
+        check_object(row.parameters, at.at("parameters"), types)
+        # From the file, not from the row: models are shown the keys in the order that they were written in.
+        parameters = {key: field.value for key, field in at.at("parameters").members().items()}
+        extra = {"response": row.response} if "response" in row.model_fields_set else {}
+        return FunctionDoc(row.name, row.description, parameters, extra)
+    if types is not TYPES[Language.PYTHON]:
+        raise at.error("a JSON Schema has the types of JSON; write this doc with the types of the category")
+    if isinstance(row, ChatToolRow):
+        row, at = row.function, at.at("function")
+    if isinstance(row, SchemaRow):
+        name, schema = row.title, as_mapping(at.value)
+    else:
+        name = row.name
+        schema = row.parameters or row.input_schema or row.inputSchema or NO_PARAMETERS
+    try:
+        return describe_function(name, row.description or "", schema)
+    except UsageError as error:
+        raise at.error(str(error)) from None
 
 
 def check_object(row: _Object, at: Field, types: Mapping[str, type]) -> None:

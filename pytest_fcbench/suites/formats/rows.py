@@ -181,6 +181,11 @@ class _Schema(StrictSchema):
             return self.generate_inner(schema["schema"])
         return super().default_schema(schema)
 
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        # A doc in one form can have the keys of another, so more than one schema may take it.
+        written = super().tagged_union_schema(schema)
+        return {"anyOf": written.pop("oneOf"), **written}
+
 
 def generate_json_schemas(models: Iterable[type[Row]]) -> Mapping[str, Any]:
     """Return the JSON Schemas of models and of the models inside them, by name."""

@@ -1,7 +1,7 @@
 """Entries of one question, written by hand in YAML: the calls that answer it are read, not carried out.
 
 category: multiple
-functions:                 # docs, offered by name
+functions:                 # docs, offered by name, in any form of ``function_docs``
   - name: weather.forecast
     description: ...
     parameters: {type: dict, properties: {...}, required: [...]}
@@ -11,8 +11,9 @@ entries:
     functions: [weather.forecast, weather.history]    # or a doc itself, in place of a name
     expect:                # not for irrelevance and relevance
       - weather.forecast:
-          city: [Bergen]   # always a list of accepted values
+          city: Bergen     # a value, or a list of accepted values
           unit: [celsius, ""]   # "" means it may be left out
+      - weather.history(city="Bergen", days=3)    # or the call as Python writes it
     cluster: forecast      # optional: what paraphrases of one template share
     parents: [core:simple_python_0]    # optional: what code made it from
 
@@ -22,11 +23,16 @@ of SQL there are tables beside the functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import ConfigDict, model_validator
 
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.python import parse_corrected
+from pytest_fcbench.codecs.function_docs.json_schema import describe_schema_violation
+from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.conformance import TYPES, conforms_to_schema
 from pytest_fcbench.domain.entry import (
     AnyCall,
@@ -37,12 +43,13 @@ from pytest_fcbench.domain.entry import (
     ExpectedCalls,
     Message,
     NoCall,
+    choose_plain_value,
 )
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs, tables
 from pytest_fcbench.suites.formats.fields import Field
-from pytest_fcbench.suites.formats.function_docs import FunctionRow
+from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow
 from pytest_fcbench.suites.formats.rows import (
     EntryRow,
     Given,
@@ -89,16 +96,17 @@ class AskedRow(EntryRow):
 class OfferedRow(AskedRow):
     """A question with functions, none of which has to be called in a certain way."""
 
-    functions: list[TextOr[FunctionRow]]
+    functions: list[TextOr[AnyFunctionRow]]
     """The functions that are offered: names, or docs."""
 
 
 class ExpectingRow(OfferedRow):
     """A question with functions, and the calls that answer it."""
 
-    expect: Some[One[dict[str, Some[object]] | None]]
-    """The calls that are right, each the function's name with accepted values by parameter; "" among them
-    means that it may be left out."""
+    expect: Some[TextOr[One[dict[str, object] | None]]]
+    """The calls that are right, each the function's name with a value or a list of accepted values by
+    parameter, or the call as Python writes it; "" among accepted values means that the parameter may be left
+    out."""
 
 
 class ChatFile(Row):
@@ -113,7 +121,7 @@ class OfferedFile(Row):
 
     category: str
     entries: list[OfferedRow]
-    functions: Given[list[FunctionRow]] = None
+    functions: Given[list[AnyFunctionRow]] = None
     """Docs of functions, which entries offer by name."""
 
 
@@ -122,7 +130,7 @@ class ExpectingFile(Row):
 
     category: str
     entries: list[ExpectingRow]
-    functions: Given[list[FunctionRow]] = None
+    functions: Given[list[AnyFunctionRow]] = None
     """Docs of functions, which entries offer by name."""
 
 
@@ -168,23 +176,89 @@ def _read_expectation(
         return AnyCall() if category.rule.offers_functions else NoCall()
     if not category.rule.parallel and len(entry.expect) != 1:
         raise at.error(f"has {len(entry.expect)} calls; entries of {category.name} have exactly one")
-    expected = []
-    for call, place in zip(entry.expect, at.elements(), strict=True):
-        ((name, given),) = call.items()
-        if name not in offered:
-            raise place.at(name).error(describe_unknown_name("function", name, offered))
-        doc, accepted = offered[name], given or {}
-        for parameter in accepted:
-            options = place.at(name, parameter)
-            if parameter not in doc.properties:
-                raise options.error(describe_unknown_name("parameter", parameter, doc.properties))
-            for option in options.elements():
-                _check_accepted(option, doc.properties[parameter], category.language)
-        for parameter in doc.required:
-            if parameter not in accepted:
-                raise place.at(name).error(f"has no accepted values for the required parameter {parameter!r}")
-        expected.append(ExpectedCall(name, dict(accepted)))
+    expected = [
+        _read_expected_call(call, place, offered, category.language)
+        for call, place in zip(entry.expect, at.elements(), strict=True)
+    ]
     return ExpectedCalls(tuple(expected))
+
+
+def _read_expected_call(
+    call: str | Mapping[str, Mapping[str, object] | None],
+    at: Field,
+    offered: Mapping[str, FunctionDoc],
+    language: Language,
+) -> ExpectedCall:
+    """Read a call that is right. Raises ``SuiteError``."""
+    is_text = isinstance(call, str)
+    name, given = _read_call(call, at) if isinstance(call, str) else next(iter(call.items()))
+    at_call = at if is_text else at.at(name)
+    if name not in offered:
+        raise at_call.error(describe_unknown_name("function", name, offered))
+    doc = offered[name]
+    accepted: dict[str, object] = {}
+    for parameter, value in (given or {}).items():
+        options = at_call if is_text else at_call.at(parameter)
+        if parameter not in doc.properties:
+            raise options.error(describe_unknown_name("parameter", parameter, doc.properties))
+        schema = doc.properties[parameter]
+        listed = list_accepted([value] if is_text else value, schema, language)
+        if not listed:
+            raise options.error("must have at least one element")
+        accepted[parameter] = listed
+        for option in replace(options, value=listed).elements():
+            if doc.given is None:
+                _check_accepted(option, schema, language)
+            elif option.value != "" and (
+                violated := describe_schema_violation(doc, parameter, choose_plain_value(option.value))
+            ):
+                raise options.error(f"is not what the schema of {parameter} allows: {violated}")
+    for parameter in doc.required:
+        if parameter not in accepted:
+            raise at_call.error(f"has no accepted values for the required parameter {parameter!r}")
+    return ExpectedCall(name, accepted)
+
+
+def _read_call(text: str, at: Field) -> tuple[str, Mapping[str, object]]:
+    """Read a call as Python writes it. Raises ``SuiteError``."""
+    try:
+        calls = parse_corrected(text)
+    except Undecodable as error:
+        raise at.error(f"{text!r} cannot be read as a call: {error}; write name(parameter=value)") from None
+    if len(calls) != 1:
+        raise at.error(f"{text!r} is {len(calls)} calls; write each as an element of its own")
+    if calls[0].positional:
+        raise at.error(f"{text!r} has an argument without a name; write name(parameter=value)")
+    return calls[0].name, calls[0].arguments
+
+
+def list_accepted(given: object, schema: Schema, language: Language) -> Sequence[object]:
+    """List the accepted values that a file gives: a list of them, or one value by itself.
+
+    Members of a mapping are listed likewise, but not what is deeper, which officially has no alternatives.
+    """
+    return [_list_members(value, schema, language) for value in _wrap_value(given, schema, language)]
+
+
+def _list_members(value: object, schema: Schema, language: Language) -> object:
+    if isinstance(value, list):
+        return [_list_members(each, as_mapping(schema.get("items")), language) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    known = as_mapping(schema.get("properties"))
+    return {key: _wrap_value(each, as_mapping(known.get(key)), language) for key, each in value.items()}
+
+
+def _wrap_value(given: object, schema: Schema, language: Language) -> list[object]:
+    """Return a list of values as it is, and one value as a list of it.
+
+    For a parameter that takes a list, a list whose elements are no lists is one value.
+    """
+    if not isinstance(given, list):
+        return [given]
+    takes_list = TYPES[language].get(str(schema.get("type"))) is list
+    are_values = not takes_list or not given or any(isinstance(each, list) or each == "" for each in given)
+    return given if are_values else [given]
 
 
 def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
@@ -202,7 +276,8 @@ def _check_accepted(field: Field, schema: Schema, language: Language) -> None:
             if known and key not in known:
                 raise options.error(describe_unknown_name("key", key, known))
             # Officially each key of a dict has alternatives of its own (``dict_checker``).
-            for option in options.elements():
+            listed = options.elements() if isinstance(options.value, list) else (options,)
+            for option in listed:
                 _check_accepted(option, known.get(key, {}), language)
     elif not conforms_to_schema(value, schema, language):
         allowed = schema.get("enum") or schema.get("type")

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from pytest_fcbench.codecs.function_docs.json_schema import list_untyped
 from pytest_fcbench.domain.conformance import TYPES, WITH_ELEMENTS, conforms_to_schema
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
@@ -89,6 +90,10 @@ def find_unsound_docs(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
         yield Flaw(LIKELY, f": a parameter is listed twice in required: {format_value(list(doc.required))}")
     for name, schema in doc.properties.items():
         yield from _examine_schema(f".{name}", schema, language)
+    for name in list_untyped(doc):
+        yield Flaw(
+            HINT, f".{name} has no type or one of several; its values are compared without a check of types"
+        )
 
 
 def _examine_schema(path: str, schema: object, language: Language) -> Iterator[Flaw]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,8 +14,10 @@ from pytest_fcbench.codecs.dialogues.tools import (
     write_declaration,
     write_described_tool,
     write_palmyra_tool,
+    write_schema_tool,
 )
 from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.domain.function_doc import GivenSchema
 from tests.codecs.test_presenting import WORDING
 
 LABELS = ("", " D: ", " MAX: ", " MIN: ", " LONG: ", " ADD: ", " ENUM: ", " RETURNS: ")
@@ -128,3 +131,20 @@ def test_a_bare_tool_has_nothing_else() -> None:
             "parameters": {"type": "object", "properties": {}},
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("write", "way"),
+    [
+        (write_bare_tool, ("function", "parameters")),
+        (write_palmyra_tool, ("function", "parameters")),
+        (write_schema_tool, ("input_schema",)),
+        (write_declaration, ("parametersJsonSchema",)),
+    ],
+)
+def test_a_given_schema_is_sent_unchanged(write: WriteTool, way: Sequence[str]) -> None:
+    given = GivenSchema({"properties": {"x": {"type": ["integer", "null"], "default": 1, "format": "int32"}}})
+    found: object = write({"name": "a.b", "description": "Do.", "parameters": given}, OFFICIAL)
+    for key in way:
+        found = as_mapping(found)[key]
+    assert found == given

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_fcbench.codecs.function_docs import openapi
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema
 
 _BERTH = {
     "type": "object",
@@ -67,7 +67,9 @@ def test_the_older_format_has_its_body_among_the_parameters() -> None:
     assert add.properties["length"]["description"] == "In metres"
 
 
-@pytest.mark.parametrize("wrapped", ["chat", "responses", "bare", "input_schema", "object"])
+@pytest.mark.parametrize(
+    "wrapped", ["chat", "responses", "bare", "input_schema", "inputSchema", "object", "tools/list"]
+)
 def test_tools_become_functions(wrapped: str) -> None:
     schema = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
     bare = {"name": "berth.get", "description": "One\n berth", "parameters": schema}
@@ -76,7 +78,9 @@ def test_tools_become_functions(wrapped: str) -> None:
         "responses": [{"type": "function", **bare}],
         "bare": [bare],
         "input_schema": [{"name": "berth.get", "description": "One berth", "input_schema": schema}],
+        "inputSchema": [{"name": "berth.get", "description": "One berth", "inputSchema": schema}],
         "object": {"tools": [bare]},
+        "tools/list": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [bare], "nextCursor": None}},
     }[wrapped]
 
     assert _read_docs(value) == [
@@ -88,6 +92,7 @@ def test_tools_become_functions(wrapped: str) -> None:
                 "properties": {"id": {"description": "", "type": "integer"}},
                 "required": ["id"],
             },
+            given=GivenSchema(schema),
         )
     ]
 
@@ -95,7 +100,14 @@ def test_tools_become_functions(wrapped: str) -> None:
 def test_a_tool_without_parameters_has_none() -> None:
     (doc,) = _read_docs([{"name": "now"}])
 
-    assert doc == FunctionDoc("now", "", {"type": "dict", "properties": {}, "required": []})
+    assert doc.parameters == {"type": "dict", "properties": {}, "required": []}
+    assert doc.given == {"type": "object", "properties": {}}
+
+
+def test_a_tool_with_a_wrong_schema_is_told_with_its_number() -> None:
+    tools = [{"name": "now"}, {"name": "then", "parameters": {"type": "thing"}}]
+    with pytest.raises(UsageError, match="element 2: not a valid JSON Schema: type: 'thing' is not valid"):
+        _read_docs(tools)
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,27 @@ def test_hints_of_every_kind_are_read() -> None:
     assert doc.properties["soil"]["enum"] == ["clay", "sand"]
     assert doc.properties["day"]["description"] == "(format date)"
     assert doc.properties["size"]["description"] == "Seats (at least 1)"
-    assert doc.properties["where"]["default"] == (1.0, 2.0)
+    assert doc.properties["where"]["default"] == [1.0, 2.0]
     assert doc.required == ("soil", "day", "notes", "size")
+
+
+def plant(
+    soil: Soil = Soil.SAND, day: date = date(2025, 6, 14), tags: frozenset[str] = frozenset(("a", "b"))
+) -> None:
+    """Plant."""
+
+
+def test_a_default_is_told_as_json_where_json_has_it() -> None:
+    properties = python_code.document_function(plant).properties
+
+    assert properties["soil"] == {
+        "type": "string",
+        "description": "",
+        "enum": ["clay", "sand"],
+        "default": "sand",
+    }
+    assert properties["day"]["default"] == "2025-06-14"
+    assert "default" not in properties["tags"], "the order of a set is not always the same"
 
 
 @pytest.mark.parametrize(
