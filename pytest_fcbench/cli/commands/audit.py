@@ -36,6 +36,7 @@ from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
+from pytest_fcbench.suites import custom
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.audit import checks, distributions, report, review
 from pytest_fcbench.tools.audit.checks import CHECKS
@@ -43,6 +44,7 @@ from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Severity
 from pytest_fcbench.tools.audit.report import Audit, find_uncounted
 from pytest_fcbench.tools.audit.run_verdicts import RunVerdicts, read_scorecard_verdicts, read_verdict_matrix
+from pytest_fcbench.tools.audit.training_data import describe_reading
 
 HELP = "find errors in the entries of a suite, and show how they are distributed"
 PAGE = "after-a-run"
@@ -64,7 +66,11 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add("suite", metavar="SUITE", help="name or path of a suite")
     add("--check", action="append", metavar="NAME,…", help=f"run only these checks: {', '.join(CHECKS)}")
     add("--weak", action="store_true", help="also run the checks whose findings are mostly harmless")
-    add("--against", metavar="SUITE", help="another suite whose questions must not occur in this one")
+    add(
+        "--against",
+        metavar="SUITE|FILE",
+        help="another suite, or training data in JSON Lines, whose questions must not occur in this one",
+    )
     alike = f"report questions that are at least this similar, as ROUGE-L from 0 to 1 (default: {_THRESHOLD})"
     add("--threshold", type=float, default=_THRESHOLD, metavar="R", help=alike)
     shown = f"number of findings to show of each check and severity (default: {_SHOWN})"
@@ -108,6 +114,11 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     try:
+        given = Path(chosen.against or "")
+        chosen.training = given if given.suffix == ".jsonl" and not custom.is_suite(given) else None
+        if chosen.training:
+            chosen.against = None
+            print(describe_reading(chosen.training), file=sys.stderr)
         return _audit_suite(chosen)
     except FcbenchError as error:
         text = drop_option_prefix(str(error)) if isinstance(error, UsageError) else error
@@ -151,6 +162,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             own_web,
             unread,
             against,
+            chosen.training,
             threshold=chosen.threshold,
             embed=model.embed if model else None,
             results=_gather_results(chosen, entries),
@@ -245,6 +257,7 @@ _NEEDED = {
     "against": "another suite to compare with; name it with --against",
     "embedding": "an embedding model; name it with --embedding, e.g. --embedding minilm",
     "results": "results of real runs; name them with --results",
+    "training": "training data to compare with; name a .jsonl file with --against",
 }
 """The way out where a check lacks what it needs, by the name of its option."""
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, ExpectedResults, GoldenPath, Group, NoCall
 from pytest_fcbench.matchers.golden_path.assignment import count_common
@@ -31,11 +32,16 @@ _FIRST_CJK = 0x2E80
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The user's messages in an entry, as words."""
+S = TypeVar("S")
+T = TypeVar("T")
 
-    entry: Entry
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[S]):
+    """What a user says, as words."""
+
+    source: S
+    """The entry that has it, or another source."""
     text: str
     words: tuple[str, ...]
     tokens: frozenset[tuple[str, int]]
@@ -48,17 +54,21 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Generic[S, T]):
     """Two questions and their similarity; ``other`` is the one that comes first."""
 
-    question: Question
-    other: Question
+    question: Question[S]
+    other: Question[T]
     rouge_l: float
 
 
-def read_question(entry: Entry) -> Question:
-    """Split the question of an entry into words; scripts without spaces are split into characters."""
-    text = join_user_messages(entry)
+def read_question(entry: Entry) -> Question[Entry]:
+    """Split the question of an entry into words."""
+    return split_question(entry, join_user_messages(entry))
+
+
+def split_question(source: S, text: str) -> Question[S]:
+    """Split a question into words; scripts without spaces are split into characters."""
     words: list[str] = []
     for word in _WORD.findall(text.lower()):
         # ``+=`` with a text adds its characters one by one, as wanted for scripts without spaces.
@@ -68,7 +78,7 @@ def read_question(entry: Entry) -> Question:
     for word in words:
         times[word] += 1
         tokens.add((word, times[word]))
-    return Question(entry, text, tuple(words), frozenset(tokens))
+    return Question(source, text, tuple(words), frozenset(tokens))
 
 
 def compute_rouge_l(one: Sequence[str], other: Sequence[str]) -> float:
@@ -78,21 +88,25 @@ def compute_rouge_l(one: Sequence[str], other: Sequence[str]) -> float:
     return 2 * count_common(one, other) / (len(one) + len(other))
 
 
-def find_pairs(questions: Sequence[Question], others: Sequence[Question], least: float) -> Iterator[Pair]:
-    """Pair every question with those of ``others`` that are alike; within one list each pair once."""
+def find_pairs(
+    questions: Iterable[Question[S]], others: Sequence[Question[T]], least: float
+) -> Iterator[Pair[S, T]]:
+    """Pair every question with those of ``others`` that are alike; within one list each pair once.
+
+    ``questions`` may be a stream of any length. Raises whatever it raises.
+    """
     is_same = questions is others
-    frequency = Counter(
-        token for group in (questions, others)[is_same:] for question in group for token in question.tokens
-    )
+    # Any order of the tokens loses no pair, as long as it is the same for both; rare ones first is fast.
+    frequency = Counter(token for other in others for token in other.tokens)
     index: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
 
-    def add_to_index(number: int, question: Question) -> None:
-        for token in _select_rarest_tokens(question, frequency, least):
+    def add_to_index(number: int) -> None:
+        for token in _select_rarest_tokens(others[number], frequency, least):
             index[token].append(number)
 
     if not is_same:
-        for number, other in enumerate(others):
-            add_to_index(number, other)
+        for number in range(len(others)):
+            add_to_index(number)
     for number, question in enumerate(questions):
         rarest = _select_rarest_tokens(question, frequency, least)
         # Sorted, because sets have no order, and each run must yield the pairs in the same one.
@@ -106,11 +120,11 @@ def find_pairs(questions: Sequence[Question], others: Sequence[Question], least:
                 yield Pair(question, other, score)
         # Indexed only now, so that no question is paired with itself, and each pair comes once.
         if is_same:
-            add_to_index(number, question)
+            add_to_index(number)
 
 
 def _select_rarest_tokens(
-    question: Question, frequency: Counter[tuple[str, int]], least: float
+    question: Question[S], frequency: Counter[tuple[str, int]], least: float
 ) -> Sequence[tuple[str, int]]:
     """Select the rarest tokens, of which any text as alike as ``least`` must have one."""
     tokens = sorted(question.tokens, key=lambda token: (frequency[token], token))
@@ -122,12 +136,12 @@ def _select_rarest_tokens(
 @check("duplicate", "two entries ask the same question", "keep one of the two")
 def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find entries that ask the same, or nearly the same, of the same functions."""
-    groups: defaultdict[str, list[Question]] = defaultdict(list)
+    groups: defaultdict[str, list[Question[Entry]]] = defaultdict(list)
     for each in facts.entries:
         groups[_name_group(each)].append(read_question(each))
     reported: set[str] = set()
     for pair in (pair for group in groups.values() for pair in find_pairs(group, group, facts.threshold)):
-        entry, other = pair.question.entry, pair.other.entry
+        entry, other = pair.question.source, pair.other.source
         is_same = pair.question.text == pair.other.text
         # Entries of a cluster are paraphrases on purpose.
         is_paraphrase = entry.cluster is not None and entry.cluster == other.cluster
@@ -207,7 +221,7 @@ def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         for at in np.flatnonzero(cosines >= SAME_MEANING):
             other, is_own = others[at], bool(at < len(questions))
             if is_own:
-                one, two = question.entry, other.entry
+                one, two = question.source, other.source
                 # Paraphrases on purpose share a cluster; other groups and functions may repeat a question.
                 is_intended = one.cluster is not None and one.cluster == two.cluster
                 is_comparable = _name_group(one) == _name_group(two) and _list_docs(one) == _list_docs(two)
@@ -215,9 +229,9 @@ def find_paraphrases(facts: Facts) -> Iterator[tuple[str, Flaw]]:
                     continue
             # Questions with the same words are found by ``duplicate`` and ``overlap``.
             if compute_rouge_l(question.words, other.words) < facts.threshold:
-                name = other.entry.id if is_own else other.entry.key
+                name = other.source.id if is_own else other.source.key
                 told = f"has the same meaning as {name} (cosine {cosines[at]:.2f}): {other.excerpt}"
-                yield question.entry.id, Flaw(HINT, told)
+                yield question.source.id, Flaw(HINT, told)
                 break
 
 
@@ -234,7 +248,7 @@ def find_overlaps(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     )
     reported: set[str] = set()
     for pair in sorted(pairs, key=lambda pair: -pair.rouge_l):
-        entry, other = pair.question.entry, pair.other.entry
+        entry, other = pair.question.source, pair.other.source
         if entry.id not in reported:
             reported.add(entry.id)
             severity = LIKELY if pair.rouge_l == 1 else HINT

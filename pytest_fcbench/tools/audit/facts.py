@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from pytest_fcbench import environments
 from pytest_fcbench.conversations.entry import converse
@@ -43,6 +44,8 @@ class Facts:
     """The reason why a category cannot be read, by its name."""
     against: Sequence[Entry] = ()
     """Entries of another suite."""
+    training: Path | None = None
+    """A file of training data."""
     threshold: float = 0.8
     """The least ROUGE-L, from 0 to 1, of similar questions."""
     embed: Embed | None = None

@@ -38,7 +38,7 @@ def find_idle_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     others = [read_question(entry) for entry in facts.entries if entry.id in called]
     served: dict[str, str] = {}
     for pair in find_pairs([*map(read_question, idle)], others, facts.threshold):
-        entry, other = pair.question.entry, pair.other.entry
+        entry, other = pair.question.source, pair.other.source
         names = {call.name for call in called[other.id].calls}
         needed = {serialize_doc(doc) for doc in other.functions if doc.name in names}
         # Docs are compared, not names: another function of the same name may do something else.

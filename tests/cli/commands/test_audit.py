@@ -109,6 +109,17 @@ def test_an_entry_like_one_of_another_suite_is_found(
     assert found["evidence"].startswith("is like bfcl:irrelevance_0 (ROUGE-L 1.00)")
 
 
+def test_an_entry_in_the_training_data_is_found(
+    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (query,) = (message.content for message in make_entry().turns[0])
+    (core_with_bad_entry / "train.jsonl").write_text(json.dumps({"query": query}) + "\n{\n")
+    assert main.main(["audit", "core", "--against", "train.jsonl", "--check", "trained", "-o", "o.json"]) == 0
+    (found, *_) = json.loads((core_with_bad_entry / "o.json").read_text())["findings"]
+    assert found["evidence"].startswith("is in the training data, line 1 (the same words)")
+    assert "train.jsonl: 2 lines read, 1 compared, 1 left out; line 2: not valid" in capsys.readouterr().err
+
+
 def test_a_ledger_comes_out_of_a_review(
     core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,13 +32,16 @@ def make_facts(
     *entries: Entry,
     against: Sequence[Entry] = (),
     threshold: float = 0.8,
+    training: Path | None = None,
     unread: dict[str, str] | None = None,
     embed: Embed | None = None,
 ) -> Facts:
     """Make what checks look at."""
     suite = make_suite(*entries)
     return Facts(
-        suite, entries, _refuse_calls, _refuse_request, None, unread or {}, against, threshold, embed
+        *(suite, entries, _refuse_calls, _refuse_request, None, unread or {}, against, training),
+        threshold=threshold,
+        embed=embed,
     )
 
 

@@ -58,16 +58,18 @@ def test_the_filter_loses_no_pair(texts: list[list[str]], least: float) -> None:
     asked = [
         read_question(make_entry(query=" ".join(words), entry_id=f"e{n}")) for n, words in enumerate(texts)
     ]
-    found = {(pair.question.entry.id, pair.other.entry.id) for pair in find_pairs(asked, asked, least)}
+    found = {(pair.question.source.id, pair.other.source.id) for pair in find_pairs(asked, asked, least)}
     expected = {
-        (one.entry.id, other.entry.id)
+        (one.source.id, other.source.id)
         for n, one in enumerate(asked)
         for other in asked[:n]
         if one.words and compute_rouge_l(one.words, other.words) >= least
     }
     assert found == expected
-    across = {(pair.question.entry.id, pair.other.entry.id) for pair in find_pairs(asked, list(asked), least)}
-    assert across == expected | {(b, a) for a, b in expected} | {(q.entry.id,) * 2 for q in asked if q.words}
+    across = {
+        (pair.question.source.id, pair.other.source.id) for pair in find_pairs(asked, list(asked), least)
+    }
+    assert across == expected | {(b, a) for a, b in expected} | {(q.source.id,) * 2 for q in asked if q.words}
 
 
 def test_scripts_without_spaces_are_taken_sign_by_sign() -> None:
