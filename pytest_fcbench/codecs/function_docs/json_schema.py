@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
@@ -11,7 +11,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Schema
 from pytest_fcbench.domain.text import shorten_text
 
 if TYPE_CHECKING:
-    import referencing
+    from jsonschema.protocols import Validator
 
 _WORDS: Mapping[str, str] = {
     "string": "string",
@@ -117,17 +117,11 @@ def list_untyped(doc: FunctionDoc) -> tuple[str, ...]:
 
 def describe_schema_violation(doc: FunctionDoc, parameter: str, value: object) -> str | None:
     """Describe how a value violates the given JSON Schema of a parameter; None where it does not."""
-    import jsonschema
-
-    if doc.given is None:
+    schema = as_mapping(doc.given.get("properties")).get(parameter) if doc.given else None
+    if doc.given is None or schema is None:
         return None
-    schema = as_mapping(doc.given.get("properties")).get(parameter)
-    if schema is None:
-        return None
-    validator = jsonschema.validators.validator_for(doc.given, jsonschema.Draft202012Validator)(
-        _allow_null(doc.given), registry=_make_empty_registry()
-    )
-    error = next(validator.evolve(schema=_allow_null(schema)).iter_errors(value), None)
+    validator = _make_validator(doc.given).evolve(schema=_allow_null(schema))
+    error = next(validator.iter_errors(cast("Any", value)), None)
     return None if error is None else shorten_text(error.message, 200)
 
 
@@ -136,11 +130,11 @@ def check_schema(schema: Mapping[str, object]) -> None:
     import jsonschema
     import referencing.exceptions
 
-    validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
+    validator = _make_validator(schema)
     try:
         validator.check_schema(_allow_null(schema))
         # A call without arguments follows the references at the top, which could have no end.
-        list(validator(_allow_null(schema), registry=_make_empty_registry()).iter_errors({}))
+        list(validator.iter_errors({}))
     except jsonschema.SchemaError as error:
         place = ".".join(map(str, error.absolute_path))
         raise UsageError(
@@ -154,14 +148,17 @@ def check_schema(schema: Mapping[str, object]) -> None:
         raise UsageError("a reference in this schema leads back to itself; end it with a type") from None
 
 
-def _make_empty_registry() -> referencing.Registry[Mapping[str, object]]:
-    """Return a registry that never asks the network, which the library otherwise does for a reference."""
+def _make_validator(schema: Mapping[str, object]) -> Validator:
+    import jsonschema
     import referencing
 
-    return referencing.Registry()
+    # Without a registry of our own, the library would ask the network for a reference.
+    registry: referencing.Registry[bool | Mapping[str, Any]] = referencing.Registry()
+    kind = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
+    return kind(_allow_null(schema), registry=registry)
 
 
-def _allow_null(schema: object) -> object:
+def _allow_null(schema: Any) -> Any:
     """Write ``nullable``, a keyword of OpenAPI 3.0, as JSON Schema does."""
     if isinstance(schema, list):
         return [_allow_null(each) for each in schema]
