@@ -14,7 +14,7 @@ from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.ast import corrected
-from pytest_fcbench.matchers.ast.corrected import values_agree
+from pytest_fcbench.matchers.ast.value_comparison import values_agree
 from tests.factories import make_doc, make_entry
 
 SIMPLE = "simple_function_checker"
