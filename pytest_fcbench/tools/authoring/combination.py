@@ -93,7 +93,9 @@ def remove_needed_parameters(entry: Entry) -> Entry | None:
     if not needed or not properties:
         return None
     required = [name for name in doc.required if name not in needed]
-    poorer = replace(doc, parameters={**doc.parameters, "properties": properties, "required": required})
+    fewer = {**doc.parameters, "properties": properties, "required": required}
+    # A given schema still has the parameters that are left out.
+    poorer = replace(doc, parameters=fewer, given=None)
     return _build_entry([entry], "irrelevance", [poorer], NoCall())
 
 

@@ -94,6 +94,8 @@ def _dump(category: str, entries: Sequence[object], **shared: object) -> str:
 
 
 def _convert_doc(doc: FunctionDoc) -> dict[str, object]:
+    if doc.given is not None:
+        return {"name": doc.name, "description": doc.description, "inputSchema": dict(doc.given)}
     extra = {"response": doc.extra["response"]} if "response" in doc.extra else {}
     parameters = {key: doc.parameters[key] for key in ("type", "properties", "required")}
     return {"name": doc.name, "description": doc.description, "parameters": parameters, **extra}

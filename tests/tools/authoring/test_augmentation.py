@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from pytest_fcbench.codecs.function_docs.json_schema import describe_function
 from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.verdict import Passed, Profile
@@ -161,6 +162,22 @@ def test_what_is_made_reads_back_as_it_was(entries_by_kind: dict[str, list[Entry
         path.write_text(text, encoding="utf-8")
 
         assert entry_files.read_entries(path, "grown") == tuple(e for e in entries if e.category.name == name)
+
+
+def test_a_tool_is_written_with_its_schema(tmp_path: Path) -> None:
+    schema = {
+        "properties": {"city": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
+        "required": ["city"],
+    }
+    doc = describe_function("weather.forecast", "", schema)
+    entry = make_entry(functions=[doc], expect=[{doc.name: {"city": ["Bergen", 5003]}}], suite="grown")
+    ((_, text),) = format_entries([entry]).items()
+    (tmp_path / "tool.yaml").write_text(text, encoding="utf-8")
+
+    (read,) = entry_files.read_entries(tmp_path / "tool.yaml", "grown")
+
+    assert read.functions == (doc,)
+    assert read.functions[0].given == schema
 
 
 def test_nothing_comes_of_entries_that_cannot_be_used() -> None:

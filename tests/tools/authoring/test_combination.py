@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from pytest_fcbench.codecs.function_docs.json_schema import describe_function
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, Message, NoCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.tools.authoring import combination
@@ -143,6 +144,22 @@ def test_all_parameters_are_taken_away_that_a_call_must_have() -> None:
     assert (
         combination.remove_needed_parameters(_make_question("Any news?", doc, parcel=["4711", ""])) is None
     )  # nothing is lost
+
+
+def test_a_tool_is_offered_without_the_parameters_that_are_taken_away() -> None:
+    schema = {
+        "properties": {name: {"type": "string"} for name in ("parcel", "language")},
+        "required": ["parcel"],
+    }
+    doc = describe_function("track", "Track a parcel.", schema)
+    entry = _make_question("Where is 4711?", doc, parcel=["4711"], language=["en", ""])
+
+    made = combination.remove_needed_parameters(entry)
+
+    assert made is not None
+    (poorer,) = made.functions
+    assert list(poorer.properties) == ["language"]
+    assert poorer.given is None, "the schema as it was given still has the parcel"
 
 
 def test_parallel_asks_the_same_function_several_times() -> None:
