@@ -137,10 +137,10 @@ def find_trained_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         scores = alike.setdefault(pair.other.source.id, {})
         scores[pair.question.source] = max(scores.get(pair.question.source, 0.0), pair.rouge_l)
     for question in questions:
-        if scores := alike.get(question.source.id):
-            best = max(scores.values())
+        if by_line := alike.get(question.source.id):
+            best = max(by_line.values())
             severity, how = (LIKELY, "the same words") if best >= _SAME else (HINT, f"ROUGE-L {best:.2f}")
-            found = sorted(scores, key=lambda number: (-scores[number], number))
+            found = sorted(by_line, key=lambda number: (-by_line[number], number))
             told = f"is in the training data, {_list_lines(found)} ({how}): {question.excerpt}"
             yield question.source.id, Flaw(severity, told)
     wanted = {entry.id: calls for entry in facts.entries if (calls := _serialize_expected_calls(entry))}
