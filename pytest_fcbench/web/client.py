@@ -352,7 +352,7 @@ class _Dial:
 def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
     """End connections when the time is up; turn errors inside the block into ``Unreachable``."""
     import requests
-    from urllib3.exceptions import HTTPError
+    from urllib3.exceptions import HTTPError, ReadTimeoutError
 
     # A server that sends a byte now and then meets every timeout of a socket, so a timer ends it.
     watch = threading.Timer(dial.left_s, dial.end)
@@ -364,7 +364,8 @@ def _end_in_time(dial: _Dial, timeout_s: float) -> Iterator[None]:
     except (requests.RequestException, HTTPError, OSError, zlib.error, ValueError) as error:
         cause, text = dial.failure or error, str(error)
         failure = f"{type(cause).__name__}: {cause}"[:300]
-        dial.over |= isinstance(error, requests.Timeout)
+        # requests leaves a timeout while the body is read to urllib3.
+        dial.over |= isinstance(error, (requests.Timeout, ReadTimeoutError))
     finally:
         watch.cancel()
         dial.close()

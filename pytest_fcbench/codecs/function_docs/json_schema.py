@@ -181,12 +181,7 @@ def _has_several_types(schema: object, root: Mapping[str, object]) -> bool:
         else:
             break
     kinds = given.get("type")
-    listed = given.get("anyOf", given.get("oneOf"))
-    parts = (
-        [part for part in listed if as_mapping(part).get("type") != "null"]
-        if isinstance(listed, list)
-        else []
-    )
+    parts = _list_alternatives(given)
     if not parts:
         return isinstance(kinds, list) and len({*kinds} - {"null"}) > 1
     found = {_infer_type(_resolve(part, root, frozenset())[0]) for part in parts}
@@ -222,7 +217,9 @@ def _resolve(
                 elif isinstance(one, list) and isinstance(other, list):
                     both[key] = [*one, *other]
             resolved = both
-        elif chosen := _choose_alternative(resolved):
+        elif choices := _list_alternatives(resolved):
+            # Of a number that may be whole or not, the wider type.
+            chosen = next((choice for choice in choices if choice.get("type") == "number"), choices[0])
             rest = {key: value for key, value in resolved.items() if key not in ("anyOf", "oneOf")}
             resolved = dict(chosen) | rest
         else:
@@ -230,13 +227,11 @@ def _resolve(
     return resolved, within
 
 
-def _choose_alternative(schema: Mapping[str, object]) -> Mapping[str, object] | None:
+def _list_alternatives(schema: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
+    """List the alternatives of a schema other than null."""
     parts = schema.get("anyOf", schema.get("oneOf"))
-    if not isinstance(parts, list):
-        return None
-    kept = [part for part in parts if isinstance(part, Mapping) and part.get("type") != "null"]
-    # Of a number that may be whole or not, the wider type.
-    return next((part for part in kept if part.get("type") == "number"), kept[0] if kept else None)
+    listed = parts if isinstance(parts, list) else []
+    return [part for part in listed if isinstance(part, Mapping) and part.get("type") != "null"]
 
 
 def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from inspect import Parameter
 from pathlib import Path
@@ -92,8 +93,10 @@ def document_function(function: Function, name: str | None = None, *, bound: boo
         schema = _build_schema(hints.get(parameter.name), words, f"{called}: {parameter.name}")
         if parameter.default is Parameter.empty:
             required.append(parameter.name)
-        elif (default := _to_json(parameter.default)) is not None:
-            schema["default"] = default
+        # The order of a set differs from run to run, and None says that there is no value.
+        elif parameter.default is not None and not isinstance(parameter.default, (set, frozenset)):
+            with suppress(PydanticSerializationError):
+                schema["default"] = to_jsonable_python(parameter.default)
         properties[parameter.name] = schema
     words = " ".join(filter(None, (docstring.short_description, docstring.long_description)))
     whole = {"type": "dict", "properties": properties, "required": required}
@@ -119,17 +122,6 @@ def _convert_hint(hint: object) -> Mapping[str, object]:
 
 # Half of all hints are among four, and pydantic takes a while for each.
 _convert_plain_hint = cache(_convert_hint)
-
-
-def _to_json(default: object) -> object:
-    """Return a default as JSON, a member of an enum by its value; None where JSON has nothing like it."""
-    # The order of a set differs from run to run.
-    if isinstance(default, (set, frozenset)):
-        return None
-    try:
-        return to_jsonable_python(default)
-    except PydanticSerializationError:
-        return None
 
 
 def import_module(name: str, folder: Path) -> object:

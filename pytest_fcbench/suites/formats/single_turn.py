@@ -23,7 +23,7 @@ of SQL there are tables beside the functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated
 
@@ -154,6 +154,17 @@ def entries(
         offered = function_docs.choose_docs(listed, place.at("functions"), docs, types) if listed else {}
         if not offered and category.rule.offers_functions:
             raise place.at("functions").error("needs a function")
+        expectation: Expectation = AnyCall() if category.rule.offers_functions else NoCall()
+        if isinstance(asked, ExpectingRow):
+            at = place.at("expect")
+            if not category.rule.parallel and len(asked.expect) != 1:
+                raise at.error(f"has {len(asked.expect)} calls; entries of {category.name} have exactly one")
+            expectation = ExpectedCalls(
+                tuple(
+                    _read_expected_call(call, each, offered, category.language)
+                    for call, each in zip(asked.expect, at.elements(), strict=True)
+                )
+            )
         said = [Message(each.role, each.content) for each in asked.messages or ()]
         entry = Entry(
             suite=suite,
@@ -161,26 +172,12 @@ def entries(
             category=category,
             turns=(tuple(said) or (Message("user", asked.query or ""),),),
             functions=tuple(offered.values()),
-            expectation=_read_expectation(category, asked, place.at("expect"), offered),
+            expectation=expectation,
             tables=database,
             cluster=asked.cluster,
             parents=tuple(asked.parents or ()),
         )
         yield place, entry
-
-
-def _read_expectation(
-    category: Category, entry: AskedRow, at: Field, offered: Mapping[str, FunctionDoc]
-) -> Expectation:
-    if not isinstance(entry, ExpectingRow):
-        return AnyCall() if category.rule.offers_functions else NoCall()
-    if not category.rule.parallel and len(entry.expect) != 1:
-        raise at.error(f"has {len(entry.expect)} calls; entries of {category.name} have exactly one")
-    expected = [
-        _read_expected_call(call, place, offered, category.language)
-        for call, place in zip(entry.expect, at.elements(), strict=True)
-    ]
-    return ExpectedCalls(tuple(expected))
 
 
 def _read_expected_call(
@@ -202,7 +199,9 @@ def _read_expected_call(
         if parameter not in doc.properties:
             raise options.error(describe_unknown_name("parameter", parameter, doc.properties))
         schema = doc.properties[parameter]
-        listed = list_accepted([value] if is_text else value, schema, language)
+        # Members of a mapping have alternatives too, but not what is deeper: officially that has none.
+        given_values = _wrap_value([value] if is_text else value, schema, language)
+        listed = [_list_members(each, schema, language) for each in given_values]
         if not listed:
             raise options.error("must have at least one element")
         accepted[parameter] = listed
@@ -230,14 +229,6 @@ def _read_call(text: str, at: Field) -> tuple[str, Mapping[str, object]]:
     if calls[0].positional:
         raise at.error(f"{text!r} has an argument without a name; write name(parameter=value)")
     return calls[0].name, calls[0].arguments
-
-
-def list_accepted(given: object, schema: Schema, language: Language) -> Sequence[object]:
-    """List the accepted values that a file gives: a list of them, or one value by itself.
-
-    Members of a mapping are listed likewise, but not what is deeper, which officially has no alternatives.
-    """
-    return [_list_members(value, schema, language) for value in _wrap_value(given, schema, language)]
 
 
 def _list_members(value: object, schema: Schema, language: Language) -> object:

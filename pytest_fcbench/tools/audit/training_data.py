@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.domain.entry import Entry, ExpectedCalls, choose_plain_value
+from pytest_fcbench.domain.entry import ExpectedCalls, choose_plain_value
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.tools.audit.duplicates import Question, find_pairs, read_question, split_question
+from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, check
 
@@ -53,8 +53,22 @@ def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _read_line(number, line)
+                if not line.strip():
+                    continue
+                try:
+                    value = as_mapping(json.loads(line))
+                    if isinstance(messages := value.get("messages", value.get("conversations")), list):
+                        questions, calls = _read_messages([as_mapping(message) for message in messages])
+                    elif isinstance(query := value.get("query"), str):
+                        questions, calls = [query], _read_calls(value.get("answers", []))
+                    else:
+                        yield UnreadLine(number, "has neither 'messages', 'conversations' nor 'query'")
+                        continue
+                except (ValueError, RecursionError) as error:
+                    yield UnreadLine(number, f"not valid JSON: {error}")
+                    continue
+                together = ["\n".join(questions)] if len(questions) > 1 else []
+                yield TrainingLine(number, (*questions, *together), frozenset(calls))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}; give a readable file") from None
 
@@ -76,21 +90,6 @@ def serialize_call(name: object, arguments: object) -> str:
     if isinstance(arguments, str):
         arguments = json.loads(arguments)
     return json.dumps([name, arguments], sort_keys=True)
-
-
-def _read_line(number: int, line: bytes) -> TrainingLine | UnreadLine:
-    try:
-        value = as_mapping(json.loads(line))
-        if isinstance(messages := value.get("messages", value.get("conversations")), list):
-            questions, calls = _read_messages([as_mapping(message) for message in messages])
-        elif isinstance(query := value.get("query"), str):
-            questions, calls = [query], _read_calls(value.get("answers", []))
-        else:
-            return UnreadLine(number, "has neither 'messages', 'conversations' nor 'query'")
-    except (ValueError, RecursionError) as error:
-        return UnreadLine(number, f"not valid JSON: {error}")
-    together = ["\n".join(questions)] if len(questions) > 1 else []
-    return TrainingLine(number, (*questions, *together), frozenset(calls))
 
 
 def _read_messages(messages: Sequence[Mapping[str, object]]) -> tuple[list[str], list[str]]:
@@ -122,18 +121,24 @@ def _read_calls(given: object) -> list[str]:
 
 
 @check(
-    "trained",
-    "the training data has this question or its calls",
+    "trained_question",
+    "the training data has this question",
     "leave the entry out, or take it out of the training data",
     needs="training",
 )
-def find_trained_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find entries whose question, history or calls stand in the training data, with the lines."""
+def find_trained_questions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find entries whose question or history stands in the training data, with the lines."""
     if facts.training is None:
         return
     alike: dict[str, dict[int, float]] = {}
     questions = [*map(read_question, facts.entries)]
-    for pair in find_pairs(_split_questions(facts.training), questions, facts.threshold):
+    taught = (
+        split_question(line.number, text)
+        for line in read_training_data(facts.training)
+        if isinstance(line, TrainingLine)
+        for text in line.questions
+    )
+    for pair in find_pairs(taught, questions, facts.threshold):
         scores = alike.setdefault(pair.other.source.id, {})
         scores[pair.question.source] = max(scores.get(pair.question.source, 0.0), pair.rouge_l)
     for question in questions:
@@ -143,41 +148,47 @@ def find_trained_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
             found = sorted(by_line, key=lambda number: (-by_line[number], number))
             told = f"is in the training data, {_list_lines(found)} ({how}): {question.excerpt}"
             yield question.source.id, Flaw(severity, told)
-    wanted = {entry.id: calls for entry in facts.entries if (calls := _serialize_expected_calls(entry))}
+
+
+@check(
+    "trained_calls",
+    "the training data has the right calls",
+    "leave the entry out, or take it out of the training data",
+    needs="training",
+)
+def find_trained_calls(facts: Facts) -> Iterator[tuple[str, Flaw]]:
+    """Find entries whose calls, in the first form that is accepted, all stand in one line."""
+    if facts.training is None:
+        return
+    wanted: dict[str, frozenset[str]] = {}
     # A line can only teach entries that have one of its calls.
     having: defaultdict[str, list[str]] = defaultdict(list)
-    for entry_id, calls in wanted.items():
-        having[min(calls)].append(entry_id)
-    taught: defaultdict[str, list[int]] = defaultdict(list)
+    for entry in facts.entries:
+        if not isinstance(entry.expectation, ExpectedCalls):
+            continue
+        calls = [
+            (
+                call.name,
+                {
+                    name: choose_plain_value(options[0])
+                    for name, options in call.accepted.items()
+                    if isinstance(options, list) and options and "" not in options
+                },
+            )
+            for call in entry.expectation.calls
+        ]
+        # A call without arguments says nothing about where it comes from.
+        if calls and all(arguments for _, arguments in calls):
+            wanted[entry.id] = frozenset(serialize_call(*call) for call in calls)
+            having[min(wanted[entry.id])].append(entry.id)
+    found: defaultdict[str, list[int]] = defaultdict(list)
     for line in read_training_data(facts.training):
         if isinstance(line, TrainingLine):
             for entry_id in sorted({each for call in line.calls for each in having.get(call, ())}):
                 if wanted[entry_id] <= line.calls:
-                    taught[entry_id].append(line.number)
-    for entry_id, numbers in taught.items():
+                    found[entry_id].append(line.number)
+    for entry_id, numbers in found.items():
         yield entry_id, Flaw(HINT, f"its calls are in the training data, {_list_lines(numbers)}")
-
-
-def _split_questions(path: Path) -> Iterator[Question[int]]:
-    for line in read_training_data(path):
-        if isinstance(line, TrainingLine):
-            for text in line.questions:
-                yield split_question(line.number, text)
-
-
-def _serialize_expected_calls(entry: Entry) -> frozenset[str]:
-    """Return the calls of the truth that have arguments, each with the first value that is accepted."""
-    if not isinstance(entry.expectation, ExpectedCalls):
-        return frozenset()
-    calls = []
-    for call in entry.expectation.calls:
-        given = {
-            name: choose_plain_value(options[0])
-            for name, options in call.accepted.items()
-            if isinstance(options, list) and options and "" not in options
-        }
-        calls.append(serialize_call(call.name, given) if given else "")
-    return frozenset(calls) if all(calls) else frozenset()
 
 
 def _list_lines(numbers: Sequence[int]) -> str:

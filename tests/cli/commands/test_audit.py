@@ -114,7 +114,12 @@ def test_an_entry_in_the_training_data_is_found(
 ) -> None:
     (query,) = (message.content for message in make_entry().turns[0])
     (core_with_bad_entry / "train.jsonl").write_text(json.dumps({"query": query}) + "\n{\n")
-    assert main.main(["audit", "core", "--against", "train.jsonl", "--check", "trained", "-o", "o.json"]) == 0
+    assert (
+        main.main(
+            ["audit", "core", "--against", "train.jsonl", "--check", "trained_question", "-o", "o.json"]
+        )
+        == 0
+    )
     (found, *_) = json.loads((core_with_bad_entry / "o.json").read_text())["findings"]
     assert found["evidence"].startswith("is in the training data, line 1 (the same words)")
     assert "train.jsonl: 2 lines read, 1 compared, 1 left out; line 2: not valid" in capsys.readouterr().err

@@ -137,11 +137,16 @@ def test_entries_in_the_training_data_are_found_with_their_lines(tmp_path: Path)
     trains = [make_doc("trains.list")]
     other = make_entry(entry_id="other", query="Which trains go to Oslo at night?", functions=trains)
 
-    assert list_findings(training_data.find_trained_entries, make_facts(same, other, training=path)) == [
-        ("same", "likely", f"is in the training data, lines 2, 3 (the same words): '{ASKED}'"),
-        ("same", "hint", "its calls are in the training data, line 2"),
+    facts = make_facts(same, other, training=path)
+
+    assert list_findings(training_data.find_trained_questions, facts) == [
+        ("same", "likely", f"is in the training data, lines 2, 3 (the same words): '{ASKED}'")
+    ]
+    assert list_findings(training_data.find_trained_calls, facts) == [
+        ("same", "hint", "its calls are in the training data, line 2")
     ]
 
 
 def test_without_training_data_nothing_is_found() -> None:
-    assert list_findings(training_data.find_trained_entries, make_facts(make_entry())) == []
+    for check in (training_data.find_trained_questions, training_data.find_trained_calls):
+        assert list_findings(check, make_facts(make_entry())) == []
