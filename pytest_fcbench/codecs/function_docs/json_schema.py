@@ -117,11 +117,16 @@ def list_untyped(doc: FunctionDoc) -> tuple[str, ...]:
 
 def describe_schema_violation(doc: FunctionDoc, parameter: str, value: object) -> str | None:
     """Describe how a value violates the given JSON Schema of a parameter; None where it does not."""
+    import referencing.exceptions
+
     schema = as_mapping(doc.given.get("properties")).get(parameter) if doc.given else None
     if doc.given is None or schema is None:
         return None
     validator = _make_validator(doc.given).evolve(schema=_allow_null(schema))
-    error = next(validator.iter_errors(cast("Any", value)), None)
+    try:
+        error = next(validator.iter_errors(cast("Any", value)), None)
+    except (referencing.exceptions.Unresolvable, RecursionError) as failure:
+        return f"the schema cannot be applied: {failure}"
     return None if error is None else shorten_text(error.message, 200)
 
 

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[S]):
-    """What a user says, as words."""
+    """The messages of a user, split into words."""
 
     source: S
     """The entry that has it, or another source."""

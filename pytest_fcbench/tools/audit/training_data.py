@@ -1,10 +1,12 @@
-"""Training data of a model, in which the questions and calls of a suite may stand.
+"""Compare the entries of a suite with the training data of a model.
 
 A file has one conversation in each line, as JSON. Three forms are read, told apart by their keys:
 
 - ``messages``: OpenAI's form for fine-tuning, with ``tool_calls`` in the messages of the assistant;
 - ``conversations``: ShareGPT's form, with calls as JSON or between ``<tool_call>`` tags;
 - ``query`` and ``answers``: xLAM's form.
+
+Each check reads the file anew, so that its size does not matter.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _SAME = 1 - 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TrainingLine:
-    """What one line of training data teaches."""
+    """The questions and calls in one line of training data."""
 
     number: int
     """The line, from 1."""
@@ -65,7 +67,7 @@ def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
                         yield UnreadLine(number, "has neither 'messages', 'conversations' nor 'query'")
                         continue
                 except (ValueError, RecursionError) as error:
-                    yield UnreadLine(number, f"not valid JSON: {error}")
+                    yield UnreadLine(number, f"not valid JSON: {getattr(error, 'msg', error)}")
                     continue
                 together = ["\n".join(questions)] if len(questions) > 1 else []
                 yield TrainingLine(number, (*questions, *together), frozenset(calls))
@@ -75,14 +77,15 @@ def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
 
 def describe_reading(path: Path) -> str:
     """Say how many lines of training data there are, how many of them are compared, and why not all."""
-    compared, unread = 0, []
+    compared, unread, first = 0, 0, ""
     for line in read_training_data(path):
         if isinstance(line, TrainingLine):
             compared += 1
         else:
-            unread.append(f"line {line.number}: {line.reason}")
-    left_out = f", {len(unread)} left out; {unread[0]}" if unread else ""
-    return f"{path.name}: {compared + len(unread)} lines read, {compared} compared{left_out}"
+            unread += 1
+            first = first or f"line {line.number}: {line.reason}"
+    left_out = f", {unread} left out; {first}" if unread else ""
+    return f"{path.name}: {compared + unread} lines read, {compared} compared{left_out}"
 
 
 def serialize_call(name: object, arguments: object) -> str:
@@ -104,7 +107,7 @@ def _read_messages(messages: Sequence[Mapping[str, object]]) -> tuple[list[str],
         if role in _ASKED and isinstance(content, str):
             questions.append(content)
         elif role in _ANSWERED:
-            calls += _read_calls(message.get("tool_calls") or [])
+            calls += _read_calls(message.get("tool_calls") or message.get("function_call") or [])
             if role == "function_call":
                 calls += _read_calls(content)
             elif isinstance(content, str):
@@ -127,7 +130,7 @@ def _read_calls(given: object) -> list[str]:
     needs="training",
 )
 def find_trained_questions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find entries whose question or history stands in the training data, with the lines."""
+    """Find entries whose question or history is in the training data, and name the lines."""
     if facts.training is None:
         return
     alike: dict[str, dict[int, float]] = {}
@@ -157,7 +160,7 @@ def find_trained_questions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     needs="training",
 )
 def find_trained_calls(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find entries whose calls, in the first form that is accepted, all stand in one line."""
+    """Find entries whose right calls, each with its first accepted values, are all in one line."""
     if facts.training is None:
         return
     wanted: dict[str, frozenset[str]] = {}

@@ -252,6 +252,18 @@ def test_a_list_is_one_value_of_a_parameter_that_takes_a_list(tmp_path: Path) ->
         pytest.param(FORMS["mcp"], 'prize(item="a")', "unknown function 'prize'. Did you mean", id="typo"),
         pytest.param(FORMS["mcp"], 'price(itme="a")', "unknown parameter 'itme'. Did you mean", id="name"),
         pytest.param(
+            {"name": "price", "inputSchema": {"properties": {"x": {"not": {"$ref": "#/$defs/gone"}}}}},
+            'price(x="a")',
+            "is not what the schema of x allows: the schema cannot be applied: ",
+            id="a reference to nothing that is met with a value",
+        ),
+        pytest.param(
+            {"name": "price", "inputSchema": {"properties": {"x": {"pattern": "("}}}},
+            'price(x="a")',
+            "functions.0: not a valid JSON Schema: properties.x.pattern: '(' is not a 'regex'",
+            id="a pattern that is none",
+        ),
+        pytest.param(
             FORMS["mcp"],
             {"price": {"item": "a", "count": 0}},
             "expect.0.price.count: is not what the schema of count allows: 0 is less than the minimum of 1",
