@@ -33,7 +33,10 @@ class Shard:
         All trials of an entry stay together, and so do all questions about one memory, because the
         conversations that filled it are held once by whoever asks.
         """
-        first = (*entry.earlier, entry)[0].key
+        return self.holds_key((*entry.earlier, entry)[0].key)
+
+    def holds_key(self, key: str) -> bool:
+        """Tell whether an entry that continues no other is in this shard, by its key."""
         # Python's own ``hash`` of a text differs from process to process.
-        digest = sha256(first.encode("utf-8", "surrogatepass")).digest()
+        digest = sha256(key.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8], "big") % self.of == self.number - 1

@@ -24,6 +24,7 @@ class Selection:
     settings: Settings
     suites: Mapping[str, Suite]
     _loaded: dict[tuple[str, str], tuple[Entry, ...]] = field(default_factory=dict)
+    _chosen: dict[str, Sequence[Entry]] = field(default_factory=dict)
     _by_id: dict[str, Entry] = field(default_factory=dict)
     _by_file: dict[str, dict[Path, list[Entry]]] = field(default_factory=dict)
 
@@ -36,6 +37,11 @@ class Selection:
             raise UsageError(describe_unknown_name("category", name, CATEGORIES))
         if CATEGORIES[name] not in self.settings.categories:
             return ()
+        if name not in self._chosen:
+            self._chosen[name] = self._choose(name)
+        return self._chosen[name]
+
+    def _choose(self, name: str) -> Sequence[Entry]:
         found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
         if ids := self.settings.entries:
             found = [entry for entry in found if any(matches_id(entry, each) for each in ids)]
@@ -67,13 +73,22 @@ class Selection:
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in all shards: entries times trials."""
-        return sum(len(self._load(suite, CATEGORIES[category])) for suite in self.suites.values())
+        return sum(self._count(suite, CATEGORIES[category]) for suite in self.suites.values())
+
+    def _count(self, suite: Suite, category: Category) -> int:
+        if suite.count is None or category not in suite.categories:
+            return len(self._load(suite, category))
+        return len(range(suite.count(category))[self._step]) * self.settings.trials
+
+    @property
+    def _step(self) -> slice:
+        """The entries of a category that run."""
+        return slice(None, None, _SMOKE if self.settings.smoke else None)
 
     def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         key = suite.name, category.name
         if key not in self._loaded:
-            loaded = suite.load(category) if category in suite.categories else ()
-            chosen = loaded[::_SMOKE] if self.settings.smoke else loaded
+            chosen = self._read(suite, category)[self._step] if category in suite.categories else ()
             if self.settings.live:
                 # Set aside only for lack of a recorded answer of a web API, so back in play.
                 chosen = tuple(
@@ -88,6 +103,14 @@ class Selection:
             self._loaded[key] = tuple(chosen)
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
+
+    def _read(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
+        """Read the entries of a category, without those of other shards where nothing depends on them."""
+        settings = self.settings
+        # What is counted off, and an id that nobody has, shows only among all entries.
+        if not settings.shard or not suite.load_shard or settings.smoke or settings.entries:
+            return suite.load(category)
+        return suite.load_shard(category, settings.shard)
 
 
 def matches_id(entry: Entry, wanted: str) -> bool:

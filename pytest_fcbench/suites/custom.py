@@ -10,19 +10,23 @@ From ``multi_turn_base`` follow ``multi_turn_long_context`` and, where entries s
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, UsageError
 from pytest_fcbench.domain.former_names import find_former_names
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.derived_entries import MADE_OF, derive_multi_turn, join_clusters
+from pytest_fcbench.suites.entry_lines import EntryLines, iterate_lines
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.suite import Suite, hash_files
@@ -46,27 +50,25 @@ def open_own(name: str, path: Path) -> Suite:
         )
     if not path.exists() or found[0].suffix not in (*_YAML, _LINES):
         raise UsageError(f"the suite {name!r}: {path} must be a folder or a YAML or JSON Lines file")
-    by_category: dict[str, list[Field]] = {}
-    for part in (part for file in found for part in _split_by_category(file)):
-        for category in entry_files.read_categories(part):
-            by_category.setdefault(category.name, []).append(part)
+    sources = _find_sources(found)
     # Files that a team wrote for a category of MADE_OF take the place of entries made by code.
-    derived = {category for category, of in MADE_OF.items() if of in by_category} - by_category.keys()
+    derived = {category for category, of in MADE_OF.items() if of in sources} - sources.keys()
     # Modules and pages count too: entries can depend on them.
     read = [file for file in _walk(path) if file.suffix in (*_YAML, _LINES, ".py") and file.is_file()]
     digest = hash_files(read, path if path.is_dir() else path.parent)
-    # Read category by category: a run of one need not read the others.
-    load = cache(partial(_load, name, by_category, {}))
+    reader = _EntryReader(name, sources)
     return Suite(
         name=name,
         version=digest[:12],
         pack_sha256=digest,
-        categories=tuple(c for c in CATEGORIES.values() if c.name in by_category or c.name in derived),
+        categories=tuple(c for c in CATEGORIES.values() if c.name in sources or c.name in derived),
         wording=core.read_wording(),
         world=core.make_world(),
-        load=lambda category: tuple(entry for entry, _ in load(category).values()),
+        load=reader.load,
         web=web if (web := path / "web").is_dir() else None,
-        file_of=lambda entry: load(entry.category)[entry.id][1],
+        file_of=reader.find_file,
+        load_shard=reader.load_shard,
+        count=reader.count,
     )
 
 
@@ -116,53 +118,125 @@ def _read_beginning(file: Path) -> bytes:
         raise SuiteError(f"{file}: cannot be read: {error.strerror}; give a readable file") from None
 
 
-def _split_by_category(file: Path) -> Iterator[Field]:
-    """Yield parts of a file with entries of one category each, in the form of a YAML file."""
-    if file.suffix in _YAML:
-        yield Field(read_yaml(file), file)
-        return
-    for number, text in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
-        if not text.strip():
+_Source: TypeAlias = Field | EntryLines
+"""A YAML file, or the lines of a file with entries of one category."""
+
+
+def _find_sources(files: Iterable[Path]) -> Mapping[str, Sequence[_Source]]:
+    """Find the sources of each category. Raises ``SuiteError``."""
+    found: dict[str, list[_Source]] = {}
+    for file in files:
+        if file.suffix in _YAML:
+            whole = Field(read_yaml(file), file)
+            for category in entry_files.read_categories(whole):
+                found.setdefault(category.name, []).append(whole)
             continue
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise SuiteError(
-                f"{file}:{number}: not valid JSON: {error}; write one object in each line"
-            ) from None
-        if not isinstance(value, Mapping):
-            raise SuiteError(f"{file}:{number}: must be an object")
-        top = {key: value[key] for key in entry_files.keys_at_top() if key in value}
-        entry = {key: member for key, member in value.items() if key not in top}
-        yield Field({**top, "entries": [entry]}, file, (), number)
+        lines: dict[str, EntryLines] = {}
+        for place, value in iterate_lines(file):
+            top = Field({key: value[key] for key in ("category",) if key in value}, file, (), place.number)
+            for category in entry_files.read_categories(top):
+                lines.setdefault(category.name, EntryLines(file)).add(place, value)
+        for name, each in lines.items():
+            found.setdefault(name, []).append(each)
+    return found
 
 
-def _load(
-    suite: str, parts: Mapping[str, Sequence[Field]], taken: dict[str, str], category: Category
-) -> Mapping[str, tuple[Entry, Path]]:
-    """Return the entries of a category by id, each with its file.
+class _EntryReader:
+    """Reads the entries of a suite category by category, because a run of one need not read the others."""
 
-    ``taken`` collects the category of each id, because a Record is found by the id alone.
-    """
-    found: dict[str, tuple[Entry, Path]] = {}
-    for part in parts.get(category.name, ()) or parts.get(MADE_OF.get(category.name, ""), ()):
+    def __init__(self, suite: str, sources: Mapping[str, Sequence[_Source]]) -> None:
+        self._suite = suite
+        self._sources = sources
+        self._loaded: dict[str, tuple[Entry, ...]] = {}
+        self._places: dict[str, tuple[str, Path]] = {}
+        """Category and file of each id that was read, because a Record is found by the id alone."""
+        self._docs: dict[bytes, FunctionDoc] = {}
+        """Function docs of JSON lines by digest: each line repeats them, but one of each is kept."""
+
+    def load(self, category: Category) -> tuple[Entry, ...]:
+        """Return the entries of a category. Raises ``SuiteError``."""
+        if category.name not in self._loaded:
+            self._loaded[category.name] = self._read(category, None)
+        return self._loaded[category.name]
+
+    def find_file(self, entry: Entry) -> Path:
+        """Return the file of an entry."""
+        if entry.id not in self._places:
+            self.load(entry.category)
+        return self._places[entry.id][1]
+
+    def load_shard(self, category: Category, shard: Shard) -> tuple[Entry, ...]:
+        """Return a shard's entries of a category. Raises ``SuiteError``.
+
+        Where lines are entries, the others are left out by their ids alone, before an entry is made of them.
+        """
+        if self._count_lines(category) is None:
+            return tuple(filter(shard.holds, self.load(category)))
+        return self._read(category, shard)
+
+    def count(self, category: Category) -> int:
+        """Count the entries of a category. Raises ``SuiteError``."""
+        lines = self._count_lines(category)
+        return len(self.load(category)) if lines is None else lines
+
+    def _count_lines(self, category: Category) -> int | None:
+        """Count the lines that are the entries of a category; None where it has others."""
+        sources = self._sources.get(category.name, ())
+        lines = [len(source) for source in sources if isinstance(source, EntryLines)]
+        are_entries = len(lines) == len(sources) > 0 and entry_files.holds_one_entry(category)
+        return sum(lines) if are_entries else None
+
+    def _read(self, category: Category, shard: Shard | None) -> tuple[Entry, ...]:
+        found: dict[str, Entry] = {}
+        clusters: set[str] = set()
+        sources = self._sources.get(category.name, ()) or self._sources.get(
+            MADE_OF.get(category.name, ""), ()
+        )
+        for source in sources:
+            clusters.update(source.clusters if isinstance(source, EntryLines) else ())
+            for part in self._iterate_parts(source, shard):
+                for entry in self._make_entries(part, category):
+                    other, _ = self._places.get(entry.id, (category.name, None))
+                    if entry.id in found:
+                        raise part.error(
+                            f"the id {entry.id!r} is already used by an entry in another file or line"
+                        )
+                    if other != category.name:
+                        raise part.error(
+                            f"the id {entry.id!r} of {category.name} is already used by an entry of {other}"
+                        )
+                    found[entry.id] = entry
+                    self._places[entry.id] = category.name, part.path
+        # An entry and those made from it share a cluster, whose members count as dependent.
+        return join_clusters(list(found.values()), clusters if shard else ())
+
+    def _iterate_parts(self, source: _Source, shard: Shard | None) -> Iterator[Field]:
+        """Yield parts of a source in the form of a YAML file, only those of a shard if one is given."""
+        if isinstance(source, Field):
+            yield source
+            return
+        for part, entry_id in source.read():
+            if shard is None or not isinstance(entry_id, str) or shard.holds_key(f"{self._suite}:{entry_id}"):
+                yield part
+
+    def _make_entries(self, part: Field, category: Category) -> Iterator[Entry]:
         # A part of another category is one that this category can be made of.
-        if category in entry_files.read_categories(part):
-            made: Iterable[Entry] = entry_files.make_entries(part, suite, category, core.make_world())
-        else:
-            trajectories = entry_files.make_trajectories(part, suite, core.make_world())
-            made = derive_multi_turn(category.name, trajectories)
-        for entry in made:
-            if entry.id in found:
-                raise part.error(f"the id {entry.id!r} is already used by an entry in another file or line")
-            if (other := taken.setdefault(entry.id, category.name)) != category.name:
-                raise part.error(
-                    f"the id {entry.id!r} of {category.name} is already used by an entry of {other}"
-                )
-            found[entry.id] = entry, part.path
-    # An entry and those made from it share a cluster, whose members count as dependent.
-    entries = join_clusters([entry for entry, _ in found.values()])
-    return {entry.id: (entry, found[entry.id][1]) for entry in entries}
+        if category not in entry_files.read_categories(part):
+            trajectories = entry_files.make_trajectories(part, self._suite, core.make_world())
+            yield from derive_multi_turn(category.name, trajectories)
+            return
+        for entry in entry_files.make_entries(part, self._suite, category, core.make_world()):
+            yield entry if part.line is None else replace(entry, functions=self._share_docs(entry))
+
+    def _share_docs(self, entry: Entry) -> tuple[FunctionDoc, ...]:
+        """Return the docs of an entry, those that an earlier line had already as the same objects."""
+        return tuple(self._docs.setdefault(_digest_doc(doc), doc) for doc in entry.functions)
+
+
+def _digest_doc(doc: FunctionDoc) -> bytes:
+    # With the order of keys, in which a model is shown them.
+    text = json.dumps([doc.name, doc.description, doc.parameters, doc.extra])
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 # A type checker would take any name for one of the module.

@@ -81,9 +81,9 @@ def move_to_category(entry: Entry, category: str) -> Entry:
     return replace(entry, id=new_id, category=CATEGORIES[category])
 
 
-def join_clusters(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Put each entry that a cluster is named after into that cluster."""
-    names = {entry.cluster for entry in entries}
+def join_clusters(entries: Sequence[Entry], others: Iterable[str] = ()) -> tuple[Entry, ...]:
+    """Put each entry that a cluster is named after into that cluster; ``others`` are clusters not in them."""
+    names = {*(entry.cluster for entry in entries), *others}
     return tuple(
         replace(entry, cluster=entry.id) if entry.id in names and not entry.cluster else entry
         for entry in entries

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Category, Entry
+from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.environments.world import World
 
 
@@ -29,12 +30,20 @@ class Suite:
     """Folder with the pages of its own small web, if its questions are not about the open web."""
     file_of: Callable[[Entry], Path] | None = None
     """Returns the file of an entry, in suites that people write."""
+    load_shard: Callable[[Category, Shard], tuple[Entry, ...]] | None = None
+    """Loads a shard's entries of a category, in suites that can do so without making the others."""
+    count: Callable[[Category], int] | None = None
+    """Counts the entries of a category, in suites that can do so without making them."""
 
 
 def hash_files(files: Iterable[Path], root: Path) -> str:
     """Return the sha256 of files and of their paths below ``root``, whatever their line ends."""
     digest = hashlib.sha256()
     for file in files:
-        name = file.relative_to(root).as_posix().encode("utf-8", "surrogateescape")
-        digest.update(name + b"\0" + file.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+        digest.update(file.relative_to(root).as_posix().encode("utf-8", "surrogateescape") + b"\0")
+        with file.open("rb") as opened:
+            # By lines, because a file can be large, and a line end never lies between two of them.
+            for line in opened:
+                digest.update(line[:-2] + b"\n" if line.endswith(b"\r\n") else line)
+        digest.update(b"\0")
     return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import pytest
@@ -39,6 +40,34 @@ def test_merged_shards_are_the_whole(project: Project, workers: tuple[str, ...])
     assert sum(counts) == size(*CATEGORIES)
     assert _told(project, "scorecard.json") == _told(project, "whole.json")
     assert done.stdout.splitlines()[-1] == f"3 scorecards, {sum(counts)} tests: written to scorecard.json"
+
+
+def test_shards_of_own_lines_are_the_whole(project: Project) -> None:
+    """A shard leaves out the lines of others by their ids; sizes of categories are those of the whole."""
+    doc = {"name": "f", "description": "F.", "parameters": {"type": "dict", "properties": {}, "required": []}}
+    lines: list[dict[str, object]] = [
+        {
+            "category": category,
+            "id": f"{category}_{n}",
+            "query": "?",
+            "functions": [doc],
+            "expect": [{"f": {}}],
+        }
+        for category in ("live_simple", "live_parallel")
+        for n in range(20)
+    ]
+    project.write("own.jsonl", "\n".join(map(json.dumps, lines)))
+    for name, more in (("whole", ()), ("s1", ("--fcbench-shard=1/2",)), ("s2", ("--fcbench-shard=2/2",))):
+        project.run("own.jsonl", "--fcbench-trials=2", f"--fcbench-scorecard={name}.json", *more)
+    assert len(project.records("s1.json")) + len(project.records("s2.json")) == 40
+    assert project.fcbench("merge", "s1.json", "s2.json").returncode == 0
+    assert _told(project, "scorecard.json") == _told(project, "whole.json")
+    assert _told(project, "s1.json")["sizes"] == {
+        "live_simple": 40,
+        "live_multiple": 0,
+        "live_parallel": 40,
+        "live_parallel_multiple": 0,
+    }
 
 
 @pytest.mark.parametrize("rule", ["parallel>=0.01", "parallel>=0.99"])

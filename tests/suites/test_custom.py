@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_fcbench import environments
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedResults
 from pytest_fcbench.domain.errors import SuiteError, UsageError
+from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.execution.outcomes import Raised, Returned
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.suites.custom import find_entry_files, is_suite, open_own
+from pytest_fcbench.suites.formats import entry_files
+from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.registry import open_suite
 
 SIMPLE = """\
@@ -94,7 +99,7 @@ entries:
     conversations: [[I live in Bergen.]]
     questions: [{query: Where do I live?, answers: [Bergen], said: [live in Bergen]}]
 """
-PRICE = {
+PRICE: dict[str, Any] = {
     "name": "shop.price",
     "description": "Price.",
     "parameters": {
@@ -367,6 +372,77 @@ def test_what_is_wrong_is_told_with_its_place(folder: Path, name: str, text: str
 
     with pytest.raises(SuiteError, match=rule):
         load_all()
+
+
+def _write_lines(folder: Path, *more: Mapping[str, object]) -> Path:
+    lines = [
+        {**LINES[0], "id": f"simple_python_{n}", **({"cluster": "simple_python_0"} if n == 5 else {})}
+        for n in range(40)
+    ]
+    path = folder / "lines.jsonl"
+    path.write_text("\n".join(map(json.dumps, [*lines, *more])))
+    return path
+
+
+def test_a_shard_makes_only_its_own_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But tells the same of them as a run of the whole: others may name a cluster after one."""
+    category = CATEGORIES["simple_python"]
+    suite = open_own("mine", _write_lines(tmp_path))
+    whole = suite.load(category)
+    made: list[str] = []
+
+    make = entry_files.make_entries
+
+    def make_and_note(part: Field, *more: Any) -> tuple[Entry, ...]:
+        entries = make(part, *more)
+        made.extend(entry.id for entry in entries)
+        return entries
+
+    monkeypatch.setattr(entry_files, "make_entries", make_and_note)
+    for number in (1, 2, 3):
+        shard = Shard(number, 3)
+        fresh = open_own("mine", tmp_path / "lines.jsonl")
+        assert fresh.load_shard
+        assert fresh.load_shard(category, shard) == tuple(filter(shard.holds, whole))
+        assert made == [entry.id for entry in whole if shard.holds(entry)]
+        made.clear()
+    assert [entry.cluster for entry in whole[:6]] == ["simple_python_0", *[None] * 4, "simple_python_0"]
+
+
+def test_a_shard_of_entries_that_follow_from_others_is_taken_from_the_whole(folder: Path) -> None:
+    (folder / "said.yaml").write_text(SAID)
+    suite = open_own("mine", folder)
+    assert suite.load_shard
+    for category in suite.categories:
+        parts = [suite.load_shard(category, Shard(number, 2)) for number in (1, 2)]
+        assert sorted(entry.id for part in parts for entry in part) == sorted(
+            entry.id for entry in suite.load(category)
+        )
+
+
+def test_entries_are_counted_without_being_made(tmp_path: Path) -> None:
+    suite = open_own("mine", _write_lines(tmp_path, {**LINES[0], "id": "x", "expect": "broken"}))
+    assert suite.count
+    assert suite.count(CATEGORIES["simple_python"]) == 41
+
+
+def test_entries_that_are_made_of_others_are_counted(folder: Path) -> None:
+    suite = open_own("mine", folder)
+    assert suite.count
+    assert {c.name: suite.count(c) for c in suite.categories} == {
+        c.name: len(suite.load(c)) for c in suite.categories
+    }
+
+
+def test_function_docs_that_lines_repeat_are_kept_once(tmp_path: Path) -> None:
+    other = {
+        **PRICE,
+        "parameters": {key: PRICE["parameters"][key] for key in ("type", "required", "properties")},
+    }
+    suite = open_own("mine", _write_lines(tmp_path, {**LINES[0], "id": "x", "functions": [other]}))
+    docs = [entry.functions[0] for entry in suite.load(CATEGORIES["simple_python"])]
+    assert len({id(doc) for doc in docs}) == 2
+    assert list(docs[-1].parameters) == ["type", "required", "properties"], "models see the order of keys"
 
 
 def test_a_place_without_entries_is_told(tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ def keys_at_top() -> frozenset[str]:
     return frozenset(keys - {"entries", "functions"})
 
 
+def holds_one_entry(category: Category) -> bool:
+    """Tell whether each line of a category in JSON lines is one entry with the id that stands there."""
+    # The words that several categories share stand for scenes, of which each category has entries of its own.
+    return bool(category.rule.format and not category.rule.file_category)
+
+
 def read_entries(path: Path, suite: str, world: World | None = None) -> tuple[Entry, ...]:
     """Read all entries of a file. Raises ``SuiteError`` with file, line and field."""
     file = Field(read_yaml(path), path)
