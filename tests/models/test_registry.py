@@ -28,6 +28,7 @@ from pytest_fcbench.models.providers.endpoint_model import EndpointModel
 from pytest_fcbench.models.providers.litellm import LitellmModel
 from pytest_fcbench.models.providers.openai_compatible import OpenAICompatibleModel
 from pytest_fcbench.scorecard.record import build_record
+from pytest_fcbench.suites.formats.fields import Field
 from tests.conftest import ROOT
 from tests.factories import ask_model, make_entry, make_transcript, tool_calls, write_scorecard
 
@@ -64,7 +65,7 @@ def test_a_script_by_path(tmp_path: Path) -> None:
     path = tmp_path / "answers.yaml"
     path.write_text("answers: {}\n", encoding="utf-8")
     assert _choose_model(model=f"scripted:{path}").model == ScriptedModel(
-        path, {}, None, Prompting.make_default(Mode.FC)
+        path, Field({}, path, ("answers",)), None, Prompting.make_default(Mode.FC)
     )
 
 
@@ -321,7 +322,9 @@ def install_echo(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _open_echo(argument: str, settings: Settings) -> Chosen:
     return Chosen(
-        ScriptedModel(Path(argument), {}, None, Prompting.make_default(Mode.FC, Names.DOTTED)),
+        ScriptedModel(
+            Path(argument), Field({}, Path(argument)), None, Prompting.make_default(Mode.FC, Names.DOTTED)
+        ),
         choose_manner(settings),
     )
 

@@ -35,7 +35,8 @@ class ScriptedModel:
     """A model that answers each entry as the file says."""
 
     path: Path
-    answers: Mapping[str, Field]
+    answers: Field
+    """The answers by key of the entry; of a hundred thousand, a field for each would take much memory."""
     default: Field | None
     prompting: Prompting
     immediate: bool = True
@@ -43,13 +44,16 @@ class ScriptedModel:
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the scripted answer. Raises ``NotScoredError`` where there is none."""
-        answer = self.answers.get(entry.key)
+        whole = self.answers.at(entry.key)
+        answer: Field | None = whole
         # A mapping has the answers turn by turn; the default serves turns and steps beyond them.
-        if answer is not None and isinstance(answer.value, Mapping):
-            turns = list(answer.members()["turns"].elements())
+        if isinstance(whole.value, Mapping):
+            turns = list(whole.members()["turns"].elements())
             steps = list(turns[request.turn].elements()) if request.turn < len(turns) else []
             answer = steps[request.step] if request.step < len(steps) else None
-        answer = answer or self.default
+        # An answer is never empty, so nothing stands there where the file has none.
+        if answer is None or answer.value is None:
+            answer = self.default
         if answer is None:
             single = entry.category.single_turn
             where = "" if single else f"turn {request.turn + 1}, step {request.step + 1} of "
@@ -75,9 +79,8 @@ def load(path: Path, prompting: Prompting) -> ScriptedModel:
     """Read the file. Raises ``UsageError`` with file, line and field."""
     try:
         top = Field(read_yaml(path), path).members(("answers",), ("default",))
-        answers = top["answers"].members()
         # All answers are checked here, so that a mistake in the file is found before the first entry runs.
-        for answer in answers.values():
+        for answer in top["answers"].members().values():
             if isinstance(answer.value, Mapping):
                 turns = answer.members(("turns",))["turns"].elements()
                 steps = [step for turn in turns for step in turn.elements()]
@@ -89,7 +92,7 @@ def load(path: Path, prompting: Prompting) -> ScriptedModel:
             _check_step(top["default"])
     except SuiteError as error:
         raise UsageError(f"scripted:{error}") from None
-    return ScriptedModel(path, answers, top.get("default"), prompting)
+    return ScriptedModel(path, top["answers"], top.get("default"), prompting)
 
 
 def _check_step(answer: Field) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.suites.formats import fields
 from pytest_fcbench.suites.formats.fields import Field, Key, find_yaml_line, read_yaml
 
 TEXT = """\
@@ -41,6 +46,71 @@ def test_yaml_is_read_as_plain_values(path: Path) -> None:
         "beds": [{"plant": "leek", "rows": 4}, {"plant": "chard", "rows": [1, 2]}],
         "2024": "a year",
     }
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def _read_as_yaml(text: str) -> object:
+    """Return what PyYAML makes of a text, or the class of its error."""
+    try:
+        return yaml.load(text, Loader=fields._Loader)
+    except yaml.YAMLError:
+        return SuiteError
+
+
+def _read_by_ours(path: Path) -> object:
+    try:
+        return read_yaml(path)
+    except SuiteError:
+        return SuiteError
+
+
+@given(value=_JSON, indent=st.sampled_from([None, 1]), escaped=st.booleans())
+def test_json_is_read_as_yaml_reads_it(
+    tmp_path_factory: pytest.TempPathFactory, value: object, indent: int | None, escaped: bool
+) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=escaped)
+    path = tmp_path_factory.getbasetemp() / "value.yaml"
+    path.write_text(text, encoding="utf-8", errors="ignore")
+    expected = _read_as_yaml(path.read_text(encoding="utf-8"))
+    # Of characters that are not printable YAML refuses some, which need not be refused.
+    if expected is not SuiteError:
+        assert _read_by_ours(path) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            '{"a": 1, "a": 2}',
+            '{"a": NaN}',
+            '{"a": 1e5}',
+            "[1.5e+3, 1.5E3]",
+            r'["\ud83d\ude00"]',
+            r'"\ud800"',
+        ),
+        *('{"a": "b\n  c"}', "{a: 1}", '{"a": 1,}', "[1, 2] # two", "", "[" * 5_000, '{"<<": {"a": 1}}'),
+    ],
+)
+def test_what_only_resembles_json_is_read_as_yaml_reads_it(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "value.yaml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        expected = _read_as_yaml(text)
+    except RecursionError:
+        expected = SuiteError
+    assert _read_by_ours(path) == expected
+
+
+def test_a_large_file_of_json_takes_no_reader_of_yaml(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.write_text('{"a": [1, 2.5]}')
+    monkeypatch.delattr(yaml, "load")
+    assert read_yaml(path) == {"a": [1, 2.5]}
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
