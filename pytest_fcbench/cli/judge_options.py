@@ -12,6 +12,7 @@ from pytest_fcbench.cli.run_options import collect_run_options
 from pytest_fcbench.config.loading import Settings, add_environment, build_judge_settings, find_config_file
 from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
+from pytest_fcbench.domain.garbage_collection import CalmCollector
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import Question, interpret_transcript, put_question
 from pytest_fcbench.models.registry import check_judge
@@ -71,8 +72,10 @@ def ask_judge(
             return NotScored(error.cause, error.reason)
         return answer
 
+    collector = CalmCollector()
     try:
         session.start([question.about for question in questions])
+        collector.calm()
         with show_progress(session.progress):
             answers = list(map(read_answer, questions))
         progress = session.progress()
@@ -82,6 +85,7 @@ def ask_judge(
     except KeyboardInterrupt:
         raise FcbenchError("interrupted; stored answers are reused when you run the command again") from None
     finally:
+        collector.restore()
         session.close()
 
 
