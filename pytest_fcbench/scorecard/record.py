@@ -5,6 +5,7 @@ The fields of a ``Record`` are the keys of its JSON object (``metadata.fcbench``
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -219,7 +220,8 @@ class Record:
         for name in _USAGE:
             # A step without a figure does not hide those of the others.
             known = [value for step in self.steps if (value := getattr(step, name)) is not None]
-            object.__setattr__(self, name, sum(known) if known else None)
+            # A sum of one number would be another object of the same value.
+            object.__setattr__(self, name, sum(known) if len(known) > 1 else next(iter(known), None))
 
     def path(self, profile: Profile) -> PathScore | None:
         """Return the progress along the golden path; None where the entry has none, or nothing is known."""
@@ -395,6 +397,11 @@ def to_json(record: Record) -> dict[str, object]:
     """Write a Record as the JSON object that reports carry (``metadata.fcbench``)."""
     found: dict[str, object] = _adapter().dump_python(record, by_alias=True, warnings=False)
     return found
+
+
+def write_record(record: Record) -> str:
+    """Write a Record as JSON on one line; values of models that JSON does not have become texts."""
+    return json.dumps(to_json(record), default=str)
 
 
 def from_json(value: Mapping[str, object]) -> Record:

@@ -1,0 +1,132 @@
+"""Outlines of Records: all that scores, tables, gates and comparisons look at, without the answers.
+
+A Record of one short answer takes some 5 KB, its outline a tenth. An outline is a Record whose answers say
+only in which ways they are empty, whose verdicts lack their details, and whose calls along a golden path lack
+their values. Whoever shows answers or judges them again needs the whole Record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TypeVar, cast
+
+from pytest_fcbench.domain.transcript import Aside, Completion
+from pytest_fcbench.domain.verdict import (
+    CallVerdict,
+    Difference,
+    Failed,
+    NotScored,
+    PathScore,
+    Profile,
+    Verdict,
+    Verdicts,
+)
+from pytest_fcbench.scorecard.record import Record, Usage
+
+_Shared = TypeVar("_Shared", bound=Hashable)
+
+_SOMETHING = "…"
+"""Stands for a text that is not empty, and for a call."""
+_TOLD = ("right_turns", "turns")
+"""The details of a failure that scores count."""
+_NO_DETAILS: Mapping[str, object] = MappingProxyType({})
+_NO_PATHS: Mapping[Profile, PathScore] = MappingProxyType({})
+
+
+class Outliner:
+    """Makes outlines of Records; what many of them have in common is one object for all."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Hashable] = {}
+        self._turns: dict[object, tuple[tuple[Mapping[str, object], ...], ...]] = {}
+
+    def outline(self, record: Record) -> Record:
+        """Return the outline of a Record."""
+        kinds = tuple(tuple(map(_describe_answer, turn)) for turn in record.turns)
+        if kinds not in self._turns:
+            self._turns[kinds] = tuple(tuple(map(dict, turn)) for turn in kinds)
+        return replace(
+            record,
+            suite=self._share(str(record.suite)),
+            category=self._share(str(record.category)),
+            group=self._share(str(record.group)),
+            model=self._share(str(record.model)),
+            mode=self._share(str(record.mode)),
+            names=self._share(str(record.names)),
+            syntax=self._share(str(record.syntax)),
+            verdicts=self._outline_verdicts(record.verdicts),
+            turns=self._turns[kinds],
+            steps=self._share(record.steps) if set(record.steps) == {Usage()} else record.steps,
+            marks=self._share(record.marks),
+            cluster=self._share(record.cluster),
+            # Searches and pages of the web have no tokens, and nothing of them is counted.
+            asides=tuple(
+                _outline_aside(each) for each in record.asides if each.completion.input_tokens is not None
+            ),
+            paths={profile: _outline_path(path) for profile, path in record.paths.items()}
+            if record.paths
+            else _NO_PATHS,
+            as_written=record.as_written and self._outline_verdicts(record.as_written),
+            rating=record.rating and replace(record.rating, reason=""),
+        )
+
+    def _outline_verdicts(self, verdicts: Verdicts) -> Verdicts:
+        official = self._outline_verdict(verdicts.official)
+        same = verdicts.corrected == verdicts.official
+        found = Verdicts(official, official if same else self._outline_verdict(verdicts.corrected))
+        passed = official.status == found.corrected.status == "passed"
+        return self._share(found) if passed else found
+
+    def _outline_verdict(self, verdict: Verdict) -> Verdict:
+        match verdict:
+            case Failed(code=code, reason=reason, details=details):
+                told = {name: details[name] for name in _TOLD if name in details}
+                return Failed(self._share(str(code)), reason, told or _NO_DETAILS)
+            case NotScored(cause=cause, reason=reason):
+                return NotScored(self._share(str(cause)), reason)
+        return verdict
+
+    def _share(self, value: _Shared) -> _Shared:
+        return cast("_Shared", self._known.setdefault(value, value))
+
+
+def _describe_answer(answer: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
+    """Describe in which ways an answer is empty, in the form of its members."""
+    calls, fault, ending = (answer.get(name) for name in ("tool_calls", "fault", "ending"))
+    return (
+        ("text", _SOMETHING if str(answer.get("text") or "").strip() else ""),
+        ("tool_calls", None if calls is None else (_SOMETHING,) if calls else ()),
+        ("reasoning", None),
+        ("fault", None if fault is None else str(fault)),
+        *((("ending", str(ending)),) if ending else ()),
+    )
+
+
+def _outline_aside(aside: Aside) -> Aside:
+    used = aside.completion
+    spent = Completion(
+        latency_s=used.latency_s, input_tokens=used.input_tokens, output_tokens=used.output_tokens
+    )
+    return Aside(aside.party, "", spent, aside.usd)
+
+
+def _outline_path(path: PathScore) -> PathScore:
+    return replace(path, verdicts=tuple(map(_outline_call, path.verdicts)))
+
+
+def _outline_call(verdict: CallVerdict) -> CallVerdict:
+    """Keep the names of the functions and of the parameters of a call along a golden path."""
+    expected = verdict.expected
+    arguments = expected.get("arguments") if expected else None
+    named = dict.fromkeys(arguments) if isinstance(arguments, Mapping) else None
+    return CallVerdict(
+        verdict.step,
+        {"name": verdict.made.get("name")},
+        expected and {"name": expected.get("name"), "arguments": named},
+        verdict.stage,
+        verdict.right,
+        verdict.code,
+        differences=tuple(Difference(one.parameter, one.kind, one.type) for one in verdict.differences),
+    )

@@ -1,0 +1,117 @@
+"""An outline of a Record counts as the Record does, and takes a small part of its memory."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcbench.domain.transcript import Aside, Completion, Ending, Fault, Party
+from pytest_fcbench.domain.verdict import SET_ASIDE, Difference, Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.endings import describe_endings
+from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.outlines import Outliner
+from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.render.document import write_section
+from pytest_fcbench.scorecard.render.run_end import write_run_end
+from tests.factories import (
+    FACTS,
+    make_answered_record,
+    make_call_verdict,
+    make_format_record,
+    make_path_record,
+    make_path_score,
+    make_record,
+    tool_calls,
+)
+from tests.scorecard.aggregate.test_execution import RECORDS as EXECUTED
+from tests.scorecard.aggregate.test_ratings import make_chat_records
+
+LONG = "x" * 5_000
+WRONG = Failed("value_error:string", "'Oslo' is not 'Bergen'", {"found": LONG})
+IN_TURNS = Failed("multi_turn:wrong", "turn 2", {"right_turns": 1, "turns": 3, "state": LONG})
+PATH = make_path_score(
+    make_call_verdict(),
+    make_call_verdict(
+        code="value_error", made={"city": LONG, "dates": 3}, expected={"city": "Bergen", "dates": 4}
+    ),
+    make_call_verdict(name="other", paired=False, code="func_error"),
+    make_call_verdict(
+        code="param_missing", made={}, expected={"token": 1}, differences=[Difference("token", "a", "b")]
+    ),
+)
+ASIDES = (
+    Aside(Party.JUDGE, "0f", Completion(LONG, input_tokens=7, output_tokens=2, latency_s=0.5), 0.25),
+    Aside(Party.WEB, "1f", Completion(LONG)),
+)
+ANSWERS = (
+    Completion(LONG, reasoning=LONG, ending=Ending.CUT),
+    tool_calls(("f", LONG)),
+    Completion(" ", tool_calls=()),
+    Completion(fault=Fault.OVERFLOW),
+)
+VARIED: Sequence[Record] = [
+    *(make_answered_record(answer, official=WRONG, number=n) for n, answer in enumerate(ANSWERS)),
+    make_answered_record(*ANSWERS, category="multi_turn_base", official=IN_TURNS),
+    make_answered_record(*ANSWERS, category="multi_turn_base", number=1),
+    make_record(WRONG, NotScored(SET_ASIDE, "bad"), category="parallel", steps=[Usage(1.5, 10, 3, 0.5)] * 2),
+    make_record(NotScored("timeout", "600 s"), category="parallel", number=1),
+    make_path_record(WRONG, path=PATH),
+    make_path_record(number=1, path=PATH, cluster="template"),
+    *(make_format_record(entry, number, (WRONG, Passed())[entry]) for entry in (0, 1) for number in (0, 1)),
+    replace(make_record(category="live_simple"), asides=ASIDES, marks=("slow",), cluster="template"),
+    *EXECUTED,
+    *make_chat_records(2, 0, NotScored("judge_reply", LONG)),
+]
+"""Records of each kind that scores look at."""
+
+
+def outline(records: Sequence[Record]) -> list[Record]:
+    return list(map(Outliner().outline, records))
+
+
+def test_the_section_is_the_same() -> None:
+    written = [write_section(FACTS, records, lambda name: 3, ()) for records in (VARIED, outline(VARIED))]
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_the_end_of_a_run_is_the_same(profile: Profile) -> None:
+    facts = replace(FACTS, profile=profile)
+    told = [
+        [
+            *write_run_end(
+                facts, Evidence(records, profile, lambda name: 3, {}), (), width=100, most=30, annotate=False
+            )
+        ]
+        for records in (VARIED, outline(VARIED))
+    ]
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("answer", [*ANSWERS, Completion("I cannot.")])
+def test_answers_that_nothing_can_be_done_with_are_noticed_all_the_same(answer: Completion) -> None:
+    records = [make_answered_record(answer, official=WRONG, number=number) for number in range(20)]
+    assert describe_unusable_answers(outline(records)) == describe_unusable_answers(records)
+    assert describe_endings(outline(records)) == describe_endings(records)
+
+
+def test_nothing_long_is_left() -> None:
+    assert LONG in str(VARIED)
+    assert LONG not in str(outline(VARIED))
+
+
+def test_an_outline_is_its_own_outline() -> None:
+    outlines = outline(VARIED)
+    assert outline(outlines) == outlines
+
+
+def test_what_many_have_in_common_is_one_object() -> None:
+    """As Records come from workers and from files: no two of them share anything."""
+    records = [make_answered_record(Completion(LONG), number=number) for number in range(2)]
+    one, other = outline([pickle.loads(pickle.dumps(record)) for record in records])
+    for name in ("suite", "category", "group", "model", "mode", "verdicts", "turns", "steps", "marks"):
+        assert getattr(one, name) is getattr(other, name), name
