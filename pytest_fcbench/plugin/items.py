@@ -16,6 +16,7 @@ from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError, UsageError
+from pytest_fcbench.domain.garbage_collection import CalmCollector
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
@@ -24,7 +25,7 @@ from pytest_fcbench.plugin.remote_hosts import share_of_local
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.selection import draw_keys
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard.record import Record, from_json, to_json
+from pytest_fcbench.scorecard.record import Record, from_json, write_record
 from pytest_fcbench.scorecard.render.explanations import Line, render_explanation
 from pytest_fcbench.suites.registry import OURS
 
@@ -88,6 +89,9 @@ class Benchmark:
         self.plan_lines: list[str] = []
         """The plan of ``--fcbench-plan``, to be printed at the end."""
         self._error: Exception | None = None
+        self.collector = CalmCollector()
+        # Before pytest adds its own, which looks for garbage once more while all objects are still there.
+        config.add_cleanup(self.collector.restore)
         if settings.plan:
             # Workers have nothing to do.
             config.option.dist, config.option.tx = "no", []
@@ -138,6 +142,7 @@ class Benchmark:
 
     def prepare(self) -> bool:
         """Prepare the run; return False on an error, which is raised at the end of collection."""
+        self.collector.calm()
         try:
             self.session.prepare(self._share)
         except FcbenchError as error:
@@ -191,6 +196,11 @@ class Benchmark:
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """Start conversations ahead of the bodies, or plan them; a worker of xdist does neither."""
         entries = [item.stash[ENTRY] for item in session.items if ENTRY in item.stash]
+        if len(entries) < len(session.items):
+            # Tests of another kind may leave garbage that is worth collecting.
+            self.collector.restore()
+        else:
+            self.collector.freeze()
         if not entries or self.is_worker or self.config.option.collectonly:
             return None
         if self.context.settings.plan:
@@ -212,6 +222,8 @@ class Benchmark:
                 if reporter is not None:
                     reporter.write_line(note)
             self.session.start(entries)
+        # The client library was imported for the first call.
+        self.collector.freeze()
 
     # What the fixtures of the test bodies return
 
@@ -299,8 +311,7 @@ class Benchmark:
             if RECORD in item.stash:
                 record = item.stash[RECORD]
                 # Text passes through xdist's channel, which takes no object of ours.
-                text = json.dumps(to_json(record), default=repr) if self.is_worker else record
-                report.__dict__["fcbench"] = text
+                report.__dict__["fcbench"] = write_record(record) if self.is_worker else record
         return report
 
     def explain_failure(self, record: Record, width: int = 100) -> Iterator[Line]:
@@ -358,8 +369,11 @@ class Benchmark:
             return
         carried = getattr(report, "fcbench", None)
         if carried is not None:
-            record = from_json(json.loads(carried)) if isinstance(carried, str) else carried
-            self.session.records[record.item_id] = record
+            text = carried if isinstance(carried, str) else None
+            record = from_json(json.loads(text)) if text else carried
+            self.session.records.add(record, text)
+            # pytest keeps all reports to the end.
+            report.__dict__["fcbench"] = True
             self.item_ids[report.nodeid] = record.item_id
         elif report.failed and report.nodeid not in self.item_ids:
             entry = None
@@ -372,7 +386,7 @@ class Benchmark:
             else:
                 self.item_ids[report.nodeid] = entry.item_id
                 reason = str(report.longrepr or "pytest reported no result of the test")
-                self.session.records[entry.item_id] = self.session.not_scored(entry, "worker_crashed", reason)
+                self.session.records.add(self.session.not_scored(entry, "worker_crashed", reason))
 
     # End of the session
 

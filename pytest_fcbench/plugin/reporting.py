@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 import warnings
@@ -18,7 +19,7 @@ from pytest_fcbench.run.git_commit import read_git_commit
 from pytest_fcbench.run.history import keep_former_scorecard, keep_run, write_scorecard
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
-from pytest_fcbench.scorecard.record import Record, to_json
+from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.run_facts import Outcome
@@ -187,43 +188,56 @@ class RunReporting:
         tests = json_report.get("tests")
         if not isinstance(tests, list) or not (self._session.records or self._may_be_empty):
             return
-        for test in tests:
-            if test["nodeid"] in self._benchmark.item_ids:
-                record = self._session.records[self._benchmark.item_ids[test["nodeid"]]]
-                test.setdefault("metadata", {})["fcbench"] = to_json(record)
         # xdist finishes tests in any order, but the same run must give the same file.
         tests.sort(key=lambda test: str(test["nodeid"]))
         # The section names the shard already, and the whole that is merged is no shard.
         self._session.narrowed_by = None if self._selected_by == _SHARD else self._selected_by
         self._session.commit = read_git_commit(self._config.rootpath)
         json_report["fcbench"] = self._session.section(self._outcomes)
-        if not self._owns_report:
-            return
-        # pytest-json-report would write in place, leave half a file on a full disk, and say so only without
-        # -q; without the name of a file it writes none.
         option = self._config.option
-        file, option.json_report_file = option.json_report_file, None
+        if not (self._owns_report and option.json_report_file):
+            for test in tests:
+                if record := self._find_record(test["nodeid"]):
+                    test.setdefault("metadata", {})["fcbench"] = json.loads(record)
+            return
+        # pytest-json-report would hold all of it in memory and write in place, leave half a file on a full
+        # disk, and say so only without -q; without the name of a file it writes none.
+        file, option.json_report_file = Path(option.json_report_file), None
+
+        def write_pieces() -> Iterator[str]:
+            return write_scorecard(json_report, option.json_report_indent, self._find_record)
+
+        self._keep_former(file)
         try:
-            if file:
-                text = write_scorecard(json_report, option.json_report_indent)
-                self._keep_runs(Path(file), text)
-                write_file(Path(file), text)
+            write_file(file, write_pieces())
         except FcbenchError as error:
             self._unsaved = str(error)
         else:
-            self._saved = file
+            self._saved = str(file)
+        # What is no file, such as a pipe, cannot be read again.
+        self._keep_run(file if self._saved and file.is_file() else write_pieces())
 
-    def _keep_runs(self, file: Path, text: str) -> None:
-        """Keep this run, and the scorecard that it is about to replace."""
-        folder = self._settings.runs
-        if folder is None:
-            return
-        try:
-            keep_former_scorecard(folder, file)
-            keep_run(folder, text, self._session.facts.model, time.time())
-        except FcbenchError as error:
-            # The scorecard itself may be written elsewhere.
-            self._unkept = str(error)
+    def _find_record(self, nodeid: str) -> str | None:
+        """Return the JSON of the Record of a test; None for a test of another kind."""
+        item_id = self._benchmark.item_ids.get(nodeid)
+        return None if item_id is None else self._session.records.read_text(item_id)
+
+    def _keep_former(self, file: Path) -> None:
+        """Keep the scorecard that is about to be replaced."""
+        if self._settings.runs is not None:
+            try:
+                keep_former_scorecard(self._settings.runs, file)
+            except FcbenchError as error:
+                self._unkept = str(error)
+
+    def _keep_run(self, content: Path | Iterator[str]) -> None:
+        """Keep this run."""
+        if self._settings.runs is not None:
+            try:
+                keep_run(self._settings.runs, content, self._benchmark.context.manner.model, time.time())
+            except FcbenchError as error:
+                # The scorecard itself may be written elsewhere.
+                self._unkept = str(error)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
@@ -308,7 +322,8 @@ class RunReporting:
                 warnings.warn(trouble, pytest.PytestWarning, stacklevel=2)
 
     def _explain_failure(self, record: Record) -> Iterator[Line]:
-        return self._benchmark.explain_failure(record, width=self._width)
+        whole = self._session.records.read(record.item_id)
+        return self._benchmark.explain_failure(whole, width=self._width)
 
     @property
     def _width(self) -> int:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from filecmp import cmp
 from pathlib import Path
+from typing import Any
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.run.output_files import copy_file, write_file
+from pytest_fcbench.scorecard.report_stream import read_report
 from pytest_fcbench.scorecard.run_facts import SCHEMA
 
 LATEST, PREVIOUS = "latest", "previous"
@@ -51,15 +54,73 @@ class Run:
         return f"{day[:4]}-{day[4:6]}-{day[6:]} {time[:2]}:{time[2:4]}:{time[4:]}"
 
 
-def write_scorecard(report: Mapping[str, object], indent: int | None) -> str:
-    """Write a report as text with its section first."""
-    return json.dumps({"fcbench": report["fcbench"], **report}, default=str, indent=indent)
+def write_scorecard(
+    report: Mapping[str, object],
+    indent: int | None = None,
+    find_record: Callable[[str], str | None] = lambda nodeid: None,
+) -> Iterator[str]:
+    """Write a report in pieces: its section first, each test on a line.
+
+    ``find_record`` returns the JSON of a test's Record by node id, where the report lacks it.
+    """
+    layout = _Layout(indent)
+    yield "{"
+    for number, (key, value) in enumerate({"fcbench": report["fcbench"], **report}.items()):
+        yield f"{layout.comma if number else ''}{layout.start_line(1)}{json.dumps(key)}: "
+        if key != "tests" or not isinstance(value, list):
+            yield layout.write(value, 1)
+            continue
+        yield "["
+        for place, test in enumerate(value):
+            yield f"{',' if place else ''}{layout.start_line(2) or _LINE}"
+            record = find_record(str(test["nodeid"]))
+            yield layout.write(test, 2) if record is None else _write_test(test, record, layout)
+        yield f"{layout.start_line(1) or _LINE}]"
+    yield f"{layout.start_line(0)}}}"
 
 
-def keep_run(folder: Path, text: str, model: str, ended_s: float) -> Path:
-    """Keep the text of a scorecard and return its path. Raises ``FcbenchError``."""
+_LINE = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The layout of JSON as ``json.dumps`` has it, for values that are written one by one."""
+
+    indent: int | None
+
+    @property
+    def comma(self) -> str:
+        """The text between two members."""
+        return ", " if self.indent is None else ","
+
+    def start_line(self, depth: int) -> str:
+        """Return the line break and the space before a value that is nested so deep; empty without lines."""
+        return "" if self.indent is None else _LINE + " " * (self.indent * depth)
+
+    def write(self, value: object, depth: int) -> str:
+        """Write a value that is nested so deep."""
+        return json.dumps(value, default=str, indent=self.indent).replace(_LINE, self.start_line(depth))
+
+
+def _write_test(test: Mapping[str, Any], record: str, layout: _Layout) -> str:
+    """Write a test with its Record in its metadata, behind all else."""
+    others = {key: value for key, value in test.items() if key != "metadata"}
+    metadata = test.get("metadata", {})
+    if layout.indent is not None:
+        return layout.write({**others, "metadata": {**metadata, "fcbench": json.loads(record)}}, 2)
+    # A Record is JSON already, and most of a scorecard: reading it to write it again would take long.
+    beginning = layout.write({**others, "metadata": metadata}, 2).removesuffix("}}")
+    return f'{beginning}{", " if metadata else ""}"fcbench": {record}}}}}'
+
+
+def keep_run(folder: Path, content: str | Iterable[str] | Path, model: str, ended_s: float) -> Path:
+    """Keep a scorecard, given as text, in pieces or as a file; return its path. Raises ``FcbenchError``."""
     path = _name_run(folder, model, ended_s)
-    write_file(path, text)
+    if isinstance(content, Path):
+        # No link: what is written into the one would be in the other too.
+        copy_file(content, path)
+    else:
+        write_file(path, content)
     return path
 
 
@@ -72,14 +133,16 @@ def keep_former_scorecard(folder: Path, scorecard: Path) -> None:
         # Reading a device such as /dev/full never ends.
         return
     try:
-        data = scorecard.read_bytes()
-        same_size = (path for path in folder.glob("*.json") if path.stat().st_size == len(data))
-        if any(path.read_bytes() == data for path in same_size):
+        size = scorecard.stat().st_size
+        same_size = (path for path in folder.glob("*.json") if path.stat().st_size == size)
+        if any(cmp(path, scorecard, shallow=False) for path in same_size):
             return
-        found = json.loads(data)
-        section, created = found["fcbench"], float(found["created"])
-        if section["schema"] == SCHEMA:
-            keep_run(folder, write_scorecard(found, None), str(section["model"]), created)
+        found = read_report(scorecard, lambda test, place: None)
+        section = found["fcbench"]
+        if isinstance(section, Mapping) and section["schema"] == SCHEMA and "tests" in found:
+            is_first = next(iter(found)) == "fcbench"
+            content = scorecard if is_first else write_scorecard(json.loads(scorecard.read_bytes()))
+            keep_run(folder, content, str(section["model"]), float(str(found["created"])))
     except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return
 

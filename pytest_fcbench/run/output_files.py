@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from shutil import copyfile
 
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a file whole or keep the old one; a device or a pipe is written in place.
+def write_file(path: Path, text: str | Iterable[str]) -> None:
+    """Write a file, given whole or in pieces, or keep the old one; a device or a pipe is written in place.
 
     Raises ``UsageError`` for a path without a name, else ``FcbenchError``.
     """
+
+    def write_text(part: Path) -> None:
+        with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines([text] if isinstance(text, str) else text)
+
+    _replace_file(path, write_text)
+
+
+def copy_file(source: Path, path: Path) -> None:
+    """Copy a file over another, or keep that one. Raises ``FcbenchError``."""
+    _replace_file(path, lambda part: copyfile(source, part))
+
+
+def _replace_file(path: Path, write: Callable[[Path], object]) -> None:
     # with_name() would refuse such a path with a ValueError.
     if not path.name:
         raise UsageError(f"{path} is a folder; name a file in it")
     special = path.exists() and not path.is_file() and not path.is_dir()
     part = path if special else path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Written beside and renamed, so a full disk or a kill leaves the old file whole.
-        part.write_text(text, encoding="utf-8", errors="backslashreplace")
-        if not special:
-            part.replace(path)
-    except OSError as error:
-        with suppress(OSError):
+    with ExitStack() as cleaning:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             if not special:
-                part.unlink()
-        raise FcbenchError(f"{path}: cannot be written: {error.strerror}") from None
+                cleaning.callback(_remove_file, part)
+            # Written beside and renamed, so a full disk or a kill leaves the old file whole.
+            write(part)
+            if not special:
+                part.replace(path)
+        except OSError as error:
+            raise FcbenchError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _remove_file(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
 
 
 def write_new_files(files: Mapping[Path, str], *, force: bool) -> None:

@@ -20,7 +20,7 @@ from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Group
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.explanation import Explanation
-from pytest_fcbench.domain.garbage_collection import CalmCollector, pause_collector
+from pytest_fcbench.domain.garbage_collection import pause_collector
 from pytest_fcbench.domain.transcript import Conversation, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored
 from pytest_fcbench.environments.execution import Environments
@@ -34,6 +34,7 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.group_progress import GroupTally
 from pytest_fcbench.run.model_stack import ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
+from pytest_fcbench.run.record_spool import RecordSpool
 from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.aggregate.endings import describe_endings
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
@@ -60,8 +61,7 @@ class Session:
         converse: Callable[[Entry], Conversation] | None = None,
     ) -> None:
         self.context = context
-        self.records: dict[str, Record] = {}
-        """By item id; a rerun replaces the earlier Record."""
+        self.records = RecordSpool()
         self.narrowed_by: str | None = None
         """The option that selected a part of the entries."""
         self.commit: str | None = None
@@ -75,9 +75,9 @@ class Session:
         self._converse = converse
         self._memories: Memories = {}
         self._models: ModelStack | None = None
-        self._collector = CalmCollector()
         self._started_at = 0.0
         self._opened = ExitStack()
+        self._opened.enter_context(closing(self.records))
         if link:
             self._opened.enter_context(closing(link))
         self._asking = self._opened.enter_context(ExitStack())
@@ -155,8 +155,6 @@ class Session:
                 f"{hint}; entries that were not asked: {len(entries):,}; use --fcbench-no-preflight to "
                 f"continue anyway; those that fail will not be scored"
             )
-        self._collector.calm()
-        self._asking.callback(self._collector.restore)
         if self.context.settings.wait_s:
             # The time until the endpoint had started says nothing of its speed.
             self._started_at = time.monotonic()

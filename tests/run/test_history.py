@@ -31,7 +31,7 @@ DAY_S = 1_800_000_000.0
 def keep(folder: Path, *, at_s: float = DAY_S, facts: RunFacts = FACTS, number: int = 0) -> Path:
     """Keep a run with one entry that failed."""
     path = write_file(folder / "card.json", [make_record(Failed("a", "b"), number=number)], facts)
-    text = write_scorecard(json.loads(path.read_text()), None)
+    text = write_scorecard(json.loads(path.read_text()))
     path.unlink()
     return keep_run(folder / "runs", text, facts.model, at_s)
 
@@ -150,3 +150,46 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
     assert pipe.read_bytes() == card.read_bytes()
     writer.join()
+
+
+@pytest.mark.parametrize("indent", [None, 0, 2])
+@pytest.mark.parametrize("tests", [0, 1, 2])
+def test_a_report_is_written_in_pieces_as_at_once(indent: int | None, tests: int) -> None:
+    """With each Record as the last member of its test's metadata, from its JSON."""
+    report = {
+        "created": 1.5,
+        "fcbench": {"a": [1, {"b": "å\n"}]},
+        "tests": [
+            {"nodeid": "n0", "metadata": {"own": [1]}, "outcome": "passed"},
+            {"nodeid": "n1", "outcome": "failed", "call": {"longrepr": "a\nb"}},
+        ][:tests],
+        "path": Path("x"),
+    }
+    records = {"n0": '{"turns": [["}}"]]}', "n1": "{}"}
+    text = "".join(write_scorecard(report, indent, records.get))
+    whole = [
+        {"nodeid": "n0", "outcome": "passed", "metadata": {"own": [1], "fcbench": {"turns": [["}}"]]}}},
+        {"nodeid": "n1", "outcome": "failed", "call": {"longrepr": "a\nb"}, "metadata": {"fcbench": {}}},
+    ][:tests]
+    expected = {"fcbench": report["fcbench"], **report, "tests": whole, "path": "x"}
+    assert list(json.loads(text)) == ["fcbench", "created", "tests", "path"]
+    assert json.loads(text) == expected
+    lines = json.dumps(expected, indent=indent)
+    if tests:
+        assert (text if indent is not None else text.replace("\n", "").replace("},{", "}, {")) == lines
+
+
+def test_tests_of_another_kind_are_written_as_they_are() -> None:
+    report = {"fcbench": {}, "tests": [{"nodeid": "a", "metadata": {"own": 1}}, {"nodeid": "b"}]}
+    assert "".join(write_scorecard(report)) == (
+        '{"fcbench": {}, "tests": [\n{"nodeid": "a", "metadata": {"own": 1}},\n{"nodeid": "b"}\n]}'
+    )
+
+
+def test_a_kept_run_does_not_follow_the_file_it_was_made_from(tmp_path: Path) -> None:
+    card = write_file(tmp_path / "scorecard.json", [make_record()])
+    kept = keep_run(tmp_path / "runs", card, "test", DAY_S)
+    before = card.read_text()
+    with card.open("w") as file:
+        file.write("something else")
+    assert kept.read_text() == before
