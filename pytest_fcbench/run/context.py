@@ -140,7 +140,7 @@ class RunContext:
     @cached_property
     def baseline(self) -> Scorecard | None:
         """The scorecard that the gate compares with. Raises ``UsageError``."""
-        return scorecard_files.load_scorecard(self.settings.baseline) if self.settings.baseline else None
+        return scorecard_files.load_outlines(self.settings.baseline) if self.settings.baseline else None
 
     @cached_property
     def rivals(self) -> Sequence[Scorecard]:
@@ -148,7 +148,7 @@ class RunContext:
         files: list[Path] = []
         for path in self.settings.rank_with:
             files += sorted(path.glob("*.json")) if path.is_dir() else [path]
-        return [scorecard_files.load_scorecard(file) for file in files]
+        return [scorecard_files.load_outlines(file) for file in files]
 
     @cached_property
     def price(self) -> Price | None:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import TypeAdapter
 
@@ -28,7 +28,9 @@ from pytest_fcbench.domain.json_values import read_json as read_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, from_json, sort_records
+from pytest_fcbench.scorecard.report_stream import Place, read_report
 from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
 
 BASELINE = "fcbench-baseline/1"
@@ -49,6 +51,8 @@ class Scorecard:
     """The end of the run in seconds since 1970; None in a baseline."""
     gate: tuple[Outcome, ...] = ()
     """Outcomes of the gate's rules; empty in a baseline."""
+    read_whole: Callable[[Record], Record] = lambda record: record
+    """Returns the Record with its answers, where ``records`` are outlines."""
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in the suites of the run, where that counts."""
@@ -64,8 +68,56 @@ def load_scorecard(path: Path) -> Scorecard:
     return read_scorecard(path, parse_file(path))
 
 
-def read_scorecard(path: Path, found: object) -> Scorecard:
-    """Read the scorecard of a parsed file. Raises ``UsageError``."""
+TakeTest: TypeAlias = Callable[[Mapping[str, Any], Record | None, Place], object]
+"""Takes a test of a report, its whole Record if it has one, and its place in the file."""
+
+
+def load_outlines(path: Path, take_test: TakeTest = lambda test, record, place: None) -> Scorecard:
+    """Load a scorecard with outlines of its Records, or a baseline. Raises ``UsageError``.
+
+    The file is read test by test, so that a large one is never in memory as a whole.
+    """
+    return load_parted(path, take_test)[0]
+
+
+def load_parted(path: Path, take_test: TakeTest) -> tuple[Scorecard, Mapping[str, object]]:
+    """Load a scorecard as ``load_outlines``; return also the members of its report, without tests."""
+    outliner = Outliner()
+    carried: list[tuple[str, Record]] = []
+
+    def take(test: object, place: Place) -> None:
+        if not isinstance(test, Mapping):
+            raise TypeError("a test must be an object")
+        told = test.get("metadata", {}).get("fcbench")
+        record = None if told is None else from_json(told)
+        if record is not None:
+            carried.append((str(test["nodeid"]), outliner.outline(record)))
+        take_test(test, record, place)
+
+    try:
+        report = read_report(path, take)
+        return read_scorecard(path, report, carried), report
+    except OSError as error:
+        raise _refuse_unreadable(path, error) from None
+    except _FAULTS as error:
+        # Read at once, a file is refused with a message that names its fault.
+        load_scorecard(path)
+        # That reader takes the last of keys that are there twice.
+        raise UsageError(f"{path}: invalid scorecard: {error}; {_WAY_OUT}") from None
+
+
+_FAULTS = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+"""Any file can be given by mistake. What broken ones raise was found by fuzzing."""
+_WAY_OUT = "give the scorecard.json of a benchmark run"
+
+
+def read_scorecard(
+    path: Path, found: object, carried: Iterable[tuple[str, Record]] | None = None
+) -> Scorecard:
+    """Read the scorecard of a parsed file. Raises ``UsageError``.
+
+    ``carried`` has the node ids and Records of the tests, where they were read before.
+    """
     try:
         if not isinstance(found, Mapping) or not isinstance(found.get("fcbench"), Mapping):
             raise UsageError(
@@ -79,10 +131,11 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
             records = list(_read_baseline(section, found["entries"]))
         elif section.get("schema") == SCHEMA:
             # Tests of the user's own stand in the same report and carry no record.
-            carried = [(test, test.get("metadata", {}).get("fcbench")) for test in found["tests"]]
-            tests = [(test, from_json(told)) for test, told in carried if told is not None]
-            records = [record for _, record in tests]
-            nodeids = {record.item_id: str(test["nodeid"]) for test, record in tests}
+            told = [(test["nodeid"], test.get("metadata", {}).get("fcbench")) for test in found["tests"]]
+            if carried is None:
+                carried = [(str(name), from_json(record)) for name, record in told if record is not None]
+            nodeids = {record.item_id: name for name, record in carried}
+            records = [record for _, record in carried]
         else:
             version = found.get("schema", section.get("schema"))
             raise UsageError(
@@ -90,9 +143,9 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
                 "so use the version of fcbench that wrote the file"
             )
         facts = read_json(make_facts_adapter(), section)
-        told = section.get("sizes", {})
-        sizes = {name: size for name, size in told.items() if isinstance(size, int) and size >= 0}
-        if len(sizes) < len(told):
+        named = section.get("sizes", {})
+        sizes = {name: size for name, size in named.items() if isinstance(size, int) and size >= 0}
+        if len(sizes) < len(named):
             raise TypeError("'sizes' must be an object that maps categories to numbers of tests")
         created, outcome_adapter = found.get("created"), TypeAdapter(Outcome)
         return Scorecard(
@@ -105,12 +158,9 @@ def read_scorecard(path: Path, found: object) -> Scorecard:
             float(created) if isinstance(created, (int, float)) else None,
             tuple(read_json(outcome_adapter, outcome) for outcome in section.get("gate", [])),
         )
-    # Any file can be given by mistake. What broken ones raise was found by fuzzing.
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+    except _FAULTS as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise UsageError(
-            f"{path}: invalid scorecard: {what}; give the scorecard.json of a benchmark run"
-        ) from None
+        raise UsageError(f"{path}: invalid scorecard: {what}; {_WAY_OUT}") from None
 
 
 def parse_file(path: Path) -> object:
@@ -118,13 +168,15 @@ def parse_file(path: Path) -> object:
     try:
         found: object = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be read: {error.strerror}; give the path of a readable file"
-        ) from None
+        raise _refuse_unreadable(path, error) from None
     # Deep nesting ends json's recursion; texts that are not UTF-8 and numbers too long are ValueErrors.
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: not JSON: {error}") from None
     return found
+
+
+def _refuse_unreadable(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{path}: cannot be read: {error.strerror}; give the path of a readable file")
 
 
 def write_baseline(scorecard: Scorecard) -> str:

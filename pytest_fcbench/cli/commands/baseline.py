@@ -39,7 +39,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    card = scorecard_files.load_scorecard(chosen.scorecard)
+    card = scorecard_files.load_outlines(chosen.scorecard)
     if not card.records:
         raise UsageError(
             f"{chosen.scorecard}: contains no benchmark entries; give the scorecard of a benchmark run"

@@ -12,7 +12,7 @@ from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
 from pytest_fcbench.run.history import LATEST, PREVIOUS
 from pytest_fcbench.scorecard.compare import comparison
-from pytest_fcbench.scorecard.scorecard_files import load_scorecard
+from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
 HELP = "compare two scorecards: what changed, and how certain it is"
 PAGE = "after-a-run"
@@ -39,7 +39,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     require_at_least(0, chosen, "flips")
-    cards = before, after = load_scorecard(chosen.before), load_scorecard(chosen.after)
+    cards = before, after = load_outlines(chosen.before), load_outlines(chosen.after)
     profile, metrics = output.choose_profile(chosen, cards), output.split_names(chosen.metric)
     found = comparison.compare_scorecards(before, after, profile, metrics)
     form = output.choose_format(chosen)

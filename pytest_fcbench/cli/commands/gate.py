@@ -14,7 +14,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import github, terminal
-from pytest_fcbench.scorecard.scorecard_files import load_scorecard
+from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
 HELP = "apply the gate to a run that has ended"
 PAGE = "gates"
@@ -45,8 +45,8 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise UsageError(f"--output={chosen.to}: the summary is Markdown; name a file that ends in .md")
     if not settings.gate and not chosen.to:
         raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
-    card = load_scorecard(chosen.scorecard)
-    baseline = load_scorecard(settings.baseline) if settings.baseline else None
+    card = load_outlines(chosen.scorecard)
+    baseline = load_outlines(settings.baseline) if settings.baseline else None
     facts = card.facts
     evidence = gate.Evidence(
         card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as

@@ -13,7 +13,7 @@ from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.compare import leaderboard
 from pytest_fcbench.scorecard.render.tables import render_page
-from pytest_fcbench.scorecard.scorecard_files import load_scorecard
+from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
 HELP = "rank scorecards, with ties where no difference is shown"
 PAGE = "after-a-run"
@@ -44,7 +44,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     for path in chosen.scorecards:
         if path.resolve() in by_path:
             raise UsageError(f"{path} is given twice; give each scorecard once")
-        by_path[path.resolve()] = load_scorecard(path)
+        by_path[path.resolve()] = load_outlines(path)
     cards = list(by_path.values())
     dates = read_release_dates(find_config_file(Path(), chosen.config))
     boards = leaderboard.rank_boards(cards, output.choose_profile(chosen, cards), chosen.sort, dates)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -54,7 +53,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise UsageError(
             f"the scorecard of shard {missing} is missing; give it too, or continue without it with --partial"
         )
-    baseline = scorecard_files.load_scorecard(settings.baseline) if settings.baseline else None
+    baseline = scorecard_files.load_outlines(settings.baseline) if settings.baseline else None
     facts = merged.facts
     evidence = gate.Evidence(
         merged.records, facts.profile, merged.size_of, facts.suites, baseline, facts.asked_as
@@ -78,10 +77,10 @@ def run_command(chosen: argparse.Namespace) -> int:
     code = max(code, 1) if merged.foreign_failures else code
     # The keys of pytest-json-report that would otherwise be those of one part.
     own = {
+        "fcbench": write_section(facts, merged.records, merged.size_of, outcomes),
         "root": os.fspath(Path().absolute()),
         "exitcode": code,
-        "fcbench": write_section(facts, merged.records, merged.size_of, outcomes),
     }
-    write_file(chosen.to, json.dumps({**merged.report, **own}))
+    write_file(chosen.to, merged.write_report(own))
     print(f"{len(chosen.scorecards)} scorecards, {len(merged.records):,} tests: written to {chosen.to}")
     return code

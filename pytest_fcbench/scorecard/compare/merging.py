@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.record import Record, sort_records
+from pytest_fcbench.scorecard.report_stream import Place, open_places
 from pytest_fcbench.scorecard.run_facts import RunFacts
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, parse_file, read_scorecard
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_parted
 
 _SAME = (
     *("fcbench", "model", "mode", "names", "syntax", "asked_as", "profile", "suites", "price"),
@@ -26,19 +28,46 @@ _SAME_WHERE_TOLD = ("driven", "rated_by", "search")
 """Facts that only parts with entries of that kind state; they must be equal where stated."""
 
 
+class _Test(NamedTuple):
+    """A test of a part: the text of it stays in the file."""
+
+    path: Path
+    place: Place
+    outcome: str
+    is_foreign: bool
+
+    @property
+    def is_passing(self) -> bool:
+        return self.outcome not in ("failed", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A scorecard to be merged, with outlines of its Records, and the rest of its report."""
+
+    card: Scorecard
+    tests: tuple[tuple[str, _Test], ...]
+    """The tests with their node ids."""
+    report: Mapping[str, Any]
+    """The report without its tests."""
+
+
 @dataclass(frozen=True, slots=True)
 class Merged:
     """A run joined from several parts."""
 
     facts: RunFacts
     records: tuple[Record, ...]
+    """Outlines of the Records."""
     sizes: Mapping[str, int]
     missing: tuple[Shard, ...]
     """Shards without a scorecard."""
     unfinished: str | None
     """The missing parts of the run, in words; None where it is complete."""
-    report: dict[str, Any]
-    """The JSON report, without its section ``fcbench``."""
+    report: Mapping[str, Any]
+    """The JSON report, without its section ``fcbench`` and its tests."""
+    tests: Mapping[str, _Test]
+    """The tests by node id."""
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in the suites of the run, where that counts."""
@@ -47,7 +76,24 @@ class Merged:
     @property
     def foreign_failures(self) -> bool:
         """True where a test other than those of the benchmark did not pass."""
-        return any(_is_foreign(test) and not _is_passing(test) for test in self.report["tests"])
+        return any(test.is_foreign and not test.is_passing for test in self.tests.values())
+
+    def write_report(self, own: Mapping[str, object]) -> Iterator[str]:
+        """Write the whole report in pieces, with other values for some of its members.
+
+        The texts of the tests are copied from the files of the parts.
+        """
+        yield "{"
+        for key, value in {**own, **self.report, **own}.items():
+            yield f"{json.dumps(key)}: {json.dumps(value)}, "
+        yield '"tests": ['
+        with ExitStack() as opened:
+            paths = dict.fromkeys(test.path for test in self.tests.values())
+            readers = {path: opened.enter_context(open_places(path)) for path in paths}
+            for number, nodeid in enumerate(sorted(self.tests)):
+                test = self.tests[nodeid]
+                yield f"{',' if number else ''}\n{readers[test.path](test.place)}"
+        yield "\n]}"
 
 
 def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merged:
@@ -55,39 +101,51 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
 
     Raises ``UsageError`` where parts are of different runs, hold no answers, or have an entry in common.
     """
-    found = list(map(parse_file, paths))
-    parts = list(map(read_scorecard, paths, found))
-    for part in parts:
-        if part.created_s is None:
-            raise UsageError(
-                f"{part.path}: a baseline contains only verdicts; merge the scorecards themselves"
-            )
-    records = _join_records(parts, replacing=replacing)
-    missing = tuple(_find_missing_shards(parts))
-    reports = [report for report in found if isinstance(report, Mapping)]
+    parts = list(map(_load_part, paths))
+    cards = [part.card for part in parts]
+    records = _join_records(cards, replacing=replacing)
+    missing = tuple(_find_missing_shards(cards))
     absent = [f"without shard {', '.join(map(str, missing))}"] if missing else []
-    for part, report in zip(parts, reports, strict=True):
+    for part in parts:
         # With -x or after Ctrl-C pytest-json-report has collected more than it has in total.
-        counts = report.get("summary", {})
+        counts = part.report.get("summary", {})
         to_run = counts.get("collected", 0) - counts.get("deselected", 0)
         if counts.get("total", 0) < to_run:
-            absent.append(f"only {counts.get('total', 0):,} of {to_run:,} tests of {part.path} were run")
+            absent.append(f"only {counts.get('total', 0):,} of {to_run:,} tests of {part.card.path} were run")
     unfinished = "; ".join(absent) or None
-    facts = _join_facts(parts)
-    notes = dict.fromkeys((*(note for part in parts for note in part.facts.notes), unfinished))
+    facts = _join_facts(cards)
+    notes = dict.fromkeys((*(note for card in cards for note in card.facts.notes), unfinished))
     sizes: dict[str, tuple[Scorecard, int]] = {}
-    for part in parts:
-        for category, size in part.sizes.items():
-            first, told = sizes.setdefault(category, (part, size))
-            _require_same(f"the number of tests of {category}", first, told, part, size)
+    for card in cards:
+        for category, size in card.sizes.items():
+            first, told = sizes.setdefault(category, (card, size))
+            _require_same(f"the number of tests of {category}", first, told, card, size)
+    tests = _join_tests(parts)
     return Merged(
         facts=replace(facts, notes=tuple(filter(None, notes))),
         records=tuple(sort_records(records.values())),
         sizes={category: size for category, (_, size) in sizes.items()},
         missing=missing,
         unfinished=unfinished,
-        report=_join_reports(reports),
+        report=_join_reports([part.report for part in parts], tests),
+        tests=tests,
     )
+
+
+def _load_part(path: Path) -> _Part:
+    """Load a part. Raises ``UsageError``."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(f"{path}: not a file; its tests are read twice, so give the scorecard as a file")
+    tests: list[tuple[str, _Test]] = []
+
+    def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
+        is_foreign = "fcbench" not in test.get("metadata", {})
+        tests.append((str(test["nodeid"]), _Test(path, place, str(test["outcome"]), is_foreign)))
+
+    card, report = load_parted(path, take_test)
+    if card.created_s is None:
+        raise UsageError(f"{path}: a baseline contains only verdicts; merge the scorecards themselves")
+    return _Part(card, tuple(tests), report)
 
 
 # What must be alike
@@ -153,35 +211,31 @@ def _find_missing_shards(parts: Sequence[Scorecard]) -> Iterator[Shard]:
         yield from (shard for n in range(1, of + 1) if (shard := Shard(n, of)) not in shards)
 
 
-def _join_reports(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join reports: that of the last run to end, with the tests of all.
+def _join_tests(parts: Sequence[_Part]) -> Mapping[str, _Test]:
+    """Join the tests of all parts.
 
     A test that is not the benchmark's runs in every part, and counts as failed if it failed in one.
     """
+    tests: dict[str, _Test] = {}
+    for nodeid, test in (named for part in parts for named in part.tests):
+        known = tests.get(nodeid)
+        if known is None or not test.is_foreign or known.is_passing:
+            tests[nodeid] = test
+    return tests
+
+
+def _join_reports(reports: Sequence[Mapping[str, Any]], tests: Mapping[str, _Test]) -> Mapping[str, Any]:
+    """Join reports into that of the last run to end, with these tests."""
     # Machines start and end at different times; the whole takes from the first start to the last end.
     last = max(reports, key=lambda report: float(report["created"]))
-    tests: dict[str, Mapping[str, Any]] = {}
-    for test in (test for report in reports for test in report["tests"]):
-        known = tests.get(test["nodeid"])
-        if known is None or not _is_foreign(test) or _is_passing(known):
-            tests[test["nodeid"]] = test
     # A dict for its order: each warning once, where it came first.
     warnings: dict[str, object] = {}
     for warning in (warning for report in reports for warning in report.get("warnings", [])):
         warnings.setdefault(json.dumps(warning, sort_keys=True), warning)
     began = min(float(report["created"]) - float(report["duration"]) for report in reports)
-    outcomes = Counter(str(test["outcome"]) for test in tests.values())
-    return {key: value for key, value in last.items() if key != "fcbench"} | {
+    outcomes = Counter(test.outcome for test in tests.values())
+    return {key: value for key, value in last.items() if key not in ("fcbench", "tests")} | {
         "duration": float(last["created"]) - began,
         "summary": {**outcomes, "total": len(tests), "collected": len(tests)},
-        "tests": [tests[nodeid] for nodeid in sorted(tests)],
         "warnings": list(warnings.values()),
     }
-
-
-def _is_foreign(test: Mapping[str, Any]) -> bool:
-    return "fcbench" not in test.get("metadata", {})
-
-
-def _is_passing(test: Mapping[str, Any]) -> bool:
-    return test["outcome"] not in ("failed", "error")
