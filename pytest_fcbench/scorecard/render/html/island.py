@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from pytest_fcbench.domain.entry import (
     Answers,
@@ -46,6 +46,9 @@ Done: TypeAlias = Sequence[Sequence[Sequence[tuple[str, str]]]]
 
 Json: TypeAlias = dict[str, object]
 
+Found: TypeAlias = Sequence[tuple[int, Record]]
+"""Records of an entry, each with the place of its scorecard."""
+
 _Turns: TypeAlias = Sequence[Sequence[Mapping[str, object]]]
 """The completions of each turn as JSON values."""
 
@@ -70,17 +73,39 @@ class Told:
     explanations: Mapping[tuple[int, str], tuple[Profile, Explanation]] = field(default_factory=dict)
     """Explanations of failures with the profile that they are of, under the same keys as ``done``."""
 
+    def tell(self, key: str, records: Found) -> Told:
+        """Return the knowledge about an entry and its Records: all of it."""
+        return self
+
+
+class Knowledge(Protocol):
+    """The knowledge of suites about any entry: ``Told``, or what finds it when it is asked."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """The missing parts, with reasons; complete once all entries were asked for."""
+
+    def tell(self, key: str, records: Found) -> Told:
+        """Return what is known about an entry and its whole Records."""
+
 
 @dataclass(frozen=True, slots=True)
 class Islands:
     """Both islands as text that can stand in a script element."""
 
     index: str
-    entries: str
+    lines: Sequence[str]
+    """The elements of the array of entries."""
+
+    @property
+    def entries(self) -> str:
+        """The array of entries, a line for each."""
+        # The page's script searches lines as text and parses only those it shows.
+        return "[\n" + ",\n".join(self.lines) + "\n]"
 
 
 def build_islands(
-    scorecards: Sequence[Scorecard], labels: Sequence[str], told: Told, profile: Profile
+    scorecards: Sequence[Scorecard], labels: Sequence[str], told: Knowledge, profile: Profile
 ) -> Islands:
     """Build the islands of these scorecards, named by ``labels``; the page opens with one profile."""
     items: dict[str, list[tuple[int, Record]]] = {}
@@ -88,12 +113,13 @@ def build_islands(
         for record in scorecard.records:
             items.setdefault(record.entry, []).append((place, record))
     shared = _Shared()
-    conversations = [record.turns for card in scorecards for record in card.records]
-    conversations += [held.turns for card in scorecards for held in card.facts.earlier]
-    texts = _iterate_texts(conversations)
-    longest = find_fair_length(map(len, texts), LONGEST, _ALL)
+    longest = find_fair_length(map(len, _iterate_texts(_iterate_conversations(scorecards))), LONGEST, _ALL)
+    held = {each.entry for card in scorecards for each in card.facts.earlier}
+    asked_earlier: dict[str, Entry] = {}
     rows, lines = [], []
-    for key, found in items.items():
+    for key, outlines in items.items():
+        found = [(place, scorecards[place].read_whole(record)) for place, record in outlines]
+        known = told.tell(key, found)
         verdicts: list[list[int]] = [[] for _ in scorecards]
         for place, record in found:
             verdicts[place] += (
@@ -101,17 +127,19 @@ def build_islands(
             )
         rows.append([_number(shared.categories, found[0][1].category), *verdicts])
         answers = [
-            _describe_answer(place, record, scorecards[place], told, shared, longest)
+            _describe_answer(place, record, scorecards[place], known, shared, longest)
             for place, record in found
         ]
         # The entry may be of a suite that is not here.
-        asked = _describe_entry(entry, shared) if (entry := told.entries.get(key)) else {}
-        lines.append({"id": key, **asked, "answers": answers})
-    earlier = _describe_earlier(scorecards, told, longest)
-    for line, key in zip(lines, items, strict=True):
-        before = told.entries[key].earlier if key in told.entries else ()
-        if held := [each.item_id for each in before if each.item_id in earlier]:
-            line["after"] = held
+        entry = known.entries.get(key)
+        asked = _describe_entry(entry, shared) if entry else {}
+        before = {each.item_id: each for each in entry.earlier} if entry else {}
+        asked_earlier |= before
+        after = [item_id for item_id in before if item_id in held]
+        # Text takes a small part of the memory of what it is made of.
+        lines.append(
+            write_inert_json({"id": key, **asked, "answers": answers} | ({"after": after} if after else {}))
+        )
     index = {
         "labels": list(labels),
         "options": [_write_options(scorecard) for scorecard in scorecards],
@@ -126,11 +154,16 @@ def build_islands(
             if status == "failed" and code
         },
         "functions": shared.functions,
-        "earlier": earlier,
+        "earlier": _describe_earlier(scorecards, asked_earlier, longest),
         "rows": rows,
     }
-    # A line for each entry: the page's script searches lines as text and parses only those it shows.
-    return Islands(write_inert_json(index), "[\n" + ",\n".join(map(write_inert_json, lines)) + "\n]")
+    return Islands(write_inert_json(index), lines)
+
+
+def _iterate_conversations(scorecards: Sequence[Scorecard]) -> Iterator[_Turns]:
+    for card in scorecards:
+        yield from (card.read_whole(record).turns for record in card.records)
+        yield from (held.turns for held in card.facts.earlier)
 
 
 _UNSAFE = re.compile(
@@ -245,9 +278,10 @@ def _describe_entry(entry: Entry, shared: _Shared) -> Json:
     return asked | ({"aside": entry.set_aside} if entry.set_aside else {})
 
 
-def _describe_earlier(scorecards: Sequence[Scorecard], told: Told, longest: int) -> dict[str, Json]:
+def _describe_earlier(
+    scorecards: Sequence[Scorecard], asked: Mapping[str, Entry], longest: int
+) -> dict[str, Json]:
     """Describe the conversations that were held before those of entries, by item id."""
-    asked = {before.item_id: before for entry in told.entries.values() for before in entry.earlier}
     described: dict[str, Json] = {}
     for place, scorecard in enumerate(scorecards):
         for held in scorecard.facts.earlier:

@@ -7,7 +7,7 @@ else. Whatever comes from a file is escaped by Jinja or stands in an island as J
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -20,15 +20,20 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.render.charts.pages import hash_block, read_colours, write_policy
 from pytest_fcbench.scorecard.render.charts.plots import name_part
 from pytest_fcbench.scorecard.render.html import sections
-from pytest_fcbench.scorecard.render.html.island import Told, build_islands
+from pytest_fcbench.scorecard.render.html.island import Knowledge, build_islands
 from pytest_fcbench.scorecard.render.wording import format_limits, select_outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 _FOLDER = Path(__file__).parent
 
 
-def render_report(scorecards: Sequence[Scorecard], told: Told, profile: Profile) -> str:
+def render_report(scorecards: Sequence[Scorecard], told: Knowledge, profile: Profile) -> str:
     """Render the report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
+    return "".join(generate_report(scorecards, told, profile))
+
+
+def generate_report(scorecards: Sequence[Scorecard], told: Knowledge, profile: Profile) -> Iterator[str]:
+    """Render the report in pieces, so that a large one is not in memory as a whole."""
     shown = sections.prepare_models(scorecards)
     rows, groups = sections.make_category_rows(shown), sections.make_group_rows(shown)
     found = build_islands(scorecards, [model.label for model in shown], told, profile)
@@ -37,7 +42,7 @@ def render_report(scorecards: Sequence[Scorecard], told: Told, profile: Profile)
     return (
         _make_environment()
         .get_template("page.html")
-        .render(
+        .generate(
             models=shown,
             profile=profile,
             alike=all(model.scores[profile].alike for model in shown),
