@@ -51,7 +51,7 @@ class Scorecard:
     """The end of the run in seconds since 1970; None in a baseline."""
     gate: tuple[Outcome, ...] = ()
     """Outcomes of the gate's rules; empty in a baseline."""
-    read_whole: Callable[[Record], Record] = lambda record: record
+    read_whole: Callable[[Record], Record] = field(default=lambda record: record, compare=False, repr=False)
     """Returns the Record with its answers, where ``records`` are outlines."""
 
     def size_of(self, category: str) -> int:

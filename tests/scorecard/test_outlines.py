@@ -5,18 +5,24 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.domain.transcript import Aside, Completion, Ending, Fault, Party
-from pytest_fcbench.domain.verdict import SET_ASIDE, Difference, Failed, NotScored, Passed, Profile
+from pytest_fcbench.domain.verdict import SET_ASIDE, Difference, Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.scorecard.aggregate.endings import describe_endings
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
+from pytest_fcbench.scorecard.compare.comparison import compare_scorecards, tabulate_comparison
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.document import write_section
+from pytest_fcbench.scorecard.render.html.island import Told
+from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.render.run_end import write_run_end
+from pytest_fcbench.scorecard.render.tables import FORMATS
+from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines, load_scorecard
 from tests.factories import (
     FACTS,
     make_answered_record,
@@ -26,6 +32,7 @@ from tests.factories import (
     make_path_score,
     make_record,
     tool_calls,
+    write_scorecard,
 )
 from tests.scorecard.aggregate.test_execution import RECORDS as EXECUTED
 from tests.scorecard.aggregate.test_ratings import make_chat_records
@@ -97,6 +104,32 @@ def test_answers_that_nothing_can_be_done_with_are_noticed_all_the_same(answer: 
     records = [make_answered_record(answer, official=WRONG, number=number) for number in range(20)]
     assert describe_unusable_answers(outline(records)) == describe_unusable_answers(records)
     assert describe_endings(outline(records)) == describe_endings(records)
+
+
+def load_both(path: Path, records: Sequence[Record]) -> tuple[Scorecard, Scorecard]:
+    """Load a scorecard with whole Records, and with outlines that can be made whole."""
+    whole = load_scorecard(write_scorecard(path, records))
+    by_id = {record.item_id: record for record in whole.records}
+    return whole, replace(load_outlines(path), read_whole=lambda record: by_id[record.item_id])
+
+
+def test_the_page_is_the_same(tmp_path: Path) -> None:
+    whole, outlined = load_both(tmp_path / "card.json", VARIED)
+    assert whole.records != outlined.records
+    assert render_report([outlined], Told(), Profile.OFFICIAL) == render_report(
+        [whole], Told(), Profile.OFFICIAL
+    )
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_a_comparison_is_the_same(tmp_path: Path, profile: Profile) -> None:
+    again = [replace(record, verdicts=Verdicts(Passed(), WRONG)) for record in VARIED]
+    before, after = load_both(tmp_path / "1.json", VARIED), load_both(tmp_path / "2.json", again)
+    told = [
+        list(FORMATS["text"]("x", tabulate_comparison(compare_scorecards(one, other, profile), 50)))
+        for one, other in zip(before, after, strict=True)
+    ]
+    assert told[0] == told[1]
 
 
 def test_nothing_long_is_left() -> None:

@@ -13,14 +13,17 @@ from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.report_stream import open_places
 from pytest_fcbench.scorecard.run_facts import Outcome
-from pytest_fcbench.scorecard.scorecard_files import load_scorecard, write_baseline
+from pytest_fcbench.scorecard.scorecard_files import load_outlines, load_scorecard, write_baseline
 from tests.factories import (
     FACTS,
+    make_answered_record,
     make_call_verdict,
     make_path_record,
     make_path_score,
@@ -283,3 +286,59 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_the_usual_file_is_read(tmp_path: Path) -> None:
     """What the table of refusals changes is good when nothing is changed."""
     assert len(load_scorecard(_write_file(tmp_path / "x.json", _change_section())).records) == len(RECORDS)
+
+
+def test_outlines_are_those_of_the_whole_records(tmp_path: Path) -> None:
+    records = [
+        make_answered_record(Completion("a text"), number=0),
+        make_answered_record(Completion("x" * 500), number=1, official=Failed("a", "b", {"found": "x"})),
+    ]
+    path = write_scorecard(tmp_path / "card.json", records)
+    whole, outlined = load_scorecard(path), load_outlines(path)
+    assert outlined.records == tuple(map(Outliner().outline, whole.records))
+    assert (outlined.facts, outlined.sizes, outlined.nodeids) == (whole.facts, whole.sizes, whole.nodeids)
+    assert (outlined.created_s, outlined.gate) == (whole.created_s, whole.gate)
+    assert outlined.records != whole.records
+
+
+def test_each_test_is_handed_on_with_its_record_and_its_place(tmp_path: Path) -> None:
+    records = [make_record(), make_record(number=1)]
+    path = write_scorecard(tmp_path / "card.json", records)
+    report = json.loads(path.read_text())
+    found: list[tuple[object, Record | None, object]] = []
+    with open_places(path) as read_place:
+        load_outlines(
+            path,
+            lambda test, record, place: found.append((test, record, json.loads(read_place(place)))),
+        )
+    # The last test is one of another kind.
+    assert [record for _, record, _ in found] == [*records, None]
+    assert [test for test, _, _ in found] == [text for _, _, text in found] == report["tests"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", '{"fcbench": 1}', '{"fcbench": {"schema": "x"}, "tests": []}', '{"tests": [1]}', "\x80"],
+)
+def test_a_file_that_is_no_scorecard_is_refused_in_the_same_words(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "card.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(UsageError, match=r"card\.json: ") as whole:
+        load_scorecard(path)
+    with pytest.raises(UsageError, match=r"card\.json: ") as outlined:
+        load_outlines(path)
+    assert str(outlined.value) == str(whole.value)
+
+
+def test_a_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """Nobody can say which of the two was meant, and the places of tests would be those of one of them."""
+    path = write_scorecard(tmp_path / "card.json", [make_record()])
+    path.write_text(path.read_text().rstrip().removesuffix("}") + ', "tests": []}')
+    with pytest.raises(UsageError, match="the key 'tests' is not a text, or is there twice"):
+        load_outlines(path)
+
+
+def test_a_baseline_has_no_answers_to_leave_out(tmp_path: Path) -> None:
+    path = tmp_path / "base.json"
+    path.write_text(write_baseline(load_scorecard(write_scorecard(tmp_path / "card.json", [make_record()]))))
+    assert load_outlines(path) == load_scorecard(path)

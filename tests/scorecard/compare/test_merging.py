@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -179,3 +180,21 @@ def test_a_warning_of_many_parts_is_told_once(tmp_path: Path) -> None:
         for n in range(3)
     ]
     assert _merge_parts(parts).report["warnings"] == [{"message": "old"}]
+
+
+def test_the_whole_has_the_texts_of_the_tests_in_order(two_shards: tuple[Scorecard, Scorecard]) -> None:
+    merged = _merge_parts([two_shards[1], two_shards[0]])
+    written = json.loads("".join(merged.write_report({"fcbench": {"own": 1}, "created": 5})))
+    parts = [json.loads(part.path.read_text())["tests"] for part in two_shards]
+    # The last test of each part is the same one of another kind.
+    assert written["tests"] == sorted(
+        (parts[0][0], parts[1][0], parts[0][1]), key=lambda test: str(test["nodeid"])
+    )
+    assert (written["fcbench"], written["created"]) == ({"own": 1}, 5)
+    assert written["summary"]["total"] == 3
+
+
+def test_what_can_be_read_once_only_is_no_part(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="not a file; its tests are read twice"):
+        merge_scorecards([tmp_path / "pipe"])
