@@ -16,9 +16,12 @@ class Cost:
 
     wall_s: float
     peak_mb: float
+    cpu_s: float
+    """Seconds of processors, of the process and of those that it waited for: others on the machine slow a
+    process down, but add little to these."""
 
     def __str__(self) -> str:
-        return f"{self.wall_s:6.2f} s {self.peak_mb:6.0f} MB"
+        return f"{self.wall_s:6.2f} s {self.cpu_s:6.2f} s CPU {self.peak_mb:6.0f} MB"
 
 
 def measure_command(command: Sequence[str], cwd: Path, extra: Mapping[str, str] | None = None) -> Cost:
@@ -29,7 +32,8 @@ def measure_command(command: Sequence[str], cwd: Path, extra: Mapping[str, str] 
         command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     _, _, usage = os.wait4(process.pid, 0)
-    return Cost(time.perf_counter() - started, usage.ru_maxrss / 1024)
+    wall_s = time.perf_counter() - started
+    return Cost(wall_s, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime)
 
 
 def select_best(costs: Sequence[Cost]) -> Cost:

@@ -1,11 +1,12 @@
-"""What a suite of 100,000 entries takes: collection, a run, two workers, shards, the report.
+"""What a suite of 100,000 entries takes, beside pytest with as many trivial tests, and shards and commands.
 
     python -m tests.performance.scale [--entries 12500 25000 50000 100000]
 
 The suite is generated: a file of JSON lines over five categories, each entry with two functions of its own
-among 2,000. The model is `scripted`, which answers nine entries of ten right. Each step is a process of its
-own; the last column is the time of the largest suite against that of the smallest, divided by the ratio of
-their sizes: 1 where it grows linearly.
+among 2,000. The models are `oracle` and `scripted`, which answers nine entries of ten right. Each step is a
+process of its own. Runs stand beside pytest with pytest-json-report and as many parametrised tests that do
+nothing; their ratios say what the benchmark adds. The last column of the table of steps is the time of the
+largest suite against that of the smallest, divided by the ratio of their sizes: 1 where it grows linearly.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.scorecard_files import load_outlines
 from tests.performance.measure import Cost, measure_command
 
 _CITIES = ("Bergen", "Porto", "Lima", "Osaka", "Quito", "Tartu", "Accra", "Hobart", "Cusco", "Split")
@@ -80,17 +83,41 @@ def write_suite(count: int, folder: Path) -> None:
     (folder / "answers.yaml").write_text(json.dumps({"answers": answers}))
 
 
+_SHARDS = 10
+_ALONE, _ALONE_IN_TWO = "pytest alone", "pytest alone, -n 2"
+_RATIOS = {
+    "run, oracle": _ALONE,
+    "run, scripted": _ALONE,
+    "run, oracle, -n 2": _ALONE_IN_TWO,
+}
+"""The runs that are measured against pytest alone."""
+_TRIVIAL = """\
+import pytest
+
+
+@pytest.mark.parametrize("number", range({count}))
+def test_nothing(number: int) -> None:
+    pass
+"""
+
+
 def _list_steps() -> Iterator[tuple[str, Sequence[str]]]:
-    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "many.jsonl"]
-    scripted = [*pytest, "--fcbench-model=scripted:answers.yaml", "--fcbench-gate=many>=0.85"]
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    alone = [*pytest, "test_trivial.py", "-p", "no:fcbench", "--json-report", "--json-report-file=alone.json"]
+    oracle = [*pytest, "many.jsonl", "--fcbench-model=oracle"]
+    scripted = [*pytest, "many.jsonl", "--fcbench-model=scripted:answers.yaml"]
     command = [sys.executable, "-m", "pytest_fcbench.cli.main"]
-    yield "collect", [*pytest, "--fcbench-model=oracle", "--collect-only", "-qq"]
-    yield "run, scripted", [*scripted, "--fcbench-scorecard=whole.json"]
-    yield "run, -n 2", [*scripted, "-n", "2", "--fcbench-scorecard=two.json"]
-    for number in (1, 2):
+    yield _ALONE, alone
+    yield "run, oracle", [*oracle, "--fcbench-scorecard=oracle.json"]
+    yield _ALONE_IN_TWO, [*alone, "-n", "2"]
+    yield "run, oracle, -n 2", [*oracle, "-n", "2", "--fcbench-scorecard=two.json"]
+    yield "run, scripted", [*scripted, "--fcbench-gate=many>=0.85", "--fcbench-scorecard=whole.json"]
+    yield "collect", [*oracle, "--collect-only", "-qq"]
+    for number in range(1, _SHARDS + 1):
         file = f"--fcbench-scorecard=s{number}.json"
-        yield f"shard {number}/2", [*scripted[:-1], f"--fcbench-shard={number}/2", file]
-    yield "merge", [*command, "merge", "s1.json", "s2.json", "--to", "merged.json"]
+        yield f"shard {number}/{_SHARDS}", [*scripted, f"--fcbench-shard={number}/{_SHARDS}", file]
+    parts = [f"s{number}.json" for number in range(1, _SHARDS + 1)]
+    yield f"merge of {_SHARDS}", [*command, "merge", *parts, "--to", "merged.json"]
     yield "compare", [*command, "compare", "whole.json", "merged.json"]
     yield "report", [*command, "report", "whole.json", "--to", "report.html"]
 
@@ -100,17 +127,27 @@ def _measure_steps(count: int) -> Mapping[str, Cost]:
         folder = Path(name)
         write_suite(count, folder)
         (folder / "fcbench.yaml").write_text("suites: {many: many.jsonl}\n")
+        (folder / "test_trivial.py").write_text(_TRIVIAL.format(count=count))
         found: dict[str, Cost] = {}
         for step, command in _list_steps():
             found[step] = measure_command(command, folder)
-            print(f"{count:>8,}  {step:<14} {found[step]}", file=sys.stderr, flush=True)
-        told = json.loads((folder / "merged.json").read_text())["fcbench"]["profiles"]
-        whole = json.loads((folder / "whole.json").read_text())["fcbench"]["profiles"]
-        assert told == whole
-        assert whole["official"]["overall"]["n"] == count
-        sizes = {path.name: path.stat().st_size / 1e6 for path in folder.iterdir()}
+            print(f"{count:>8,}  {step:<18} {found[step]}", file=sys.stderr, flush=True)
+        _check_results(folder, count)
+        sizes = {path.name: path.stat().st_size / 1e6 for path in folder.iterdir() if path.is_file()}
         print(f"{count:>8,}  MB: {json.dumps({k: round(v, 1) for k, v in sizes.items()})}", file=sys.stderr)
         return found
+
+
+def _check_results(folder: Path, count: int) -> None:
+    """Check that every way of running the suite has given the same scores to all entries."""
+    cards = {name: load_outlines(folder / f"{name}.json") for name in ("oracle", "two", "whole", "merged")}
+    scores = {name: card.scores(Profile.OFFICIAL).overall for name, card in cards.items()}
+    assert scores["merged"] == scores["whole"], scores
+    assert scores["whole"].n == count, scores
+    assert scores["two"] == scores["oracle"], scores
+    assert scores["oracle"].passed == count, scores
+    alone = json.loads((folder / "alone.json").read_text())["summary"]
+    assert alone["passed"] == count, alone
 
 
 def main() -> None:
@@ -118,12 +155,30 @@ def main() -> None:
     parser.add_argument("--entries", type=int, nargs="+", default=[12_500, 25_000, 50_000, 100_000])
     sizes = sorted(parser.parse_args().entries)
     found = {size: _measure_steps(size) for size in sizes}
-    print("| step | " + " | ".join(f"{size:,}" for size in sizes) + " | growth |")
+    head = " | ".join(f"{size:,}" for size in sizes)
+    print(f"| step | {head} | growth |")
     print("|:--|" + "--:|" * (len(sizes) + 1))
     for step, _ in _list_steps():
-        cells = [f"{found[size][step].wall_s:.1f} s, {found[size][step].peak_mb:.0f} MB" for size in sizes]
-        ratio = found[sizes[-1]][step].wall_s / found[sizes[0]][step].wall_s / (sizes[-1] / sizes[0])
+        cells = [
+            f"{cost.wall_s:.1f} s, {cost.cpu_s:.1f} s CPU, {cost.peak_mb:.0f} MB"
+            for cost in (found[size][step] for size in sizes)
+        ]
+        ratio = found[sizes[-1]][step].cpu_s / found[sizes[0]][step].cpu_s / (sizes[-1] / sizes[0])
         print(f"| {step} | {' | '.join(cells)} | {ratio:.2f} |")
+    print(f"\n| times of pytest alone | {head} |")
+    print("|:--|" + "--:|" * len(sizes))
+    for step, base in _RATIOS.items():
+        cells = [_format_ratios(found[size][step], found[size][base]) for size in sizes]
+        print(f"| {step} | {' | '.join(cells)} |")
+
+
+def _format_ratios(cost: Cost, base: Cost) -> str:
+    time, cpu, memory = (
+        cost.wall_s / base.wall_s,
+        cost.cpu_s / base.cpu_s,
+        cost.peak_mb / base.peak_mb,
+    )
+    return f"{time:.2f} × time, {cpu:.2f} × CPU, {memory:.2f} × memory"
 
 
 if __name__ == "__main__":
