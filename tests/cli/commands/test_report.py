@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +90,52 @@ def test_a_conversation_that_would_go_another_way_is_shown_as_it_was() -> None:
     assert main.main(["report", write_card(records=[record])]) == 0
     (entry,) = read_entries()
     assert '"calls": [["nonsense", "{}"]]' in json.dumps(entry)
+
+
+def test_a_scorecard_from_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    """It can be read only once, so its Records stay in memory."""
+    record = replace(make_record(), turns=((completion_to_json(Completion("Hm.")),),))
+    text = Path(write_card(records=[record])).read_text()
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=lambda: Path("pipe").write_text(text))
+    writer.start()
+    assert main.main(["report", "pipe"]) == 0
+    writer.join()
+    assert "report.html: 1 scorecard, 1 entry" in capsys.readouterr().out
+    assert "Hm." in json.dumps(read_entries())
+
+
+def test_entries_of_an_own_suite_are_shown_category_by_category() -> None:
+    """With the other scorecard's entries of a category that was shown before."""
+    parameters = {"type": "dict", "properties": {}, "required": []}
+    function = {"name": "f", "description": "Do it.", "parameters": parameters}
+    lines = [
+        {
+            "id": f"{category}_{number}",
+            "category": category,
+            "query": f"{category} {number}?",
+            "functions": [function],
+            "expect": [{"f": {}}],
+        }
+        for category in ("simple_python", "multiple")
+        for number in range(2)
+    ]
+    Path("own.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    Path("fcbench.yaml").write_text("suites: {own: own.jsonl}\n")
+    cards = [
+        write_card(
+            f"{number}.json",
+            [
+                make_record(suite="own", category=category, number=number)
+                for category in ("simple_python", "multiple")
+            ],
+        )
+        for number in range(2)
+    ]
+    assert main.main(["report", *cards]) == 0
+    assert {str(entry["id"]): str(entry["turns"]) for entry in read_entries()} == {
+        f"own:{line['id']}": str([{"said": [["user", line["query"]]]}]) for line in lines
+    }
 
 
 # What is not there
