@@ -65,7 +65,10 @@ class Outliner:
             asides=tuple(
                 _outline_aside(each) for each in record.asides if each.completion.input_tokens is not None
             ),
-            paths={profile: _outline_path(path) for profile, path in record.paths.items()}
+            paths={
+                profile: replace(path, verdicts=tuple(map(_outline_call, path.verdicts)))
+                for profile, path in record.paths.items()
+            }
             if record.paths
             else _NO_PATHS,
             as_written=record.as_written and self._outline_verdicts(record.as_written),
@@ -110,10 +113,6 @@ def _outline_aside(aside: Aside) -> Aside:
         latency_s=used.latency_s, input_tokens=used.input_tokens, output_tokens=used.output_tokens
     )
     return Aside(aside.party, "", spent, aside.usd)
-
-
-def _outline_path(path: PathScore) -> PathScore:
-    return replace(path, verdicts=tuple(map(_outline_call, path.verdicts)))
 
 
 def _outline_call(verdict: CallVerdict) -> CallVerdict:

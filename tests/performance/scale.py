@@ -16,7 +16,9 @@ import json
 import random
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from pytest_fcbench.domain.verdict import Profile
@@ -125,20 +127,29 @@ def _list_steps() -> Iterator[tuple[str, Sequence[str]]]:
 def _measure_steps(count: int) -> Mapping[str, Cost]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_suite(count, folder)
+        _call_apart(write_suite, count, folder)
         (folder / "fcbench.yaml").write_text("suites: {many: many.jsonl}\n")
         (folder / "test_trivial.py").write_text(_TRIVIAL.format(count=count))
         found: dict[str, Cost] = {}
         for step, command in _list_steps():
             found[step] = measure_command(command, folder)
             print(f"{count:>8,}  {step:<18} {found[step]}", file=sys.stderr, flush=True)
-        _check_results(folder, count)
+        _call_apart(check_results, count, folder)
         sizes = {path.name: path.stat().st_size / 1e6 for path in folder.iterdir() if path.is_file()}
         print(f"{count:>8,}  MB: {json.dumps({k: round(v, 1) for k, v in sizes.items()})}", file=sys.stderr)
         return found
 
 
-def _check_results(folder: Path, count: int) -> None:
+def _call_apart(do: Callable[[int, Path], None], count: int, folder: Path) -> None:
+    """Call a function in a process of its own.
+
+    Linux counts the memory of the process that starts another as memory of that one, so this one stays small.
+    """
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        pool.submit(do, count, folder).result()
+
+
+def check_results(count: int, folder: Path) -> None:
     """Check that every way of running the suite has given the same scores to all entries."""
     cards = {name: load_outlines(folder / f"{name}.json") for name in ("oracle", "two", "whole", "merged")}
     scores = {name: card.scores(Profile.OFFICIAL).overall for name, card in cards.items()}

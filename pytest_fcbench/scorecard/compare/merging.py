@@ -120,7 +120,12 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
         for category, size in card.sizes.items():
             first, told = sizes.setdefault(category, (card, size))
             _require_same(f"the number of tests of {category}", first, told, card, size)
-    tests = _join_tests(parts)
+    tests: dict[str, _Test] = {}
+    for nodeid, test in (named for part in parts for named in part.tests):
+        known = tests.get(nodeid)
+        # A test that is not the benchmark's runs in every part, and counts as failed if it failed in one.
+        if known is None or not test.is_foreign or known.is_passing:
+            tests[nodeid] = test
     return Merged(
         facts=replace(facts, notes=tuple(filter(None, notes))),
         records=tuple(sort_records(records.values())),
@@ -209,19 +214,6 @@ def _find_missing_shards(parts: Sequence[Scorecard]) -> Iterator[Shard]:
         )
     for of in ways:
         yield from (shard for n in range(1, of + 1) if (shard := Shard(n, of)) not in shards)
-
-
-def _join_tests(parts: Sequence[_Part]) -> Mapping[str, _Test]:
-    """Join the tests of all parts.
-
-    A test that is not the benchmark's runs in every part, and counts as failed if it failed in one.
-    """
-    tests: dict[str, _Test] = {}
-    for nodeid, test in (named for part in parts for named in part.tests):
-        known = tests.get(nodeid)
-        if known is None or not test.is_foreign or known.is_passing:
-            tests[nodeid] = test
-    return tests
 
 
 def _join_reports(reports: Sequence[Mapping[str, Any]], tests: Mapping[str, _Test]) -> Mapping[str, Any]:

@@ -109,7 +109,7 @@ def test_entries_of_an_own_suite_are_shown_category_by_category() -> None:
     """With the other scorecard's entries of a category that was shown before."""
     parameters = {"type": "dict", "properties": {}, "required": []}
     function = {"name": "f", "description": "Do it.", "parameters": parameters}
-    lines = [
+    lines: list[dict[str, object]] = [
         {
             "id": f"{category}_{number}",
             "category": category,

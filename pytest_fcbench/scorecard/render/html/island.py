@@ -16,7 +16,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench.domain.entry import (
@@ -113,7 +113,11 @@ def build_islands(
         for record in scorecard.records:
             items.setdefault(record.entry, []).append((place, record))
     shared = _Shared()
-    longest = find_fair_length(map(len, _iterate_texts(_iterate_conversations(scorecards))), LONGEST, _ALL)
+    conversations = chain(
+        (card.read_whole(record).turns for card in scorecards for record in card.records),
+        (held.turns for card in scorecards for held in card.facts.earlier),
+    )
+    longest = find_fair_length(map(len, _iterate_texts(conversations)), LONGEST, _ALL)
     held = {each.entry for card in scorecards for each in card.facts.earlier}
     asked_earlier: dict[str, Entry] = {}
     rows, lines = [], []
@@ -158,12 +162,6 @@ def build_islands(
         "rows": rows,
     }
     return Islands(write_inert_json(index), lines)
-
-
-def _iterate_conversations(scorecards: Sequence[Scorecard]) -> Iterator[_Turns]:
-    for card in scorecards:
-        yield from (card.read_whole(record).turns for record in card.records)
-        yield from (held.turns for held in card.facts.earlier)
 
 
 _UNSAFE = re.compile(
