@@ -471,7 +471,7 @@ class Entry:
     trial: int | None = None
     """The number of the trial, from 1 on; None where the entry is put to the model once."""
     cluster: str | None = None
-    """The template of which this entry and others of its category are paraphrases, or None."""
+    """What this entry shares with others of its suite, such as the entry they are variants of, or None."""
     parents: tuple[str, ...] = ()
     """Keys of the entries that it was made from by code."""
     after: Entry | None = None

@@ -22,6 +22,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from pytest_fcbench.domain.clusters import name_cluster
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.json_values import (
@@ -206,7 +207,8 @@ class Record:
     marks: tuple[str, ...] = ()
     """Marks of its test that do not follow from suite and category: the user's own."""
     cluster: str | None = None
-    """A name that the entry shares with related ones of its category, such as paraphrases of a template."""
+    """A name that the entry shares with those of its suite that pass and fail with it, in any category; null
+    in scorecards of older versions, where it follows from the id."""
     asides: tuple[_Aside, ...] = ()
     """Answers of parties other than the model under test."""
     paths: Mapping[Profile, PathScore] = field(default_factory=dict)
@@ -250,7 +252,9 @@ class Record:
     @property
     def unit(self) -> str:
         """The unit of sampling: the cluster, or else the entry. Verdicts within a unit may be alike."""
-        return self.entry if self.cluster is None else f"{self.suite}:{self.category}:{self.cluster}"
+        # Scorecards of older versions and baselines lack clusters that follow from ids.
+        entry_id = self.entry.removeprefix(f"{self.suite}:")
+        return f"{self.suite}:{name_cluster(self.suite, entry_id, self.cluster)}"
 
     @property
     def item_id(self) -> str:
@@ -298,6 +302,7 @@ def build_record(
     usd: Pricing = price_nothing,
 ) -> Record:
     """Build the Record of an entry; ``transcript`` is None where no answer came."""
+    cluster = name_cluster(entry.suite, entry.id, entry.cluster)
     return Record(
         entry=entry.key,
         suite=entry.suite,
@@ -311,7 +316,7 @@ def build_record(
         trial=entry.trial,
         steps=_measure_steps(transcript, usd) if transcript else (),
         turns=_write_turns(transcript) if transcript else (),
-        cluster=entry.cluster,
+        cluster=None if cluster == entry.id else cluster,
         asides=tuple(replace(aside, usd=usd(aside.completion, aside.party)) for aside in transcript.asides)
         if transcript
         else (),

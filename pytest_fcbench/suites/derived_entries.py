@@ -78,7 +78,7 @@ def move_to_category(entry: Entry, category: str) -> Entry:
     """
     old = entry.category.name
     new_id = entry.id.replace(old, category, 1) if old in entry.id else f"{category}_{entry.id}"
-    return replace(entry, id=new_id, category=CATEGORIES[category])
+    return replace(entry, id=new_id, category=CATEGORIES[category], cluster=entry.cluster or entry.id)
 
 
 def join_clusters(entries: Sequence[Entry], others: Iterable[str] = ()) -> tuple[Entry, ...]:
@@ -98,7 +98,7 @@ def vary_format(entries: Iterable[Entry], category: Category) -> Iterator[Entry]
                 entry,
                 id=make_variation_id(category, index, chosen, entry.id),
                 category=category,
-                cluster=entry.id,
+                cluster=entry.cluster or entry.id,
                 variation=Variation(entry.category, chosen),
             )
 

@@ -283,7 +283,7 @@ def test_a_baseline_needs_no_clusters() -> None:
     within = [make_path_record(WRONG, number=n, cluster="0") for n in range(4)]
     without = [make_path_record(number=n) for n in range(4)]
     for before, after in ((without, within), (within, without)):
-        assert {one.unit for one in pair_runs(before, after, Profile.OFFICIAL).pairs} == {"core:hotels:0"}
+        assert {one.unit for one in pair_runs(before, after, Profile.OFFICIAL).pairs} == {"core:0"}
 
 
 # Metrics
