@@ -2,9 +2,8 @@
 
 A cluster reaches over categories. Its name follows from the id of an entry where the id says what is shared:
 
-* the scenario of multi-turn entries: officially ``multi_turn_base_7``, ``multi_turn_miss_func_7``,
-  ``multi_turn_miss_param_7`` and ``multi_turn_long_context_7`` are one; elsewhere an entry and those that code
-  makes of it
+* the scenario of multi-turn entries: officially ``multi_turn_base_7``, ``multi_turn_miss_func_7``
+  and so on are one; elsewhere an entry and those that code makes of it
 * the earlier conversations of memory questions, over all kinds of memory
 * the question of a web search, with snippets and without
 * the question that official live entries came from, the second number in ``live_multiple_862-181-3``

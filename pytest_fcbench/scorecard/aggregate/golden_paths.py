@@ -24,7 +24,14 @@ from pydantic import Field
 from pytest_fcbench.domain.entry import Group
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import SET_ASIDE, CallVerdict, Failed, NotScored, Profile
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, Share, find_ratio_interval, within
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    CLUSTERED,
+    CLUSTERED_FEW,
+    Interval,
+    Share,
+    find_ratio_interval,
+    within,
+)
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
 CLASSES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
@@ -115,7 +122,7 @@ class PathScores:
     """Right calls; officially a repeated lookup counts again, so that there may be more than ``calls``."""
     accuracy: Annotated[float, Field(ge=0)] | None
     """Right calls divided by ``calls``; null without calls."""
-    interval: Annotated[Interval | None, within({"minimum": 0}, "wilson, cluster-robust", "linearised ratio")]
+    interval: Annotated[Interval | None, within({"minimum": 0}, CLUSTERED, CLUSTERED_FEW, "linearised ratio")]
     """Interval of the accuracy, by clusters."""
     completeness: MeanRating
     correctness: MeanRating

@@ -3,17 +3,20 @@
 A share of independent entries gets Wilson's score interval (Wilson 1927), which stays within 0 and 1 and
 does not vanish where all passed. Where verdicts come in clusters that are alike (the trials of an entry, the
 paraphrases of a template), the same formula takes the effective number of entries, from the cluster-robust
-variance (as for survey data: Korn & Graubard 1998). A weighted mean of shares gets its limits from those of
-its parts (MOVER: Zou & Donner 2008): the distance to each limit is the root of the sum of the squared
-weighted distances.
+variance (as for survey data: Korn & Graubard 1998), and Student's t in place of the normal quantile, with
+degrees of freedom from the sizes of the clusters (after Satterthwaite 1946). A weighted mean of shares gets
+its limits from those of its parts (MOVER: Zou & Donner 2008): the distance to each limit is the root of the
+sum of the squared weighted distances. Parts with clusters in common are correlated, which counts (Zou 2008).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import sqrt
 from statistics import NormalDist
+from types import MappingProxyType
 from typing import Annotated, TypeAlias
 
 from pydantic import Field
@@ -22,8 +25,14 @@ from pydantic.fields import FieldInfo
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.json_values import DESCRIBED
+from pytest_fcbench.scorecard.aggregate.student import find_quantile
 
 CONFIDENCE = 0.95
+FEWEST = 6
+"""With fewer clusters an interval means little: their variance is hardly known."""
+CLUSTERED = "wilson, cluster-robust"
+CLUSTERED_FEW = f"{CLUSTERED}, fewer than {FEWEST} clusters"
+"""Methods of intervals over clusters."""
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
@@ -74,14 +83,27 @@ def find_cluster_interval(clusters: Sequence[tuple[int, int]]) -> Interval | Non
     if not n:
         return None
     share = sum(passed for passed, _ in clusters) / n
-    spread = add_in_order((passed - share * size) ** 2 for passed, size in clusters)
-    number = len(clusters)
+    full = [(passed, size) for passed, size in clusters if size]
+    number = len(full)
     # The variance below divides by 0 for one cluster, and the share by it where all clusters are alike.
     effective = float(number)
+    spread = add_in_order((passed - share * size) ** 2 for passed, size in full)
     if number > 1 and spread:
-        variance = spread / n**2 * number / (number - 1)
+        # A large cluster pulls the mean towards itself, so its residual counts more (CR2: Bell & McCaffrey).
+        spread = add_in_order((p - share * size) ** 2 / (1 - size / n) for p, size in full)
+        variance = spread / n**2
         effective = min(float(n), share * (1 - share) / variance)
-    return Interval(*_find_wilson_limits(share, effective), "wilson, cluster-robust")
+    quantile = find_quantile((1 + CONFIDENCE) / 2, find_freedom([size for _, size in full]))
+    method = CLUSTERED if number >= FEWEST else CLUSTERED_FEW
+    return Interval(*_find_wilson_limits(share, effective, quantile), method)
+
+
+def find_freedom(shares: Sequence[float]) -> float:
+    """Return the degrees of freedom of a variance over clusters with these shares in it, at least one.
+
+    Of clusters of the same share, their number less one.
+    """
+    return max(1.0, add_in_order(shares) ** 2 / (add_in_order(share**2 for share in shares) or 1.0) - 1)
 
 
 def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
@@ -90,7 +112,8 @@ def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     The variance is that of the linearised ratio, k / (k - 1) * sum((y - R x)^2) / sum(x)^2 for k clusters
     (Cochran 1977, "Sampling Techniques", chapter 6), which ``find_cluster_interval`` puts into Wilson's
     formula. Where more can be right than there is (officially a lookup is right each time it is made) R is no
-    share: its limits are R -/+ 1.96 standard errors, and None where the clusters show no variance.
+    share: its limits are R -/+ so many standard errors as t says, and None where
+    the clusters show no variance.
     """
     # Wilson's formula takes the root of R (1 - R), so it is for shares only.
     if all(part <= whole for part, whole in clusters):
@@ -104,8 +127,8 @@ def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
 def find_difference_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     """Return the interval of a mean difference of verdicts, given by cluster as sum and number.
 
-    Its limits are -/+ 1.96 standard errors of the linearised mean, as in ``find_ratio_interval``. None with
-    fewer than two clusters, and where they show no variance.
+    Its limits are so many standard errors, by t, from the linearised mean, as in ``find_ratio_interval``.
+    None with fewer than two clusters, and where they show no variance.
     """
     if len(clusters) < 2:
         return None
@@ -114,27 +137,63 @@ def find_difference_interval(clusters: Sequence[tuple[int, int]]) -> Interval | 
 
 
 def _linearise_ratio(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Return the ratio of two sums over clusters, and 1.96 of its standard errors."""
+    """Return the ratio of two sums over clusters, and the reach of its interval by t."""
     n, k = sum(size for _, size in clusters), len(clusters)
     ratio = sum(part for part, _ in clusters) / n
     spread = add_in_order((part - ratio * size) ** 2 for part, size in clusters)
-    return ratio, _Z * sqrt(k / (k - 1) * spread) / n
+    quantile = find_quantile((1 + CONFIDENCE) / 2, find_freedom([size for _, size in clusters]))
+    return ratio, quantile * sqrt(k / (k - 1) * spread) / n
 
 
-def find_mean_interval(parts: Sequence[Part]) -> Interval | None:
-    """Return the interval of the weighted sum of independent shares; None without shares."""
+def find_mean_interval(
+    parts: Sequence[Part], correlations: Mapping[tuple[int, int], float] = MappingProxyType({})
+) -> Interval | None:
+    """Return the interval of a weighted sum of shares; None without shares.
+
+    ``correlations`` are those of parts with clusters in common, by their places, the lower one first.
+    """
     if not parts:
         return None
     mean = add_in_order(part.weight * part.share for part in parts)
     # Wilson's limits are not symmetrical, so either side has its own distances.
-    below = sqrt(add_in_order((part.weight * (part.share - part.interval.low)) ** 2 for part in parts))
-    above = sqrt(add_in_order((part.weight * (part.interval.high - part.share)) ** 2 for part in parts))
-    return Interval(max(0.0, mean - below), min(1.0, mean + above), "mover of its parts")
+    below = [part.weight * (part.share - part.interval.low) for part in parts]
+    above = [part.weight * (part.interval.high - part.share) for part in parts]
+    lower, upper = (
+        sqrt(
+            add_in_order(reach**2 for reach in side)
+            + add_in_order(2 * r * side[one] * side[two] for (one, two), r in correlations.items())
+        )
+        for side in (below, above)
+    )
+    return Interval(max(0.0, mean - lower), min(1.0, mean + upper), "mover of its parts")
 
 
-def _find_wilson_limits(share: float, n: float) -> tuple[float, float]:
-    centre = share + _Z**2 / (2 * n)
-    reach = _Z * sqrt(share * (1 - share) / n + (_Z / (2 * n)) ** 2)
-    scale = 1 + _Z**2 / n
+def correlate_parts(
+    parts: Sequence[Mapping[str, Sequence[bool]]],
+) -> Mapping[tuple[int, int], float]:
+    """Estimate the correlations of the shares of parts, each given as verdicts by cluster.
+
+    Only those above 0, so that chance makes no interval narrower.
+    """
+    residuals = []
+    for part in parts:
+        mean = sum(map(sum, part.values())) / (sum(map(len, part.values())) or 1)
+        residuals.append({name: sum(verdicts) - mean * len(verdicts) for name, verdicts in part.items()})
+    found = {}
+    for one, two in combinations(range(len(parts)), 2):
+        first, second = residuals[one], residuals[two]
+        both = add_in_order(value * second[name] for name, value in first.items() if name in second)
+        norm = sqrt(
+            add_in_order(x * x for x in first.values()) * add_in_order(x * x for x in second.values())
+        )
+        if norm and both > 0:
+            found[one, two] = min(1.0, both / norm)
+    return found
+
+
+def _find_wilson_limits(share: float, n: float, z: float = _Z) -> tuple[float, float]:
+    centre = share + z**2 / (2 * n)
+    reach = z * sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    scale = 1 + z**2 / n
     # Rounding must not put the share itself outside.
     return min(share, max(0.0, (centre - reach) / scale)), max(share, min(1.0, (centre + reach) / scale))

@@ -10,7 +10,13 @@ from typing import Annotated
 from pydantic import Field
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, within
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    CLUSTERED,
+    CLUSTERED_FEW,
+    Interval,
+    find_cluster_interval,
+    within,
+)
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import format_number
@@ -32,7 +38,7 @@ class Ratings:
     counts: Annotated[tuple[Count, ...], Field(min_length=MOST + 1, max_length=MOST + 1)]
     """Replies with the score 0, 1, 2."""
     mean: Annotated[float, Field(ge=0, le=MOST)] | None
-    interval: Annotated[Interval | None, within({"minimum": 0, "maximum": MOST}, "wilson, cluster-robust")]
+    interval: Annotated[Interval | None, within({"minimum": 0, "maximum": MOST}, CLUSTERED, CLUSTERED_FEW)]
     """Interval of the mean. Each score counts as that many of two points; an entry's trials are a cluster."""
 
 

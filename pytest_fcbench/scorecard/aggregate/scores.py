@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate import intervals
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, SUITES, Weighing
-from pytest_fcbench.scorecard.aggregate.intervals import Interval, Part, Share, within
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, SUITES, Weighing, weigh_categories
+from pytest_fcbench.scorecard.aggregate.intervals import (
+    CLUSTERED,
+    CLUSTERED_FEW,
+    Interval,
+    Part,
+    Share,
+    within,
+)
 from pytest_fcbench.scorecard.record import Record, group_by_category
 
 
@@ -36,7 +43,7 @@ class Score:
     """Null where nothing was scored."""
     interval: Annotated[
         Interval | None,
-        within({"minimum": 0, "maximum": 1}, "wilson", "wilson, cluster-robust", "mover of its parts"),
+        within({"minimum": 0, "maximum": 1}, "wilson", CLUSTERED, CLUSTERED_FEW, "mover of its parts"),
     ] = None
     """Interval of the accuracy; what was not run adds nothing to it. Null where nothing was scored."""
     missing: tuple[str, ...] = ()
@@ -71,6 +78,9 @@ class ProfileScores:
         return alone[0] if alone and self.overall.accuracy is None else "overall"
 
 
+_VerdictsByUnit: TypeAlias = Mapping[str, Mapping[str, Sequence[bool]]]
+"""Whether each scored entry passed, by category and unit of sampling."""
+
 _ALONE = ("complex", "executable", "format_sensitivity")
 """Groups and categories that have no part in overall."""
 
@@ -96,6 +106,16 @@ def aggregate_scores(
         suites = dict.fromkeys(record.suite for record in records)
         own = {suite: tally_records(select_marked(records, suite), profile, assumed) for suite in suites}
         return ProfileScores(categories, own, tally_records(records, profile, assumed), alike=True)
+    verdicts = {
+        name: _group_by_unit(part, profile, assumed) for name, part in group_by_category(records).items()
+    }
+
+    def replace_interval(name: str, score: Score) -> Score:
+        # Answers that followed other rules leave a score without an interval.
+        if score.interval is None:
+            return score
+        return replace(score, interval=_find_group_interval(name, categories, verdicts, size_of))
+
     groups: dict[str, Score] = {}
     # In the order of GROUPS: a group stands behind those that are parts of it.
     for name, formula in GROUPS.items():
@@ -109,8 +129,9 @@ def aggregate_scores(
                     for part, score in parts.items()
                 }
                 weights = {part: size / max(1, sum(sizes.values())) for part, size in sizes.items()}
-            groups[name] = _combine_scores(parts, weights)
+            groups[name] = replace_interval(name, _combine_scores(parts, weights))
     overall = _combine_scores({name: groups.get(name) for name in OVERALL}, OVERALL)
+    overall = replace_interval("overall", overall)
     if overall.accuracy is None and any(name in groups or name in categories for name in _ALONE):
         # Where another score stands for the run, nothing of overall is missing.
         overall = replace(overall, missing=())
@@ -118,6 +139,35 @@ def aggregate_scores(
     counts = _combine_scores(dict(categories), dict.fromkeys(categories, 0.0))
     whole = replace(counts, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)
     return ProfileScores(categories, groups, whole)
+
+
+def _find_group_interval(
+    metric: str, categories: Mapping[str, Score], verdicts: _VerdictsByUnit, size_of: Callable[[str], int]
+) -> Interval | None:
+    """Return the interval of a group or of overall from its categories, which may have clusters in common."""
+    weights = weigh_categories(
+        metric,
+        lambda name: score.scored if (score := categories.get(name)) and score.scored else size_of(name),
+    )
+    known = {
+        name: Part(weights[name], score.accuracy, score.interval)
+        for name, score in categories.items()
+        if weights.get(name) and score.accuracy is not None and score.interval
+    }
+    correlations = intervals.correlate_parts([verdicts[name] for name in known])
+    return intervals.find_mean_interval(list(known.values()), correlations)
+
+
+def _group_by_unit(
+    records: Iterable[Record], profile: Profile, assumed: Passed | Failed | None
+) -> Mapping[str, list[bool]]:
+    """Group the scored verdicts by unit of sampling."""
+    found: dict[str, list[bool]] = {}
+    for record in records:
+        verdict = assume_verdict(record.verdict(profile), assumed)
+        if not isinstance(verdict, NotScored):
+            found.setdefault(record.unit, []).append(verdict.passed)
+    return found
 
 
 def list_sized_categories(categories: Iterable[str]) -> list[str]:

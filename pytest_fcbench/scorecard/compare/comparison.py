@@ -22,6 +22,7 @@ from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
+from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.paired import Difference, Paired, pair_runs
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import call_tables
@@ -63,18 +64,6 @@ def decide_direction(difference: Difference, p: float) -> int:
     if p > 1 - CONFIDENCE or chance.low <= 0 <= chance.high:
         return 0
     return 1 if chance.low > 0 else -1
-
-
-def correct_by_holm(probabilities: Sequence[float]) -> list[float]:
-    """Adjust p values for their number by Holm's method."""
-    # The least p value counts times their number, the next times one less, and so on; the adjusted values
-    # never decrease and never exceed 1.
-    n, least = len(probabilities), 0.0
-    corrected = [0.0] * n
-    for rank, index in enumerate(sorted(range(n), key=probabilities.__getitem__)):
-        least = max(least, min(1.0, (n - rank) * probabilities[index]))
-        corrected[index] = least
-    return corrected
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Leaderboards: scorecards in the order of their scores, with ranks that claim no more than the runs show.
 
 A model's rank is 1 + the number of models that are *shown* to be better: in the paired comparison on the
-entries that both have scored (``compare.shown``, each pair on its own), directly or through models between
-them. So models of which neither is shown to be better can share a rank, and none ranks below one that is
-shown to be worse. The lowest rank it may have is the number of models less those shown to be worse. Chatbot
+entries that both have scored (as in ``compare``, p corrected for the number of pairs), directly or through
+models between them. So models of which neither is shown to be better can share a rank, and none ranks below
+one that is shown to be worse. The lowest rank it may have is the number of models less those shown to be
+worse. Chatbot
 Arena counts in the same way the models whose interval lies above that of a model (Chiang et al. 2024,
 arXiv:2403.04132); pairs of answers to the same entry show more than two intervals do.
 
@@ -26,7 +27,8 @@ from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
 from pytest_fcbench.scorecard.compare.comparison import check_metrics, decide_direction
-from pytest_fcbench.scorecard.compare.paired import pair_runs
+from pytest_fcbench.scorecard.compare.families import correct_by_holm
+from pytest_fcbench.scorecard.compare.paired import Difference, pair_runs
 from pytest_fcbench.scorecard.render import call_tables
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import (
@@ -159,14 +161,19 @@ def _find_better(
     """Find the rows shown to be better than each row, and the pairs that cannot be compared."""
     better: dict[int, set[int]] = {n: set() for n in range(len(cards))}
     apart = []
+    tested: list[tuple[int, int, Difference]] = []
     for one, other in combinations(range(len(cards)), 2):
-        # Not corrected for the number of pairs: each is a question of its own.
         difference = pair_runs(cards[one].records, cards[other].records, profile).measure_difference(
             metric, cards[one].size_of
         )
         if difference is None:
             apart.append((one, other))
-        elif verdict := decide_direction(difference, difference.chance.p):
+        else:
+            tested.append((one, other, difference))
+    # Of many pairs some would differ by chance.
+    corrected = correct_by_holm([difference.chance.p for _, _, difference in tested])
+    for (one, other, difference), p in zip(tested, corrected, strict=True):
+        if verdict := decide_direction(difference, p):
             better[one if verdict > 0 else other].add(other if verdict > 0 else one)
     # Transitive closure (Warshall): the middle one must be the outer loop, or chains of three are missed.
     for between in better:
@@ -258,7 +265,8 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
         notes.append(
             "rank: from 1 + the number of models shown to be better to the number of those not shown to be "
             f"worse, in {board.metric}, directly or through others; shown: on the entries that both have "
-            "scored, p is at most 5% and the 95% interval of the difference leaves out 0"
+            "scored, p is at most 5% (corrected for the number of pairs by Holm) "
+            "and the 95% interval of the difference leaves out 0"
         )
     if not_run := select_outermost(part for parts in missing.values() for part in parts):
         notes.append(

@@ -7,10 +7,10 @@ weights or entries have trials, by 20,000 draws from a fixed seed. Intervals of 
 entries were put once that of Bonett & Price (2012), which does not vanish where nothing changed; elsewhere
 the percentiles of a bootstrap over entries, category by category.
 
-Where entries share a cluster (paraphrases of a template) they change together, and one chance would count as
+Where entries share a cluster, also across categories, they change together, and one chance would count as
 several. So a cluster gets its sign by lot as a whole (Canay, Romano & Shaikh 2017, "Randomization tests under
-an approximate symmetry assumption") and is drawn as a whole (Cameron, Gelbach & Miller 2008, "Bootstrap-based
-improvements for inference with clustered errors").
+an approximate symmetry assumption"), and the interval is by Student's t from the clusters' residuals with the
+correction for few of them (CR2: Bell & McCaffrey 2002).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 from math import comb, fsum, isclose, sqrt
 from statistics import NormalDist, fmean
 
@@ -27,8 +26,9 @@ from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
-from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, FEWEST, find_freedom
 from pytest_fcbench.scorecard.aggregate.scores import assume_verdict, has_formula, select_marked
+from pytest_fcbench.scorecard.aggregate.student import find_quantile
 from pytest_fcbench.scorecard.record import Record
 
 _DRAWS = 20_000
@@ -144,17 +144,15 @@ class Paired:
         better, worse = sum(pair.change > 0 for pair in pairs), sum(pair.change < 0 for pair in pairs)
         # The exact formula is for entries that weigh the same and are independent; all else is drawn.
         alike = all(isclose(share[name] * len(pairs), len(part)) for name, part in parts.items())
-        units: dict[str, dict[str, list[float]]] = {name: {} for name in parts}
-        for pair in pairs:
-            units[pair.category].setdefault(pair.unit, []).append(pair.change)
-        alone = sum(map(len, units.values())) == len(pairs)
+        alone = len({pair.unit for pair in pairs}) == len(pairs)
         chance = (
             _estimate_from_counts(better, worse, len(pairs))
             if alike and alone and all(pair.once for pair in pairs)
             else _estimate_from_draws(
-                [(share[name], [fsum(unit) for unit in part.values()]) for name, part in units.items()],
-                [[len(unit) for unit in part.values()] for part in units.values()],
+                [(share[name], [p.change for p in part]) for name, part in parts.items()]
             )
+            if alone
+            else _estimate_from_clusters([(share[name], part) for name, part in parts.items()])
         )
         return Difference(
             metric=metric,
@@ -187,43 +185,77 @@ def _estimate_from_counts(better: int, worse: int, n: int) -> Chance:
     )
 
 
-def _estimate_from_draws(
-    parts: Sequence[tuple[float, Sequence[float]]], sizes: Sequence[Sequence[int]] | None = None
-) -> Chance:
-    """Estimate the significance by random draws from the changes in each category, given with its weight.
-
-    With ``sizes`` the changes are sums over clusters of so many entries.
-    """
+def _estimate_from_draws(parts: Sequence[tuple[float, Sequence[float]]]) -> Chance:
+    """Estimate the significance by random draws from the changes in each category, given with its weight."""
     # Here, because the exact formula does without numpy, which takes long to import.
     import numpy
 
     # Always the same seed, so that the same two runs give the same p values.
     chance = numpy.random.default_rng(0)
     resampled, by_lot, found = numpy.zeros(_DRAWS), numpy.zeros(_DRAWS), 0.0
-    for (weight, changes), many in zip(parts, sizes or repeat(None), strict=False):
-        many = many or [1] * len(changes)
+    for weight, changes in parts:
         # The same change is the same number, however its shares were rounded.
-        counts = Counter(zip((round(change, 9) for change in changes), many, strict=True))
-        sums, entries = map(numpy.array, zip(*counts, strict=True))
-        found += weight * fsum(changes) / sum(many)
+        counts = Counter(round(change, 9) for change in changes)
+        found += weight * fmean(changes)
         # Category by category, so that each draw has as many of each as the runs have.
-        numbers = chance.multinomial(
-            len(changes), [count / len(changes) for count in counts.values()], _DRAWS
-        )
-        resampled += weight / (numbers @ entries) * (numbers @ sums)
+        n = len(changes)
+        numbers = chance.multinomial(n, [count / n for count in counts.values()], _DRAWS)
+        resampled += weight / n * (numbers @ numpy.array(list(counts)))
         # Signs of equal changes only matter by their number, which is one binomial draw for all of them.
-        for size in {abs(change) for change, _ in counts} - {0.0}:
-            flips = sum(count for (change, _), count in counts.items() if abs(change) == size)
-            by_lot += weight / sum(many) * size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
-    of_clusters = "of clusters " if any(many != [1] * len(many) for many in sizes or ()) else ""
-    # One is added to both counts, so that p from draws is never 0.
+        for size in {abs(change) for change in counts} - {0.0}:
+            flips = counts[size] + counts[-size]
+            by_lot += weight / n * size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
     low, high = numpy.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Chance(
         low=float(low),
         high=float(high),
+        # One is added to both counts, so that p from draws is never 0.
         p=float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS),
         p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
-        method=f"randomization of signs, bootstrap {of_clusters}({_DRAWS:,} draws)",
+        method=f"randomization of signs, bootstrap ({_DRAWS:,} draws)",
+    )
+
+
+def _estimate_from_clusters(parts: Sequence[tuple[float, Sequence[Pair]]]) -> Chance:
+    """Estimate the significance where pairs share clusters, also across the categories, each with its weight.
+
+    Signs go to whole clusters. The interval is by t: the variance is that of the clusters' parts in the
+    change, each residual corrected for its cluster's part in the mean of a category (CR2).
+    """
+    import numpy
+
+    totals: dict[str, float] = {}
+    residuals: dict[str, float] = {}
+    shares: dict[str, float] = {}
+    for weight, pairs in parts:
+        n, mean = len(pairs), fmean(pair.change for pair in pairs)
+        units: dict[str, list[float]] = {}
+        for pair in pairs:
+            units.setdefault(pair.unit, []).append(pair.change)
+        for unit, changes in units.items():
+            size, total = len(changes), fsum(changes)
+            totals[unit] = totals.get(unit, 0.0) + weight / n * total
+            # A cluster that is a whole category leaves no residual to correct.
+            leverage = size / n if size < n else 0.0
+            residual = weight / n * (total - mean * size) / sqrt(1 - leverage)
+            residuals[unit] = residuals.get(unit, 0.0) + residual
+            shares[unit] = shares.get(unit, 0.0) + weight**2 * size / n**2
+    found, number = fsum(totals.values()), len(totals)
+    reach = 0.0
+    if number > 1:
+        quantile = find_quantile((1 + CONFIDENCE) / 2, find_freedom(list(shares.values())))
+        reach = quantile * sqrt(fsum(residual**2 for residual in residuals.values()))
+    changed = numpy.array([total for total in totals.values() if abs(total) > _ROUNDING])
+    # Always the same seed, so that the same two runs give the same p values.
+    signs = numpy.random.default_rng(0).integers(0, 2, (_DRAWS, len(changed)), dtype=numpy.int8)
+    by_lot = (2.0 * signs - 1.0) @ changed if len(changed) else numpy.zeros(_DRAWS)
+    few = f", fewer than {FEWEST}: the interval means little" if number < FEWEST else ""
+    return Chance(
+        low=max(-1.0, found - reach),
+        high=min(1.0, found + reach),
+        p=float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS),
+        p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
+        method=f"randomization of signs ({_DRAWS:,} draws), t, of {number:,} clusters{few}",
     )
 
 

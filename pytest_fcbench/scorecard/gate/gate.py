@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_fcbench.domain.former_names import find_former_names
@@ -29,6 +29,8 @@ class Evidence:
     baseline: Scorecard | None = None
     asked_as: str | None = None
     """The official model as which the run's was asked; None for the form that every server takes."""
+    family: tuple[str, ...] = ()
+    """The metrics of all rules that ask for a loss; their p values are corrected for each other."""
 
     def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
         """Return a score of the run; ``assumed`` stands for verdicts that are missing."""
@@ -90,7 +92,9 @@ def check_rules(
     rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None
 ) -> tuple[Outcome, ...]:
     """Check every rule; all are undecided for a run that is ``unfinished``, for the reason given."""
-    found = [(rule, rule.check(evidence)) for rule in rules]
+    asked = (getattr(rule, "in_family", None) for rule in rules)
+    together = replace(evidence, family=tuple(dict.fromkeys(metric for metric in asked if metric)))
+    found = [(rule, rule.check(together)) for rule in rules]
     if unfinished:
         found = [(rule, Finding(UNDECIDED, f"{unfinished}; {one.sentence}")) for rule, one in found]
     return tuple(Outcome(rule.text, WORDS[one.code], one.sentence) for rule, one in found)

@@ -7,6 +7,7 @@ They are written so::
     parallel>=baseline-0.02     the same beside the baseline's score on the entries that both have
     not-worse(95%)              overall is not worse than the baseline's, as far as can be told with that
     not-worse(live, 99%)        confidence; or another score is not
+    not-worse(live, 99%, alone) the same, not corrected for other rules of this kind in the gate
     latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
     complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
     cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
@@ -29,7 +30,8 @@ from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.scores import select_marked
 from pytest_fcbench.scorecard.aggregate.usage import measure_usage
-from pytest_fcbench.scorecard.compare.paired import Difference, pair_runs
+from pytest_fcbench.scorecard.compare.families import correct_by_holm
+from pytest_fcbench.scorecard.compare.paired import Difference, Paired, pair_runs
 from pytest_fcbench.scorecard.gate.gate import (
     FAILING,
     PASSING,
@@ -150,6 +152,13 @@ class NotWorse:
     metric: str
     confidence: float
     needs_baseline: bool = True
+    alone: bool = False
+    """True where p is not corrected for other rules of this kind in the gate."""
+
+    @property
+    def in_family(self) -> str | None:
+        """The metric that is tested together with those of the other rules; None where it stands alone."""
+        return None if self.alone else self.metric
 
     def check(self, evidence: Evidence) -> Finding:
         """Check for a loss: broken where chance makes one so large less likely than ``1 - confidence``.
@@ -159,12 +168,12 @@ class NotWorse:
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
         before = evidence.baseline.records if evidence.baseline else ()
-        found, worst, best = (
-            pair_runs(before, evidence.records, evidence.profile, assumed).measure_difference(
-                self.metric, evidence.size_of
-            )
+        tested = [
+            self._measure_family(pair_runs(before, evidence.records, evidence.profile, assumed), evidence)
             for assumed in (None, FAILING, PASSING)
-        )
+        ]
+        found, worst, best = (difference for difference, _ in tested)
+        p_found, p_worst, p_best = (p for _, p in tested)
         if found is None or worst is None or best is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored in both runs")
         sentence = f"none of {found.entries} entries of {found.metric} changed"
@@ -175,14 +184,24 @@ class NotWorse:
                 f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, {found.better} better, "
                 f"{found.worse} worse; p of such a loss by chance {found.chance.p_worse:.3f}"
             )
-        if self._is_worse(worst) != self._is_worse(best):
+            if p_found > found.chance.p_worse:
+                sentence += f", {p_found:.3f} corrected for {len(evidence.family)} such rules (Holm)"
+        limit = 1 - self.confidence
+        if (p_worst < limit) != (p_best < limit):
             return Finding(
                 UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
             )
-        return Finding(BROKEN if self._is_worse(found) else HELD, sentence)
+        return Finding(BROKEN if p_found < limit else HELD, sentence)
 
-    def _is_worse(self, difference: Difference) -> bool:
-        return difference.chance.p_worse < 1 - self.confidence
+    def _measure_family(self, paired: Paired, evidence: Evidence) -> tuple[Difference | None, float]:
+        """Measure the change, and the p value of its loss corrected for the other rules."""
+        own = paired.measure_difference(self.metric, evidence.size_of)
+        if own is None:
+            return None, 1.0
+        others = () if self.alone else (name for name in evidence.family if name != self.metric)
+        beside = (paired.measure_difference(name, evidence.size_of) for name in others)
+        family = [own, *(each for each in beside if each)]
+        return own, correct_by_holm([each.chance.p_worse for each in family])[0]
 
 
 _LATENCIES = {
@@ -256,7 +275,9 @@ class NotScoredRule(_BoundRule):
 
 # Parsing
 
-_NOT_WORSE = re.compile(r"\s*not-worse\s*\(\s*(?:([\w.:-]+)\s*,\s*)?(\d+(?:\.\d+)?)\s*%\s*\)\s*")
+_NOT_WORSE = re.compile(
+    r"\s*not-worse\s*\(\s*(?:([\w.:-]+)\s*,\s*)?(\d+(?:\.\d+)?)\s*%\s*(,\s*alone\s*)?\)\s*"
+)
 _PLAIN = re.compile(r"\s*([\w.:-]+?)\s*(>=|<=|>|<)\s*(.*?)\s*")
 _NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
 _SHARE = re.compile(rf"{_NUMBER}\s*(%?)")
@@ -275,7 +296,7 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> Rule:
                 f"the confidence must be at least 50% and below 100%, not {percent:g}%; use e.g. "
                 f"not-worse(95%)",
             )
-        return NotWorse(text, _require_metric(text, metric, suites), percent / 100)
+        return NotWorse(text, _require_metric(text, metric, suites), percent / 100, alone=bool(found[3]))
     found = _PLAIN.fullmatch(text)
     if not found:
         raise _make_error(

@@ -278,8 +278,8 @@ def test_the_tables_tell_accuracy_spread_and_cost() -> None:
         "such runs",
         "",
         "accuracy that a format costs on the same entries, largest loss first (corrected profile)",
-        "dimension      value  instead of  pairs  gained  lost  points       95% interval",
-        "--------------------------------------------------------------------------------",
-        "return format  json   python          4       1     2  -25.00  -100.00 to +68.83",
+        "dimension      value  instead of  pairs  gained  lost  points        95% interval",
+        "---------------------------------------------------------------------------------",
+        "return format  json   python          4       1     2  -25.00  -100.00 to +100.00",
         "",
     ]

@@ -86,7 +86,7 @@ def test_a_row_for_each_category() -> None:
     assert found.title == "replies rated by wise (0 to 2)"
     assert found.columns == ("", "rated", "not rated", "mean", "95%", "0", "1", "2")
     assert found.notes == ("ratings change no verdict; replies that were not rated are not in the mean",)
-    assert found.rows == (("chatable", "2", "1", "1.00", "0.11-1.89", "1", "0", "1"),)
+    assert found.rows == (("chatable", "2", "1", "1.00", "0.00-2.00", "1", "0", "1"),)
 
 
 @given(st.lists(st.integers(0, MOST), min_size=1, max_size=40))

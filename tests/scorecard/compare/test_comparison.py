@@ -15,7 +15,6 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, 
 from pytest_fcbench.scorecard.compare.comparison import (
     Comparison,
     compare_scorecards,
-    correct_by_holm,
     decide_direction,
     join_flips,
     tabulate_all_flips,
@@ -29,6 +28,7 @@ from pytest_fcbench.scorecard.compare.comparison import (
     write_warnings,
 )
 from pytest_fcbench.scorecard.compare.comparison import tabulate_executed as executed_calls
+from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.paired import Chance, Difference
 from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.render.tables import FORMATS, Table

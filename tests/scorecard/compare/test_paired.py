@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import t as student_t
 
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, weigh_categories
@@ -247,7 +248,9 @@ def test_a_cluster_gets_one_sign() -> None:
     assert (found.better, found.worse, found.change) == (30, 0, 0.75)
     assert found.chance.p == pytest.approx(2 / 2**3, abs=0.015)
     assert found.chance.p_worse == pytest.approx(1, abs=0.015)
-    assert found.chance.method == "randomization of signs, bootstrap of clusters (20,000 draws)"
+    assert found.chance.method == (
+        "randomization of signs (20,000 draws), t, of 4 clusters, fewer than 6: the interval means little"
+    )
 
 
 def test_the_probability_is_that_of_all_signs_of_clusters() -> None:
@@ -257,20 +260,11 @@ def test_the_probability_is_that_of_all_signs_of_clusters() -> None:
     assert found.chance.p_worse == pytest.approx(sum(total <= 3 for total in totals) / 8, abs=0.015)
 
 
-def test_clusters_are_drawn_as_wholes() -> None:
-    """All 27 draws of three clusters have the same chance; those at the ends are beyond 2.5 %."""
-    changes = [(4, 0), (0, 2), (1, 0)]
-    chance = _measure_difference(_pair_clusters(*changes), "hotels").chance
-    sums = [better - worse for better, worse in changes]
-    means = sorted(sum(draw) / 30 for draw in product(sums, repeat=3))
-    assert (chance.low, chance.high) == pytest.approx((means[0], means[-1]))
-
-
-def test_clusters_of_other_sizes_count_by_their_entries() -> None:
-    parts = [(1.0, [3.0, 0.0])]
-    drawn = _estimate_from_draws(parts, [[3, 1]])
-    assert (drawn.low, drawn.high) == (0.0, 1.0)
-    assert drawn.p == 1.0
+def test_the_interval_of_clusters_is_by_t() -> None:
+    """Sums 4, -2, 1 of ten entries each: their mean 0.1, its error sqrt(0.09 / 3), and t with two degrees."""
+    chance = _measure_difference(_pair_clusters((4, 0), (0, 2), (1, 0)), "hotels").chance
+    reach = float(student_t.ppf(0.975, 2)) * sqrt(0.09 / 3)
+    assert (chance.low, chance.high) == pytest.approx((0.1 - reach, 0.1 + reach))
 
 
 def test_clusters_of_one_entry_change_nothing() -> None:
