@@ -28,7 +28,7 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, FEWEST, find_freedom
 from pytest_fcbench.scorecard.aggregate.scores import assume_verdict, has_formula, select_marked
-from pytest_fcbench.scorecard.aggregate.student import find_quantile
+from pytest_fcbench.scorecard.aggregate.student import find_quantile, find_tail
 from pytest_fcbench.scorecard.record import Record
 
 _DRAWS = 20_000
@@ -241,19 +241,23 @@ def _estimate_from_clusters(parts: Sequence[tuple[float, Sequence[Pair]]]) -> Ch
             residuals[unit] = residuals.get(unit, 0.0) + residual
             shares[unit] = shares.get(unit, 0.0) + weight**2 * size / n**2
     found, number = fsum(totals.values()), len(totals)
-    reach = 0.0
+    reach, freedom = 0.0, find_freedom(list(shares.values()))
+    quantile = find_quantile((1 + CONFIDENCE) / 2, freedom)
     if number > 1:
-        quantile = find_quantile((1 + CONFIDENCE) / 2, find_freedom(list(shares.values())))
         reach = quantile * sqrt(fsum(residual**2 for residual in residuals.values()))
     changed = numpy.array([total for total in totals.values() if abs(total) > _ROUNDING])
     # Always the same seed, so that the same two runs give the same p values.
     signs = numpy.random.default_rng(0).integers(0, 2, (_DRAWS, len(changed)), dtype=numpy.int8)
     by_lot = (2.0 * signs - 1.0) @ changed if len(changed) else numpy.zeros(_DRAWS)
+    tail = 0.0
+    if reach and not (abs(by_lot) >= abs(found) - _ROUNDING).any():
+        # Beyond what draws can tell; a correction for many tests needs less than one in so many draws.
+        tail = max(2 * find_tail(abs(found) / reach * quantile, freedom), 2.0 ** (1 - len(changed)))
     few = f", fewer than {FEWEST}: the interval means little" if number < FEWEST else ""
     return Chance(
         low=max(-1.0, found - reach),
         high=min(1.0, found + reach),
-        p=float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS),
+        p=min(tail or 1.0, float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS)),
         p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
         method=f"randomization of signs ({_DRAWS:,} draws), t, of {number:,} clusters{few}",
     )
