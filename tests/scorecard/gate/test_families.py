@@ -1,0 +1,43 @@
+"""Rules of one gate that ask for a loss are corrected for each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.scorecard.gate.gate import Evidence, check_rules
+from pytest_fcbench.scorecard.gate.rules import parse_rule
+from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from tests.factories import FACTS, make_record
+
+
+def _make_run(lost: int) -> list[Record]:
+    """Make ten entries in each of two categories, of which the first ``lost`` of one fail."""
+    return [
+        replace(
+            make_record(Failed("wrong", "") if name == "multiple" and n < lost else Passed(), number=n),
+            entry=f"core:{name}_{n}",
+            category=name,
+        )
+        for name in ("multiple", "parallel")
+        for n in range(10)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rules", "outcome"),
+    [
+        (["not-worse(multiple, 95%)"], "broken"),
+        (["not-worse(multiple, 95%)", "not-worse(parallel, 95%)"], "held"),
+        (["not-worse(multiple, 95%, alone)", "not-worse(parallel, 95%)"], "broken"),
+    ],
+)
+def test_rules_share_their_chance_of_a_false_alarm(rules: list[str], outcome: str) -> None:
+    """Five lost and none gained have p = 1 / 32, and 2 / 32 beside another rule."""
+    baseline = Scorecard(Path("before.json"), FACTS, tuple(_make_run(0)), {})
+    evidence = Evidence(_make_run(5), Profile.OFFICIAL, lambda name: 10, FACTS.suites, baseline)
+    assert check_rules([parse_rule(rule) for rule in rules], evidence)[0].outcome == outcome
