@@ -10,7 +10,7 @@ from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
-from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval
+from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval, find_share_interval
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -67,7 +67,9 @@ def _describe_share(records: Sequence[Record], facts: RunFacts, scores: ProfileS
     passed, n = (sum(counts) for counts in zip(*units.values(), strict=True)) if units else (0, 0)
     if not n:
         return f"no entry was scored in the {facts.profile} profile"
-    limits = format_limits(find_cluster_interval(list(units.values())))
+    alone = n == len(units)
+    found = find_share_interval(passed, n) if alone else find_cluster_interval(list(units.values()))
+    limits = format_limits(found)
     share = f"{passed / n:.1%} passed: {passed:,} of {n:,} (95% {limits}), {facts.profile} profile"
     overall = scores.overall
     if scores.alike or overall.accuracy is None:
