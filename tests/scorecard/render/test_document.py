@@ -177,11 +177,11 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
         "calls": 2,
         "right": 1,
         "accuracy": 0.5,
-        # One cluster, so Wilson's limits for half of one
+        # One cluster, so the limits for half of one, with t of 1 = 12.706
         "interval": {
-            "low": pytest.approx(0.0546, abs=1e-4),
-            "high": pytest.approx(0.9454, abs=1e-4),
-            "method": "wilson, cluster-robust",
+            "low": pytest.approx(0.0015, abs=1e-4),
+            "high": pytest.approx(0.9985, abs=1e-4),
+            "method": "wilson, cluster-robust, fewer than 6 clusters",
         },
         "completeness": {"mean": 2.0, "judged": 1},
         "correctness": {"mean": None, "judged": 0},

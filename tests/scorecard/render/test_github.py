@@ -69,7 +69,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     after = [make_record(failed, category="multiple"), make_record(Passed(), category="multiple", number=1)]
     outcome = Outcome(RULE, "held", "multiple is 50.00%")
     lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), [outcome]))
-    assert lines[0] == "50.0% passed: 1 of 2 (95% 5.5-94.5%), official profile"
+    assert lines[0] == "50.0% passed: 1 of 2 (95% 9.5-90.5%), official profile"
     assert lines[2:5] == ["✅ gate held: 1 rule", "", "against b.json: 1 better, 1 worse"]
     assert "### test (fc)" in lines
     assert "| multiple | 2 | 1 | 1 | 0 | 50.00% | 50.00% | 9.5% to 90.5% | +0.00 |" in lines
@@ -106,7 +106,7 @@ def test_calls_along_golden_paths_have_a_table() -> None:
     assert "| overall | 1 | 1 | 0 | 0 |  |  |  |" in lines
     assert "Not run, counted as 0 in complex: flights, car\\_rental, attraction, cross." in lines
     assert "### complex calls (official profile)" in lines
-    assert "| hotels | 1 | 100.00% | 1 of 1 | 100.00% | 20.7-100.0% | - | - | +0.00 |" in lines
+    assert "| hotels | 1 | 100.00% | 1 of 1 | 100.00% | 0.6-100.0% | - | - | +0.00 |" in lines
 
 
 def test_flips_since_another_suite_version_are_none() -> None:
