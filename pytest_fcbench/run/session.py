@@ -160,8 +160,11 @@ class Session:
             self._started_at = time.monotonic()
 
     def plan(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """Yield the lines of text that estimate the calls, tokens and dollars for these entries."""
+        """Yield lines that estimate the calls, tokens and dollars, and the loss that the gate would show."""
         yield from describe_plan(self.context, self.open_models(), entries)
+        yield from gate.describe_powers(
+            self.context.settings.gate, self.evidence, {entry.key for entry in entries}
+        )
         yield from self.list_early_notes(entries)
 
     def list_early_notes(self, entries: Sequence[Entry]) -> Iterator[str]:

@@ -131,6 +131,20 @@ def test_a_baseline_that_is_not_there_stops_the_run(project: Project) -> None:
     result.stderr.fnmatch_lines(["ERROR: none.json: cannot be read: No such file or directory; give *"])
 
 
+def test_a_plan_tells_the_loss_that_the_gate_would_show(project: Project) -> None:
+    project.run("--fcbench-category=parallel", "--json-report-file=before.json")
+    result = project.run(
+        "--fcbench-category=parallel",
+        "--fcbench-plan",
+        "--fcbench-baseline=before.json",
+        "--fcbench-gate=not-worse(parallel, 95%)",
+    )
+    n = size("parallel")
+    result.stdout.fnmatch_lines(
+        [f"not-worse(parallel, 95%): shows a loss of * points with a probability of 80% ({n} entries in *"]
+    )
+
+
 @WORKERS
 def test_github_is_told(project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]) -> None:
     summary = project.write("summary.md", "earlier\n")

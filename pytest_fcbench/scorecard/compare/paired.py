@@ -121,10 +121,10 @@ class Paired:
             found.setdefault(pair.category, []).append(pair)
         return {name: part for name, part in found.items() if part}
 
-    def measure_difference(
+    def weigh_pairs(
         self, metric: str, size_of: Callable[[str], int] = lambda name: 0
-    ) -> Difference | None:
-        """Measure the change of ``overall``, a group, a category or a mark's entries; None without entries.
+    ) -> Sequence[tuple[float, Sequence[Pair]]]:
+        """List the pairs of ``overall``, a group, a category or a mark by category, each with its weight.
 
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
         """
@@ -132,33 +132,35 @@ class Paired:
             share = weigh_categories(
                 metric, lambda name: len(self._by_category.get(name, ())) or size_of(name)
             )
-            parts = {name: part for name, part in self._by_category.items() if share.get(name)}
-        else:
-            entries = {record.entry for record in select_marked(self.later, metric)}
-            kept = {name: [p for p in part if p.entry in entries] for name, part in self._by_category.items()}
-            parts = {name: part for name, part in kept.items() if part}
-            share = {name: len(part) / sum(map(len, parts.values())) for name, part in parts.items()}
+            return [(weight, part) for name, part in self._by_category.items() if (weight := share.get(name))]
+        entries = {record.entry for record in select_marked(self.later, metric)}
+        kept = [[p for p in part if p.entry in entries] for part in self._by_category.values()]
+        return [(len(part) / sum(map(len, kept)), part) for part in kept if part]
+
+    def measure_difference(
+        self, metric: str, size_of: Callable[[str], int] = lambda name: 0
+    ) -> Difference | None:
+        """Measure the change of a metric, as ``weigh_pairs`` takes it; None without entries."""
+        parts = self.weigh_pairs(metric, size_of)
         if not parts:
             return None
-        pairs = [pair for part in parts.values() for pair in part]
+        pairs = [pair for _, part in parts for pair in part]
         better, worse = sum(pair.change > 0 for pair in pairs), sum(pair.change < 0 for pair in pairs)
         # The exact formula is for entries that weigh the same and are independent; all else is drawn.
-        alike = all(isclose(share[name] * len(pairs), len(part)) for name, part in parts.items())
+        alike = all(isclose(weight * len(pairs), len(part)) for weight, part in parts)
         alone = len({pair.unit for pair in pairs}) == len(pairs)
         chance = (
             _estimate_from_counts(better, worse, len(pairs))
             if alike and alone and all(pair.once for pair in pairs)
-            else _estimate_from_draws(
-                [(share[name], [p.change for p in part]) for name, part in parts.items()]
-            )
+            else _estimate_from_draws([(weight, [p.change for p in part]) for weight, part in parts])
             if alone
-            else _estimate_from_clusters([(share[name], part) for name, part in parts.items()])
+            else _estimate_from_clusters(parts)
         )
         return Difference(
             metric=metric,
             entries=len(pairs),
-            before=add_in_order(share[name] * fmean(p.before for p in part) for name, part in parts.items()),
-            after=add_in_order(share[name] * fmean(p.after for p in part) for name, part in parts.items()),
+            before=add_in_order(weight * fmean(p.before for p in part) for weight, part in parts),
+            after=add_in_order(weight * fmean(p.after for p in part) for weight, part in parts),
             better=better,
             worse=worse,
             chance=chance,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
@@ -88,16 +88,41 @@ class Rule(Protocol):
         """Check whether the rule holds."""
 
 
+@runtime_checkable
+class LossRule(Rule, Protocol):
+    """A condition that asks whether a score has become worse."""
+
+    @property
+    def in_family(self) -> str | None:
+        """The metric that is tested together with those of the other rules; None where it stands alone."""
+
+    def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str:
+        """Describe the loss that a run of these entries would probably show."""
+
+
 def check_rules(
     rules: Sequence[Rule], evidence: Evidence, *, unfinished: str | None = None
 ) -> tuple[Outcome, ...]:
     """Check every rule; all are undecided for a run that is ``unfinished``, for the reason given."""
-    asked = (getattr(rule, "in_family", None) for rule in rules)
-    together = replace(evidence, family=tuple(dict.fromkeys(metric for metric in asked if metric)))
+    together = _add_family(rules, evidence)
     found = [(rule, rule.check(together)) for rule in rules]
     if unfinished:
         found = [(rule, Finding(UNDECIDED, f"{unfinished}; {one.sentence}")) for rule, one in found]
     return tuple(Outcome(rule.text, WORDS[one.code], one.sentence) for rule, one in found)
+
+
+def describe_powers(rules: Sequence[Rule], evidence: Evidence, entries: Collection[str]) -> Iterator[str]:
+    """Yield a line for each rule that asks for a loss: how large a loss a run of these entries would show."""
+    together = _add_family(rules, evidence)
+    for rule in rules:
+        if isinstance(rule, LossRule):
+            yield rule.describe_power(together, entries)
+
+
+def _add_family(rules: Sequence[Rule], evidence: Evidence) -> Evidence:
+    """Add the metrics of the rules whose p values are corrected for each other."""
+    asked = (rule.in_family for rule in rules if isinstance(rule, LossRule))
+    return replace(evidence, family=tuple(dict.fromkeys(metric for metric in asked if metric)))
 
 
 def choose_exit_code(outcomes: Sequence[Outcome]) -> int:

@@ -32,6 +32,7 @@ from pytest_fcbench.scorecard.aggregate.scores import select_marked
 from pytest_fcbench.scorecard.aggregate.usage import measure_usage
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.paired import Difference, Paired, pair_runs
+from pytest_fcbench.scorecard.compare.power import CHANGING, POWER, find_smallest_loss
 from pytest_fcbench.scorecard.gate.gate import (
     FAILING,
     PASSING,
@@ -192,6 +193,23 @@ class NotWorse:
                 UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
             )
         return Finding(BROKEN if p_found < limit else HELD, sentence)
+
+    def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str:
+        """Describe the loss that a run of these entries would probably show."""
+        before = evidence.baseline.records if evidence.baseline else ()
+        planned = [record for record in before if record.entry in entries]
+        parts = pair_runs(planned, planned, evidence.profile).weigh_pairs(self.metric, evidence.size_of)
+        number = sum(len(pairs) for _, pairs in parts)
+        clusters = len({pair.unit for _, pairs in parts for pair in pairs})
+        compared = f"{number:,} entries" + (f" in {clusters:,} clusters" if clusters < number else "")
+        tests = 1 if self.alone else len(evidence.family)
+        loss = find_smallest_loss(parts, self.confidence, tests)
+        if loss is None:
+            return f"{self.text}: {compared} in common with the baseline are too few to show any loss"
+        return (
+            f"{self.text}: shows a loss of {100 * loss:.1f} points with a probability of {POWER:.0%} "
+            f"({compared} in common with the baseline; {CHANGING:.0%} assumed to change by chance)"
+        )
 
     def _measure_family(self, paired: Paired, evidence: Evidence) -> tuple[Difference | None, float]:
         """Measure the change, and the p value of its loss corrected for the other rules."""

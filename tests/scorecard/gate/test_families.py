@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
-from pytest_fcbench.scorecard.gate.gate import Evidence, check_rules
+from pytest_fcbench.scorecard.gate.gate import Evidence, check_rules, describe_powers
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -41,3 +41,26 @@ def test_rules_share_their_chance_of_a_false_alarm(rules: list[str], outcome: st
     baseline = Scorecard(Path("before.json"), FACTS, tuple(_make_run(0)), {})
     evidence = Evidence(_make_run(5), Profile.OFFICIAL, lambda name: 10, FACTS.suites, baseline)
     assert check_rules([parse_rule(rule) for rule in rules], evidence)[0].outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("rules", "line"),
+    [
+        (
+            ["not-worse(multiple, 80%)"],
+            "not-worse(multiple, 80%): shows a loss of 37.7 points with a probability of 80% "
+            "(10 entries in common with the baseline; 10% assumed to change by chance)",
+        ),
+        (
+            ["not-worse(multiple, 99.99%)"],
+            "not-worse(multiple, 99.99%): 10 entries in common with the baseline are too few to show any loss",
+        ),
+        (["multiple>=0.5", "not_scored<=1%"], None),
+    ],
+)
+def test_a_plan_describes_the_loss_that_a_rule_would_show(rules: list[str], line: str | None) -> None:
+    baseline = Scorecard(Path("before.json"), FACTS, tuple(_make_run(0)), {})
+    evidence = Evidence((), Profile.OFFICIAL, lambda name: 10, FACTS.suites, baseline)
+    planned = {record.entry for record in _make_run(0)} | {"core:new_1"}
+    found = list(describe_powers([parse_rule(rule) for rule in rules], evidence, planned))
+    assert found == ([line] if line else [])
