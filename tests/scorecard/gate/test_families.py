@@ -53,7 +53,8 @@ def test_rules_share_their_chance_of_a_false_alarm(rules: list[str], outcome: st
         ),
         (
             ["not-worse(multiple, 99.99%)"],
-            "not-worse(multiple, 99.99%): 10 entries in common with the baseline are too few to show any loss",
+            "not-worse(multiple, 99.99%): 10 entries in common with the baseline are too few to show "
+            "any loss",
         ),
         (["multiple>=0.5", "not_scored<=1%"], None),
     ],
