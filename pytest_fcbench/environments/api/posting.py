@@ -11,12 +11,10 @@ from pytest_fcbench.environments.world import World
 
 
 class Posting(Environment):
-    """A social network on which one user posts, shares, comments and follows.
+    """A social network on which one user posts, shares, comments and follows."""
 
-    Different from the official class: a tweet posted without tags or mentions gets lists of its own. There
-    it gets lists that all such tweets of the process share, so that mentioning a user in one of them shows
-    in the others, in other conversations too.
-    """
+    # Officially all tweets of a process without tags or mentions share their lists, so that mentioning a
+    # user in one of them shows in the others, in other conversations too. Here each has lists of its own.
 
     _domain = "posting"
 

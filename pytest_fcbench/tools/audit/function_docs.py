@@ -121,6 +121,40 @@ def _examine_schema(path: str, schema: object, language: Language) -> Iterator[F
             yield from _examine_schema(f"{path}.{name}", member, language)
 
 
+_REMARK = re.compile(
+    r"\bpytest[_-]fcbench\b|\bfcbench\b|\bbfcl(?:[_-]eval)?\b"
+    r"|\bofficially\b|\bofficial (?:behaviou?r|benchmark|class|code|harness|implementation|package|suite)\b"
+    r"|\bdifferent from (?:the official|theirs|ours|upstream)\b|\bours\b|\bupstream (?:class|code)\b"
+    r"|\bground truth\b|(?-i:\b(?:TODO|FIXME)\b)",
+    re.IGNORECASE,
+)
+"""Words of developers about a function or the benchmark, which say nothing to its users."""
+
+
+@_doc_check(
+    "remark",
+    "a function doc has a remark for developers, which models read",
+    "move the remark out of the description, into a comment of the code",
+)
+def find_remarks(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
+    """Find remarks about an implementation or a benchmark in what models are told of a function."""
+    for path, text in _iterate_descriptions("", {**doc.parameters, "description": doc.description}):
+        if found := _REMARK.search(text):
+            around = text[max(0, found.start() - 40) : found.end() + 40].strip()
+            yield Flaw(LIKELY, f"{path} says {format_value(found.group())}: {format_value(around)}")
+
+
+def _iterate_descriptions(path: str, schema: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    if isinstance(text := schema.get("description"), str):
+        yield path, text
+    if isinstance(properties := schema.get("properties"), Mapping):
+        for name, member in properties.items():
+            if isinstance(member, Mapping):
+                yield from _iterate_descriptions(f"{path}.{name}", member)
+    if isinstance(items := schema.get("items"), Mapping):
+        yield from _iterate_descriptions(f"{path}[]", items)
+
+
 @check(
     "same_name",
     "functions of an entry cannot be distinguished",

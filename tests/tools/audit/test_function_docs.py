@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import function_docs
 from pytest_fcbench.tools.audit.findings import Check
 from tests.factories import make_doc, make_entry, make_multi_turn
@@ -219,3 +221,43 @@ def test_answers_that_stand_in_the_doc(schema: dict[str, object], value: str, ev
 )
 def test_a_default_in_words_may_be_the_same_value(text: str, value: object, same: bool) -> None:
     assert function_docs.has_same_text(text, value) is same
+
+
+# Remarks
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Posts. Different from the official class: lists are copied.", "Different from the official"),
+        ("Posts, as ours does.", "ours"),
+        ("See pytest_fcbench.environments.", "pytest_fcbench"),
+        ("TODO: say more.", "TODO"),
+        ("Officially it fails.", "Officially"),
+    ],
+)
+def test_a_remark_for_developers_is_found(text: str, word: str) -> None:
+    doc = FunctionDoc("post", text, {"type": "dict", "properties": {}})
+    ((severity, evidence),) = find_flaws(doc, function_docs.find_remarks)
+    assert severity == "likely"
+    assert evidence.startswith(f"post says '{word}': ")
+
+
+def test_a_remark_in_a_nested_parameter_is_found_with_its_path() -> None:
+    inner = {"type": "string", "description": "As in the official package."}
+    lines = {"type": "array", "items": {"type": "dict", "properties": {"note": inner}}}
+    (found,) = find_flaws(make_doc("post", {"lines": lines}), function_docs.find_remarks)
+    assert found[1].startswith("post.lines[].note says 'official package': ")
+
+
+@pytest.mark.parametrize(
+    "text", ["The official language of a country.", "What the hours are.", "Is it different?"]
+)
+def test_words_that_users_need_are_no_remark(text: str) -> None:
+    assert find_flaws(FunctionDoc("f", text, {}), function_docs.find_remarks) == []
+
+
+def test_no_function_of_core_has_a_remark() -> None:
+    opened = core.open_suite(Path())
+    entries = [e for c in opened.categories if not c.rule.varies_others for e in opened.load(c)]
+    assert list_findings(function_docs.find_remarks, make_facts(*entries)) == []
