@@ -25,13 +25,13 @@ from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.suite import Suite, hash_files
 
 NAME = "core"
-VERSION = "9"
+VERSION = "10"
 
 _FOLDER = Path(__file__).parent
 
 GROWN = _FOLDER / "grown"
-"""Entries made from those beside it, a file for each category: the output of ``fcbench augment core --seed 1
---count 32``, and worded walks of ``fcbench sample``."""
+"""Entries made from those beside it, a file for each category, by ``fcbench augment`` and
+``fcbench sample``; read and mended by hand since."""
 
 
 def open_suite(cache: Path) -> Suite:

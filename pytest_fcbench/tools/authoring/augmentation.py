@@ -64,10 +64,7 @@ class Material:
 
     def draw_irrelevance(self, draw: Random) -> Entry | None:
         """Draw a question with functions that cannot answer it."""
-        entry = self._draw_entry(draw)
-        if draw.random() < 0.5 and (poorer := combination.remove_needed_parameters(entry)):
-            return poorer
-        return combination.build_irrelevance(entry, self.pool, draw, draw.randint(1, 3))
+        return combination.build_irrelevance(self._draw_entry(draw), self.pool, draw, draw.randint(1, 3))
 
     def _draw_entry(self, draw: Random) -> Entry:
         return draw.choice(self.alike[draw.choice(self.parents).key])

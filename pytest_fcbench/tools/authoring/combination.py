@@ -82,23 +82,6 @@ def build_irrelevance(entry: Entry, pool: Sequence[FunctionDoc], draw: Random, c
     return None if others is None else _build_entry([entry], "irrelevance", others, NoCall())
 
 
-def remove_needed_parameters(entry: Entry) -> Entry | None:
-    """Remove from an entry's function the parameters that a right call must have.
-
-    All of them are removed, because with half of them a call might still make sense. None where no other
-    parameter is left.
-    """
-    doc, needed = get_called_doc(entry), _list_needed_parameters(_get_call(entry))
-    properties = {name: schema for name, schema in doc.properties.items() if name not in needed}
-    if not needed or not properties:
-        return None
-    required = [name for name in doc.required if name not in needed]
-    fewer = {**doc.parameters, "properties": properties, "required": required}
-    # A given schema still has the parameters that are left out.
-    poorer = replace(doc, parameters=fewer, given=None)
-    return _build_entry([entry], "irrelevance", [poorer], NoCall())
-
-
 def build_parallel(entries: Sequence[Entry], draw: Random) -> Entry | None:
     """Join several questions about the same function.
 

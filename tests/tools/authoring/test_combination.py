@@ -51,7 +51,6 @@ _PLACE = {"properties": {"place": _CITY}, "required": ["place"]}
 _OSLO = _make_question("What is the weather in Oslo?", city=["Oslo"])
 _RIGA = _make_question("And how is the weather in Riga?", number=1, city=["Riga"])
 _LOAN = _make_question("What is the instalment for a loan of 900?", _LOANS, 2, sum=[900.0])
-_TIMER = _make_question("Rain in Oslo?", make_doc(), city=["Oslo"])
 
 
 @pytest.mark.parametrize(
@@ -126,42 +125,6 @@ def test_irrelevance_takes_no_function_that_the_question_speaks_of() -> None:
     assert combination.build_irrelevance(league, [rows], Random(1), 1) is None
 
 
-def test_all_parameters_are_taken_away_that_a_call_must_have() -> None:
-    """With a tracking number alone, a parcel might be found without its carrier."""
-    doc = make_doc(
-        "track", {name: {"type": "string"} for name in ("parcel", "carrier", "language")}, ["parcel"]
-    )
-    entry = _make_question(
-        "Where is 4711 of Postnl?", doc, parcel=["4711"], carrier=["postnl"], language=["en", ""]
-    )
-
-    made = combination.remove_needed_parameters(entry)
-
-    assert made is not None
-    assert made.expectation == NoCall()
-    assert [(list(doc.properties), doc.required) for doc in made.functions] == [(["language"], ())]
-    assert combination.remove_needed_parameters(_OSLO) is None  # nothing would be left
-    assert (
-        combination.remove_needed_parameters(_make_question("Any news?", doc, parcel=["4711", ""])) is None
-    )  # nothing is lost
-
-
-def test_a_tool_is_offered_without_the_parameters_that_are_taken_away() -> None:
-    schema = {
-        "properties": {name: {"type": "string"} for name in ("parcel", "language")},
-        "required": ["parcel"],
-    }
-    doc = describe_function("track", "Track a parcel.", schema)
-    entry = _make_question("Where is 4711?", doc, parcel=["4711"], language=["en", ""])
-
-    made = combination.remove_needed_parameters(entry)
-
-    assert made is not None
-    (poorer,) = made.functions
-    assert list(poorer.properties) == ["language"]
-    assert poorer.given is None, "the schema as it was given still has the parcel"
-
-
 def test_parallel_asks_the_same_function_several_times() -> None:
     made = combination.build_parallel([_OSLO, _RIGA], Random(1))
 
@@ -177,12 +140,9 @@ def test_parallel_asks_the_same_function_several_times() -> None:
 def test_what_is_made_of_one_entry_is_in_its_cluster() -> None:
     variant = replace(_OSLO, id="", parents=(_OSLO.key,), cluster=_OSLO.id)
 
-    for made in (
-        combination.build_multiple(variant, [_LOANS], Random(1), 1),
-        combination.remove_needed_parameters(_TIMER),
-    ):
-        assert made is not None
-        assert made.cluster == "simple_python_0"
+    made = combination.build_multiple(variant, [_LOANS], Random(1), 1)
+    assert made is not None
+    assert made.cluster == "simple_python_0"
     apart = combination.build_parallel([_OSLO, _RIGA], Random(1))
     assert apart is not None
     assert apart.cluster is None
