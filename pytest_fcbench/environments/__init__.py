@@ -49,4 +49,5 @@ def open_environments(entry: Entry, world: World) -> Environments:
             for name in scene.domains
         },
         world,
+        long_context=entry.category.long_context,
     )

@@ -35,8 +35,11 @@ _REFUSED = frozenset(("kill", "exit", "quit", "remove", "unlink", "popen", "Pope
 class Environments:
     """The environments of one conversation. No function name occurs in two of them."""
 
-    def __init__(self, by_domain: Mapping[str, Environment], world: World | None = None) -> None:
+    def __init__(
+        self, by_domain: Mapping[str, Environment], world: World | None = None, *, long_context: bool = False
+    ) -> None:
         self.by_domain = by_domain
+        self._accompanying = world.filler.accompanying if world and long_context else {}
         self._sentences = world.sentences.get("executor", {}) if world else {}
         self._functions: dict[str, Callable[..., object]] = {
             name: name_class(getattr(environment, name), world.class_names.get(domain) if world else None)
@@ -65,7 +68,11 @@ class Environments:
     def _perform_call(self, call: str) -> str:
         try:
             if not self._sentences:
-                return render_result(carry_out_call(call, self._functions))
+                result = carry_out_call(call, self._functions)
+                more = self._accompanying.get(call.partition("(")[0].strip())
+                if more and isinstance(result, dict) and "error" not in result:
+                    result = {**result, **more}
+                return render_result(result)
             # Official: white space between a name and a bracket goes, also in the text of an argument.
             call = _BEFORE_BRACKET.sub(r"\1", call)
             # Official: of a dotted name the second part counts, so ``os.remove`` is refused too.

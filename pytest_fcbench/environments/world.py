@@ -77,6 +77,8 @@ class Filler:
     credit_cards: Mapping[str, Table] = field(default_factory=dict)
     """Accounts by card id."""
     bookings: Mapping[str, Table] = field(default_factory=dict)
+    accompanying: Mapping[str, Table] = field(default_factory=dict)
+    """By function: members put at the end of its result, where that is an object and no error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -230,15 +230,30 @@ def test_the_truth_fails_where_functions_are_withheld(entry: Entry) -> None:
     assert not _match_calls(entry, early, Profile.OFFICIAL).passed
 
 
-def test_a_long_context_makes_results_longer_where_there_is_filler() -> None:
-    longer: set[str] = set()
-    for short, long in zip(_BY_KIND["multi_turn_base"], _BY_KIND["multi_turn_long_context"], strict=True):
-        assert _read_truth(short) == _read_truth(long)
-        sizes = [len(repr(_hold_conversation(entry, Mode.FC)[1][-1].messages)) for entry in (short, long)]
-        assert sizes[0] <= sizes[1]
-        if sizes[0] + 500 < sizes[1] and short.scene:
-            longer |= set(short.scene.domains)
-    assert longer >= {"file_system", "trading", "travel", "vehicle"}
+_SHORT_AND_LONG = [
+    pair
+    for short, long in (
+        ("multi_turn_base", "multi_turn_long_context"),
+        ("multi_turn_miss_param", "multi_turn_composite"),
+    )
+    for pair in zip(_BY_KIND[short], _BY_KIND[long], strict=True)
+]
+
+
+@pytest.mark.parametrize(("short", "long"), _SHORT_AND_LONG, ids=[long.id for _, long in _SHORT_AND_LONG])
+def test_the_results_of_a_long_context_are_longer_in_every_entry(short: Entry, long: Entry) -> None:
+    sizes = [
+        sum(
+            map(
+                len,
+                open_environments(entry, _SUITE.world).perform_calls(
+                    [call for calls in _read_truth(entry) for call in calls]
+                ),
+            )
+        )
+        for entry in (short, long)
+    ]
+    assert sizes[1] > sizes[0] + 1000
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

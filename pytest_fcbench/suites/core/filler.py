@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from random import Random
 
-from pytest_fcbench.environments.world import Filler
+from pytest_fcbench.environments.world import Filler, Table
 
 _SUBJECTS = ("The team", "Our supplier", "The committee", "A visitor", "The archive", "Nobody", "The garden")
 _VERBS = ("reviewed", "measured", "painted", "forgot", "described", "ordered", "repaired", "compared")
@@ -73,7 +74,28 @@ def filler() -> Filler:
             }
             for number in range(801, 816)
         },
+        accompanying=_make_accompanying(random),
     )
+
+
+def _make_accompanying(random: Random) -> Mapping[str, Table]:
+    """Make what services tell beside a result: the domains of messages, tickets and files return little."""
+    notices = {"service_notices": [_make_text(random, 3) for _ in range(8)]}
+    articles = {
+        "help_articles": [{"title": topic, "text": _make_text(random, 5)} for topic in _TOPICS],
+    }
+    trends = {
+        "trending": [
+            {"username": _make_name(random).lower(), "content": _make_text(random, 2)} for _ in range(15)
+        ]
+    }
+    listing = {"recent_backups": [f"{_make_date(random)}_{_make_name(random)}.tar" for _ in range(60)]}
+    return {
+        **dict.fromkeys(("get_user_id", "list_users", "message_login", "send_message"), notices),
+        **dict.fromkeys(("create_ticket", "get_ticket", "ticket_login"), articles),
+        **dict.fromkeys(("authenticate_twitter", "follow_user", "list_all_following", "post_tweet"), trends),
+        "cd": listing,
+    }
 
 
 def _make_text(random: Random, sentences: int) -> str:
