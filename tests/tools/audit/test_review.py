@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import ExpectedResponse
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
-from pytest_fcbench.suites import bfcl
+from pytest_fcbench.suites import bfcl, core
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.tools.audit import checks, review
 from pytest_fcbench.tools.audit.facts import Facts
@@ -163,6 +163,18 @@ def test_every_certain_finding_in_bfcl_is_decided(
     bfcl_review: review.Review, findings: list[Finding]
 ) -> None:
     assert review.find_undecided(bfcl_review, findings) == []
+
+
+def test_each_entry_of_core_was_read_and_decided_once() -> None:
+    path = review.find_packaged_review("core")
+    assert path
+    read = review.read_review(path)
+    opened = core.open_suite(Path())
+    entries = [e.id for c in opened.categories if not c.rule.varies_others for e in opened.load(c)]
+    decided = [entry for item in read.decisions for entry in item.entries]
+    assert sorted(decided) == sorted(entries)
+    assert read.version == opened.version
+    assert {(item.finding, item.decision) for item in read.decisions} == {(review.READ, Decision.KEEP)}
 
 
 KNOWN = {
