@@ -23,6 +23,7 @@ from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, parse_for
 from pytest_fcbench.suites.derived_entries import MADE_OF
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
+from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question
 from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
 
 
@@ -226,6 +227,30 @@ def test_defaults_are_of_the_declared_type_and_in_the_enum(entries: tuple[Entry,
                     default, options = schema["default"], _list_options(schema)
                     assert _is_of_type(default, schema, entry.category.language), f"{entry.key} {name}"
                     assert not options or default in options, f"{entry.key} {name}"
+
+
+_ALIKE = 0.7
+"""The most that two questions written by hand have in common, as ROUGE-L."""
+
+
+def test_no_two_questions_written_by_hand_are_alike(suite: Suite) -> None:
+    """In one turn and of one kind of entry; memories and webs put the same questions by design."""
+    for category in suite.categories:
+        if category.single_turn and not category.rule.varies_others:
+            questions = [read_question(e) for e in suite.load(category) if not e.parents]
+            alike = [
+                (p.question.entry.id, p.other.entry.id) for p in find_pairs(questions, questions, _ALIKE)
+            ]
+            assert not alike
+
+
+def test_live_categories_are_in_five_languages_beside_english(suite: Suite) -> None:
+    names = ("live_multiple", "live_parallel_multiple", "live_irrelevance")
+    for name in names:
+        counts = Counter(
+            guess_language(e.turns[0][-1].content) for e in suite.load(CATEGORIES[name]) if not e.parents
+        )
+        assert len(counts.keys() - {"English", UNKNOWN}) >= 5, name
 
 
 def test_words_for_every_language_are_there(suite: Suite) -> None:

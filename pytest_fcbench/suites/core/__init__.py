@@ -33,6 +33,9 @@ GROWN = _FOLDER / "grown"
 """Entries made from those beside it, a file for each category, by ``fcbench augment`` and
 ``fcbench sample``; read and mended by hand since."""
 
+HARD = _FOLDER / "hard"
+"""Entries written by hand, with many functions of one domain."""
+
 
 def open_suite(cache: Path) -> Suite:
     """Open the suite; its hash is that of its files."""
@@ -59,7 +62,7 @@ def _find_files(category: Category) -> Sequence[Path]:
         return sorted(_FOLDER.glob("memory_*.yaml"))
     # Both categories of the web ask the same questions; only the results of searches differ.
     name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
-    return [path for folder in (_FOLDER, GROWN) if (path := folder / f"{name}.yaml").exists()]
+    return [path for folder in (_FOLDER, GROWN, HARD) if (path := folder / f"{name}.yaml").exists()]
 
 
 def _load(category: Category) -> tuple[Entry, ...]:

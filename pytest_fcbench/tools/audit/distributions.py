@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from pytest_fcbench.domain.entry import AnyCall, Entry, ExpectedCalls, ExpectedResults, GoldenPath, Trajectory
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.tools.audit.facts import join_user_messages
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
+from pytest_fcbench.tools.audit.strata import count_expected_calls, find_stratum
 from pytest_fcbench.tools.authoring.languages import guess_language
 
 MEASURES: Mapping[str, str] = {
@@ -32,6 +33,8 @@ class Distribution:
     """Declared types of parameters, as the docs name them."""
     languages: Counter[str] = field(default_factory=Counter)
     """Languages of questions, guessed from script and common words."""
+    strata: Counter[str] = field(default_factory=Counter)
+    """Entries by stratum of difficulty."""
 
 
 def count_by_category(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
@@ -54,18 +57,9 @@ def count_by_category(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
             },
             types=Counter(str(schema.get("type")) for schema in schemas if isinstance(schema, dict)),
             languages=Counter(guess_language(join_user_messages(entry)) for entry in group),
+            strata=Counter(find_stratum(entry).value for entry in group),
         )
     return distributions
-
-
-def count_expected_calls(entry: Entry) -> int:
-    """Count the calls that a right answer makes, in all turns and steps; 1 where any call will do."""
-    match entry.expectation:
-        case ExpectedCalls(calls=calls) | ExpectedResults(calls=calls) | GoldenPath(calls=calls):
-            return len(calls)
-        case Trajectory(turns=turns):
-            return sum(map(len, turns))
-    return int(isinstance(entry.expectation, AnyCall))
 
 
 def summarize_counts(counts: Counter[int]) -> str:

@@ -130,12 +130,14 @@ def tabulate_distributions(spreads: Mapping[str, Distribution]) -> Sequence[Tabl
     note = "The mean, with the minimum and the maximum in brackets; one number if all are equal."
     types: Counter[str] = sum((each.types for each in spreads.values()), Counter())
     languages: Counter[str] = sum((each.languages for each in spreads.values()), Counter())
+    strata: Counter[str] = sum((each.strata for each in spreads.values()), Counter())
     return (
         Table("Sizes", ("category", "entries", *MEASURES.values()), sizes, (note,)),
         _tabulate_shares("Declared types of parameters", "type", types),
         _tabulate_shares(
             "Languages of questions, guessed from script and common words", "language", languages
         ),
+        _tabulate_shares("Strata, by the number of features that make an entry hard", "stratum", strata),
     )
 
 
@@ -191,6 +193,7 @@ def render_json(audit: Audit) -> str:
             **{measure: dict(sorted(each.measures[measure].items())) for measure in MEASURES},
             "types": dict(each.types.most_common()),
             "languages": dict(each.languages.most_common()),
+            "strata": dict(each.strata.most_common()),
         }
         for name, each in audit.spreads.items()
     }

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.entry import Comparison, ExpectedResults
-from pytest_fcbench.tools.audit import distributions
+from pytest_fcbench.tools.audit import distributions, strata
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn
 
 
@@ -41,7 +41,7 @@ def test_calls_of_a_right_answer() -> None:
     )
     path = make_golden_path([("f", {}, 1), ("g", {}, 2)], [("f", {}, 3)])
     entries = [make_entry(), make_entry("irrelevance"), make_entry("live_relevance"), results, path]
-    assert list(map(distributions.count_expected_calls, entries)) == [1, 0, 1, 1, 3]
+    assert list(map(strata.count_expected_calls, entries)) == [1, 0, 1, 1, 3]
 
 
 @pytest.mark.parametrize(("counts", "text"), [({}, "-"), ({3: 5}, "3"), ({1: 3, 5: 1}, "2.0 (1-5)")])

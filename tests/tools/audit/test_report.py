@@ -97,7 +97,8 @@ def test_the_score_leaves_out_categories_of_the_benchmarks_only() -> None:
 
 
 def test_sizes_types_and_languages_have_tables(audit: Audit) -> None:
-    sizes, types, languages = report.tabulate_distributions(audit.spreads)
+    sizes, types, languages, strata = report.tabulate_distributions(audit.spreads)
+    assert strata.rows == (("easy", "2", "100.0%"),)
     assert sizes.rows == (
         ("simple_python", "1", "1", "2", "1", "1"),
         ("irrelevance", "1", "1", "2", "0", "1"),

@@ -1,0 +1,74 @@
+"""Strata of difficulty, and what the floor reaches in the hard one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.prompting import Mode, Names, Prompting
+from pytest_fcbench.domain.verdict import Passed, Profile
+from pytest_fcbench.matchers import ast, relevance
+from pytest_fcbench.models.baselines.lexical import LexicalModel
+from pytest_fcbench.suites import core
+from pytest_fcbench.tools.audit.strata import Stratum, find_stratum, list_features
+from tests.factories import ask_model, make_doc, make_entry, make_multi_turn, make_transcript
+
+_CORE = core.open_suite(Path())
+_SINGLE = [
+    entry
+    for category in _CORE.categories
+    if category.rule.matcher in ("ast", "relevance")
+    for entry in _CORE.load(category)
+]
+_HARD = [entry for entry in _SINGLE if find_stratum(entry) is Stratum.HARD]
+
+
+def test_an_entry_without_features_is_easy() -> None:
+    entry = make_entry(query="Set x to 7", functions=[make_doc("f", {"x": {"type": "integer"}})], expect=[])
+    assert (list_features(entry), find_stratum(entry)) == ([], Stratum.EASY)
+
+
+def test_a_conversation_needs_earlier_results() -> None:
+    entry = make_multi_turn(("Go", ["f()", "f()"]), ("On", ["f()"]))
+    assert {"results of earlier calls", "three calls or more"} <= set(list_features(entry))
+
+
+@pytest.mark.parametrize(
+    ("query", "value", "implied"),
+    [
+        ("Set it to 20 please", 20, False),
+        ("Set it to 20 please", 20.0, False),
+        ("Set it to a fifth please", 20, True),
+    ],
+)
+def test_a_value_that_is_not_in_the_question_is_implied(query: str, value: float, implied: bool) -> None:
+    entry = make_entry(
+        query=query,
+        functions=[make_doc("f", {"x": {"type": "float"}})],
+        expect=[{"f": {"x": [value]}}],
+    )
+    assert ("values only implied" in list_features(entry)) is implied
+
+
+def test_each_stratum_of_core_has_many_entries() -> None:
+    entries = [e for c in _CORE.categories if not c.rule.varies_others for e in _CORE.load(c)]
+    counts = [sum(find_stratum(entry) is stratum for entry in entries) for stratum in Stratum]
+    assert min(counts) >= 150
+
+
+def _passes(entry: Entry, profile: Profile) -> bool:
+    prompting = Prompting.make_default(Mode.FC, Names.UNDERSCORED)
+    transcript = make_transcript(
+        ask_model(LexicalModel(prompting), entry), mode=Mode.FC, names=Names.UNDERSCORED
+    )
+    room = ast if entry.rule.matcher == "ast" else relevance
+    return isinstance(room.judge(entry, transcript).select_profile(profile), Passed)
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_matching_words_passes_few_of_the_hard_questions(profile: Profile) -> None:
+    passed = [entry.id for entry in _HARD if _passes(entry, profile)]
+    assert len(_HARD) >= 60
+    assert len(passed) <= 0.15 * len(_HARD), passed
