@@ -239,7 +239,7 @@ def test_no_two_questions_written_by_hand_are_alike(suite: Suite) -> None:
         if category.single_turn and not category.rule.varies_others:
             questions = [read_question(e) for e in suite.load(category) if not e.parents]
             alike = [
-                (p.question.entry.id, p.other.entry.id) for p in find_pairs(questions, questions, _ALIKE)
+                (p.question.source.id, p.other.source.id) for p in find_pairs(questions, questions, _ALIKE)
             ]
             assert not alike
 
