@@ -5,7 +5,6 @@ from random import Random
 
 import pytest
 
-from pytest_fcbench.codecs.function_docs.json_schema import describe_function
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls, Message, NoCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.tools.authoring import combination
