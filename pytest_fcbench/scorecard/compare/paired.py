@@ -256,9 +256,11 @@ def _estimate_from_clusters(parts: Sequence[tuple[float, Sequence[Pair]]]) -> Ch
         # Beyond what draws can tell; a correction for many tests needs less than one in so many draws.
         tail = max(2 * find_tail(abs(found) / reach * quantile, freedom), 2.0 ** (1 - len(changed)))
     few = f", fewer than {FEWEST}: the interval means little" if number < FEWEST else ""
+    # Where categories of the formula were not run, a change can be no larger than the weight of the others.
+    most = fsum(weight for weight, _ in parts)
     return Chance(
-        low=max(-1.0, found - reach),
-        high=min(1.0, found + reach),
+        low=max(-most, found - reach),
+        high=min(most, found + reach),
         p=min(tail or 1.0, float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS)),
         p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
         method=f"randomization of signs ({_DRAWS:,} draws), t, of {number:,} clusters{few}",

@@ -18,6 +18,7 @@ from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import (
     Difference,
     Paired,
+    _estimate_from_clusters,
     _estimate_from_counts,
     _estimate_from_draws,
     pair_runs,
@@ -265,6 +266,13 @@ def test_the_interval_of_clusters_is_by_t() -> None:
     chance = _measure_difference(_pair_clusters((4, 0), (0, 2), (1, 0)), "hotels").chance
     reach = float(student_t.ppf(0.975, 2)) * sqrt(0.09 / 3)
     assert (chance.low, chance.high) == pytest.approx((0.1 - reach, 0.1 + reach))
+
+
+def test_a_change_is_no_larger_than_the_weight_of_what_was_run() -> None:
+    pairs = _pair_clusters((10, 0), (9, 0), (1, 0)).pairs
+    whole, part = (_estimate_from_clusters([(weight, pairs)]) for weight in (1.0, 0.1))
+    assert (whole.high, part.high) == (1.0, 0.1)
+    assert part.low == pytest.approx(whole.low / 10)
 
 
 def test_clusters_of_one_entry_change_nothing() -> None:
