@@ -5,7 +5,7 @@ difference, the sample standard deviation and the sample variance, all in points
 
 Of 26 accuracies the largest and the smallest differ by chance alone. So beside their difference stands its
 95th percentile for a model that is indifferent to the format: the verdicts on each entry are permuted among
-the formats. Intervals come from a bootstrap over entries.
+the formats. Intervals come from a bootstrap over clusters of entries.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Limits: TypeAlias = tuple[_Points, _Points]
 
 @dataclass(frozen=True, slots=True)
 class SpreadLimits:
-    """Limits of 95 % confidence intervals, by a bootstrap over entries."""
+    """Limits of 95 % confidence intervals, by a bootstrap over clusters of entries."""
 
     __pydantic_config__ = DESCRIBED
 
@@ -122,14 +122,14 @@ def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitiv
     accuracies = {chosen: score.accuracy for chosen, score in scores.items() if score.accuracy is not None}
     if not accuracies:
         return None
-    by_entry: dict[str, dict[PromptFormat, dict[int, bool]]] = {}
+    clusters: dict[str, dict[str, dict[PromptFormat, dict[int, bool]]]] = {}
     for record in records:
         verdict = record.verdict(profile)
         if (told := parse_format_id(record.entry)) and not isinstance(verdict, NotScored):
             chosen, original = told
-            trials = by_entry.setdefault(f"{record.suite}:{original}", {}).setdefault(chosen, {})
-            trials[record.trial or 1] = verdict.passed
-    verdicts = list(by_entry.values())
+            of_entry = clusters.setdefault(record.unit, {}).setdefault(f"{record.suite}:{original}", {})
+            of_entry.setdefault(chosen, {})[record.trial or 1] = verdict.passed
+    verdicts = [list(by_entry.values()) for by_entry in clusters.values()]
     max_delta, std, by_chance = _estimate_by_draws(verdicts, list(accuracies))
     return Sensitivity(
         formats={chosen: scores[chosen] for chosen in accuracies},
@@ -144,44 +144,49 @@ _Verdicts: TypeAlias = Mapping[PromptFormat, Mapping[int, bool]]
 """The scored verdicts on one entry, by format and trial."""
 
 
-def _compare_values(verdicts: Sequence[_Verdicts]) -> Iterator[Cost]:
-    """Compare each value with the usual one, where there are pairs of verdicts."""
+def _compare_values(clusters: Sequence[Sequence[_Verdicts]]) -> Iterator[Cost]:
+    """Compare each value with the usual one, where there are pairs of verdicts, given by cluster."""
     for dimension in DIMENSIONS:
         usual = getattr(PLAIN, dimension)
         for value in dict.fromkeys(getattr(chosen, dimension) for chosen in FORMATS):
             chosen = [each for each in FORMATS if getattr(each, dimension) == value != usual]
             pairs = [(each, replace(each, **{dimension: usual})) for each in chosen]
-            # 1 for a gain, -1 for a loss. The pairs of one entry are alike, so they are one cluster.
-            clusters = [
+            # 1 for a gain, -1 for a loss.
+            differences = [
                 [
                     of_entry[each][trial] - of_entry[plain][trial]
+                    for of_entry in cluster
                     for each, plain in pairs
                     if each in of_entry and plain in of_entry
                     for trial in of_entry[each].keys() & of_entry[plain].keys()
                 ]
-                for of_entry in verdicts
+                for cluster in clusters
             ]
-            told = [difference for cluster in clusters for difference in cluster]
+            told = [difference for cluster in differences for difference in cluster]
             if told:
-                interval = intervals.find_difference_interval([(sum(c), len(c)) for c in clusters if c])
+                interval = intervals.find_difference_interval([(sum(c), len(c)) for c in differences if c])
                 counts = len(told), told.count(1), told.count(-1)
                 yield Cost(dimension, str(value), str(usual), *counts, interval)
 
 
 def _estimate_by_draws(
-    verdicts: Sequence[_Verdicts], scored: Sequence[PromptFormat]
+    clusters: Sequence[Sequence[_Verdicts]], scored: Sequence[PromptFormat]
 ) -> tuple[Limits | None, Limits | None, float | None]:
     """Estimate the limits of the maximum delta and of the deviation, and the maximum delta by chance.
 
-    Only entries that were scored in every format count; with fewer than two of them, or of formats, each
-    result is None.
+    Only entries that were scored in every format count; with fewer than two clusters of them, or two formats,
+    each result is None.
     """
     # An entry that lacks a format cannot be permuted among all of them.
     complete = [
-        [sum(of_entry[chosen].values()) / len(of_entry[chosen]) for chosen in scored]
-        for of_entry in verdicts
-        if of_entry.keys() >= set(scored)
+        [
+            [sum(of_entry[chosen].values()) / len(of_entry[chosen]) for chosen in scored]
+            for of_entry in cluster
+            if of_entry.keys() >= set(scored)
+        ]
+        for cluster in clusters
     ]
+    complete = [cluster for cluster in complete if cluster]
     n = len(complete)
     if n < 2 or len(scored) < 2:
         return None, None, None
@@ -189,9 +194,11 @@ def _estimate_by_draws(
     import numpy
 
     # Always the same seed, so that the same Records give the same limits.
-    chance, shares = numpy.random.default_rng(0), 100 * numpy.array(complete)
-    # The counts of a multinomial draw hold all of a resample, in less memory than the entries drawn.
-    resampled = chance.multinomial(n, [1 / n] * n, _DRAWS) @ shares / n
+    chance, shares = numpy.random.default_rng(0), 100 * numpy.concatenate([numpy.array(c) for c in complete])
+    # The counts of a multinomial draw hold all of a resample, in less memory than the clusters drawn.
+    drawn = chance.multinomial(n, [1 / n] * n, _DRAWS)
+    totals = 100 * numpy.array([numpy.sum(cluster, axis=0) for cluster in complete])
+    resampled = drawn @ totals / (drawn @ numpy.array([len(cluster) for cluster in complete]))[:, None]
     dealt = numpy.array([chance.permuted(shares, axis=1).mean(axis=0) for _ in range(_DRAWS)])
 
     def limits(found: numpy.ndarray) -> Limits:

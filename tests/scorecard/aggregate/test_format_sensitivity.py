@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import comb, sqrt
 
 import pytest
@@ -62,6 +63,25 @@ def test_without_variations_nothing_is_told() -> None:
     assert measure_sensitivity([make_record()], Profile.OFFICIAL) is None
     assert measure_sensitivity([make_format_record(0, 0, LOST)], Profile.OFFICIAL) is None
     assert list(format_tables.tabulate_formats([make_record()], Profile.OFFICIAL)) == []
+
+
+def test_entries_of_a_cluster_are_drawn_together() -> None:
+    """Five entries of a cluster that pass and fail alike tell no more than one."""
+    alone = make_records(lambda entry, chosen: entry % 4 == 0 or chosen.returned is not Returned.JSON)
+    entries = sorted({record.entry for record in alone})
+    together = [replace(r, cluster=f"story_{entries.index(r.entry) // 5}") for r in alone]
+    first, second = measure_records(alone), measure_records(together)
+    assert first.max_delta == second.max_delta
+    assert first.intervals.max_delta is not None
+    assert second.intervals.max_delta is not None
+    narrow, wide = (high - low for low, high in (first.intervals.max_delta, second.intervals.max_delta))
+    assert narrow != pytest.approx(wide)
+    assert [cost.difference for cost in first.costs] == [cost.difference for cost in second.costs]
+
+
+def test_one_cluster_alone_has_no_limits() -> None:
+    found = make_records(lambda entry, chosen: entry % 2 == 0)
+    assert measure_records([replace(r, cluster="story") for r in found]).intervals == SpreadLimits(None, None)
 
 
 def test_a_model_that_cannot_write_json() -> None:
