@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from scipy.stats import t as student_t
 
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
@@ -32,7 +33,6 @@ from tests.matchers.golden_path.talking import FC, classify_replies
 from tests.plugin.conftest import Project
 
 PROFILES = ("official", "corrected")
-Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -237,12 +237,12 @@ def _check_what_was_left_out(records: Mapping[str, Any], material: Material, dri
 # Intervals
 
 
-def _find_wilson_limit(share: float, n: float, *, upper: bool) -> float:
+def _find_wilson_limit(share: float, n: float, quantile: float, *, upper: bool) -> float:
     """Find by halving where the score test of a share just rejects."""
     near, far = share, float(upper)
     for _ in range(200):
         middle = (near + far) / 2
-        if abs(share - middle) <= Z * sqrt(middle * (1 - middle) / n):
+        if abs(share - middle) <= quantile * sqrt(middle * (1 - middle) / n):
             near = middle
         else:
             far = middle
@@ -254,11 +254,17 @@ def _find_ratio_limits(pairs: Mapping[str, list[tuple[int, int]]]) -> tuple[floa
     sums = [(sum(a for a, _ in pair), sum(b for _, b in pair)) for pair in pairs.values()]
     top, bottom = (sum(column) for column in zip(*sums, strict=True))
     share, k = top / bottom, len(sums)
-    between = sum((a - share * b) ** 2 for a, b in sums) * k / (k - 1) / bottom**2
+    freedom = max(1.0, bottom**2 / sum(b**2 for _, b in sums) - 1)
+    quantile = float(student_t.ppf(0.975, freedom))
     if any(a > b for a, b in sums):
-        return max(0.0, share - Z * sqrt(between)), share + Z * sqrt(between)
+        reach = quantile * sqrt(sum((a - share * b) ** 2 for a, b in sums) * k / (k - 1)) / bottom
+        return max(0.0, share - reach), share + reach
+    between = sum((a - share * b) ** 2 / (1 - b / bottom) for a, b in sums) / bottom**2
     n = min(bottom, share * (1 - share) / between) if between else k
-    return _find_wilson_limit(share, n, upper=False), _find_wilson_limit(share, n, upper=True)
+    return (
+        _find_wilson_limit(share, n, quantile, upper=False),
+        _find_wilson_limit(share, n, quantile, upper=True),
+    )
 
 
 def _check_intervals(told: Any, parts: Mapping[str, Sequence[Any]], profile: str) -> None:

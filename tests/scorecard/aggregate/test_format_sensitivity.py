@@ -68,8 +68,7 @@ def test_without_variations_nothing_is_told() -> None:
 def test_entries_of_a_cluster_are_drawn_together() -> None:
     """Five entries of a cluster that pass and fail alike tell no more than one."""
     alone = make_records(lambda entry, chosen: entry % 4 == 0 or chosen.returned is not Returned.JSON)
-    entries = sorted({record.entry for record in alone})
-    together = [replace(r, cluster=f"story_{entries.index(r.entry) // 5}") for r in alone]
+    together = [replace(r, cluster=f"story_{n // len(FORMATS) // 5}") for n, r in enumerate(alone)]
     first, second = measure_records(alone), measure_records(together)
     assert first.max_delta == second.max_delta
     assert first.intervals.max_delta is not None
