@@ -133,7 +133,7 @@ _REMARK = re.compile(
 
 @_doc_check(
     "remark",
-    "a function doc has a remark for developers, which models read",
+    "a function doc has a remark for developers",
     "move the remark out of the description, into a comment of the code",
 )
 def find_remarks(doc: FunctionDoc, language: Language) -> Iterator[Flaw]:
