@@ -51,7 +51,7 @@ def test_a_sound_category_has_no_certain_finding(folder: Path, capsys: pytest.Ca
     out, err = capsys.readouterr()
     assert out.startswith("Audit of core ")
     entries = core.open_suite(Path()).load(CATEGORIES["simple_python"])
-    assert f": {len(entries)} entries, 22 checks\n" in out
+    assert f": {len(entries)} entries, 23 checks\n" in out
     assert "Languages of questions" in out
     assert err == ""
 
