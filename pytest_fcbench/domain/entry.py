@@ -471,7 +471,7 @@ class Entry:
     trial: int | None = None
     """The number of the trial, from 1 on; None where the entry is put to the model once."""
     cluster: str | None = None
-    """What this entry shares with others of its suite, such as the entry they are variants of, or None."""
+    """The cluster that this entry names, or None. Entries of one cluster tend to pass and fail together."""
     parents: tuple[str, ...] = ()
     """Keys of the entries that it was made from by code."""
     after: Entry | None = None

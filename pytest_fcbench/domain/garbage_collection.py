@@ -29,7 +29,7 @@ class CalmCollector:
             gc.set_threshold(*_THRESHOLDS)
             gc.freeze()
 
-    def freeze(self) -> None:
+    def freeze_objects(self) -> None:
         """Ignore the objects made since ``calm``, too."""
         if self._before is not None:
             gc.freeze()

@@ -200,7 +200,7 @@ class Benchmark:
             # Tests of another kind may leave garbage that is worth collecting.
             self.collector.restore()
         else:
-            self.collector.freeze()
+            self.collector.freeze_objects()
         if not entries or self.is_worker or self.config.option.collectonly:
             return None
         if self.context.settings.plan:
@@ -223,7 +223,7 @@ class Benchmark:
                     reporter.write_line(note)
             self.session.start(entries)
         # The client library was imported for the first call.
-        self.collector.freeze()
+        self.collector.freeze_objects()
 
     # What the fixtures of the test bodies return
 
@@ -371,7 +371,7 @@ class Benchmark:
         if carried is not None:
             text = carried if isinstance(carried, str) else None
             record = from_json(json.loads(text)) if text else carried
-            self.session.records.add(record, text)
+            self.session.records.add_record(record, text)
             # pytest keeps all reports to the end.
             report.__dict__["fcbench"] = True
             self.item_ids[report.nodeid] = record.item_id
@@ -386,7 +386,7 @@ class Benchmark:
             else:
                 self.item_ids[report.nodeid] = entry.item_id
                 reason = str(report.longrepr or "pytest reported no result of the test")
-                self.session.records.add(self.session.not_scored(entry, "worker_crashed", reason))
+                self.session.records.add_record(self.session.not_scored(entry, "worker_crashed", reason))
 
     # End of the session
 

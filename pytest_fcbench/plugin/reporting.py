@@ -322,7 +322,7 @@ class RunReporting:
                 warnings.warn(trouble, pytest.PytestWarning, stacklevel=2)
 
     def _explain_failure(self, record: Record) -> Iterator[Line]:
-        whole = self._session.records.read(record.item_id)
+        whole = self._session.records.read_record(record.item_id)
         return self._benchmark.explain_failure(whole, width=self._width)
 
     @property

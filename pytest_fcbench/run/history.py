@@ -68,13 +68,13 @@ def write_scorecard(
     for number, (key, value) in enumerate({"fcbench": report["fcbench"], **report}.items()):
         yield f"{layout.comma if number else ''}{layout.start_line(1)}{json.dumps(key)}: "
         if key != "tests" or not isinstance(value, list):
-            yield layout.write(value, 1)
+            yield layout.write_value(value, 1)
             continue
         yield "["
         for place, test in enumerate(value):
             yield f"{',' if place else ''}{layout.start_line(2) or _LINE}"
             record = find_record(str(test["nodeid"]))
-            yield layout.write(test, 2) if record is None else _write_test(test, record, layout)
+            yield layout.write_value(test, 2) if record is None else _write_test(test, record, layout)
         yield f"{layout.start_line(1) or _LINE}]"
     yield f"{layout.start_line(0)}}}"
 
@@ -97,7 +97,7 @@ class _Layout:
         """Return the line break and the space before a value that is nested so deep; empty without lines."""
         return "" if self.indent is None else _LINE + " " * (self.indent * depth)
 
-    def write(self, value: object, depth: int) -> str:
+    def write_value(self, value: object, depth: int) -> str:
         """Write a value that is nested so deep."""
         return json.dumps(value, default=str, indent=self.indent).replace(_LINE, self.start_line(depth))
 
@@ -107,9 +107,9 @@ def _write_test(test: Mapping[str, Any], record: str, layout: _Layout) -> str:
     others = {key: value for key, value in test.items() if key != "metadata"}
     metadata = test.get("metadata", {})
     if layout.indent is not None:
-        return layout.write({**others, "metadata": {**metadata, "fcbench": json.loads(record)}}, 2)
+        return layout.write_value({**others, "metadata": {**metadata, "fcbench": json.loads(record)}}, 2)
     # A Record is JSON already, and most of a scorecard: reading it to write it again would take long.
-    beginning = layout.write({**others, "metadata": metadata}, 2).removesuffix("}}")
+    beginning = layout.write_value({**others, "metadata": metadata}, 2).removesuffix("}}")
     return f'{beginning}{", " if metadata else ""}"fcbench": {record}}}}}'
 
 

@@ -45,20 +45,20 @@ class RecordSpool(Mapping[str, Record]):
         """Return the outlines; another thread may copy them while some are added."""
         return self._outlines.values()
 
-    def add(self, record: Record, text: str | None = None) -> None:
+    def add_record(self, record: Record, text: str | None = None) -> None:
         """Add a Record, whose JSON may be given as ``text``."""
         data = (text or write_record(record)).encode()
         item_id = record.item_id
         self._texts.pop(item_id, None)
         self._places.pop(item_id, None)
-        if self._write(data):
+        if self._append_data(data):
             self._places[item_id] = self._end, len(data)
             self._end += len(data)
         else:
             self._texts[item_id] = data
-        self._outlines[item_id] = self._outliner.outline(record)
+        self._outlines[item_id] = self._outliner.outline_record(record)
 
-    def _write(self, data: bytes) -> bool:
+    def _append_data(self, data: bytes) -> bool:
         """Write behind what is there already; return False where that is not possible."""
         if self._file is None:
             return False
@@ -78,7 +78,7 @@ class RecordSpool(Mapping[str, Record]):
         self._file.seek(offset)
         return self._file.read(length).decode()
 
-    def read(self, item_id: str) -> Record:
+    def read_record(self, item_id: str) -> Record:
         """Return a whole Record."""
         return from_json(json.loads(self.read_text(item_id)))
 

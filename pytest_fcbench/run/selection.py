@@ -38,10 +38,10 @@ class Selection:
         if CATEGORIES[name] not in self.settings.categories:
             return ()
         if name not in self._chosen:
-            self._chosen[name] = self._choose(name)
+            self._chosen[name] = self._choose_entries(name)
         return self._chosen[name]
 
-    def _choose(self, name: str) -> Sequence[Entry]:
+    def _choose_entries(self, name: str) -> Sequence[Entry]:
         found = [entry for suite in self.suites.values() for entry in self._load(suite, CATEGORIES[name])]
         if ids := self.settings.entries:
             found = [entry for entry in found if any(matches_id(entry, each) for each in ids)]
@@ -73,9 +73,9 @@ class Selection:
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in all shards: entries times trials."""
-        return sum(self._count(suite, CATEGORIES[category]) for suite in self.suites.values())
+        return sum(self._count_entries(suite, CATEGORIES[category]) for suite in self.suites.values())
 
-    def _count(self, suite: Suite, category: Category) -> int:
+    def _count_entries(self, suite: Suite, category: Category) -> int:
         if suite.count is None or category not in suite.categories:
             return len(self._load(suite, category))
         return len(range(suite.count(category))[self._step]) * self.settings.trials
@@ -88,7 +88,7 @@ class Selection:
     def _load(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         key = suite.name, category.name
         if key not in self._loaded:
-            chosen = self._read(suite, category)[self._step] if category in suite.categories else ()
+            chosen = self._read_entries(suite, category)[self._step] if category in suite.categories else ()
             if self.settings.live:
                 # Set aside only for lack of a recorded answer of a web API, so back in play.
                 chosen = tuple(
@@ -104,7 +104,7 @@ class Selection:
             self._by_id |= {entry.item_id: entry for entry in self._loaded[key]}
         return self._loaded[key]
 
-    def _read(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
+    def _read_entries(self, suite: Suite, category: Category) -> tuple[Entry, ...]:
         """Read the entries of a category, without those of other shards where nothing depends on them."""
         settings = self.settings
         # What is counted off, and an id that nobody has, shows only among all entries.

@@ -42,25 +42,25 @@ class Outliner:
         self._known: dict[Hashable, Hashable] = {}
         self._turns: dict[object, tuple[tuple[Mapping[str, object], ...], ...]] = {}
 
-    def outline(self, record: Record) -> Record:
+    def outline_record(self, record: Record) -> Record:
         """Return the outline of a Record."""
         kinds = tuple(tuple(map(_describe_answer, turn)) for turn in record.turns)
         if kinds not in self._turns:
             self._turns[kinds] = tuple(tuple(map(dict, turn)) for turn in kinds)
         return replace(
             record,
-            suite=self._share(str(record.suite)),
-            category=self._share(str(record.category)),
-            group=self._share(str(record.group)),
-            model=self._share(str(record.model)),
-            mode=self._share(str(record.mode)),
-            names=self._share(str(record.names)),
-            syntax=self._share(str(record.syntax)),
+            suite=self._share_value(str(record.suite)),
+            category=self._share_value(str(record.category)),
+            group=self._share_value(str(record.group)),
+            model=self._share_value(str(record.model)),
+            mode=self._share_value(str(record.mode)),
+            names=self._share_value(str(record.names)),
+            syntax=self._share_value(str(record.syntax)),
             verdicts=self._outline_verdicts(record.verdicts),
             turns=self._turns[kinds],
-            steps=self._share(record.steps) if set(record.steps) == {Usage()} else record.steps,
-            marks=self._share(record.marks),
-            cluster=self._share(record.cluster),
+            steps=self._share_value(record.steps) if set(record.steps) == {Usage()} else record.steps,
+            marks=self._share_value(record.marks),
+            cluster=self._share_value(record.cluster),
             # Searches and pages of the web have no tokens, and nothing of them is counted.
             asides=tuple(
                 _outline_aside(each) for each in record.asides if each.completion.input_tokens is not None
@@ -80,18 +80,18 @@ class Outliner:
         same = verdicts.corrected == verdicts.official
         found = Verdicts(official, official if same else self._outline_verdict(verdicts.corrected))
         passed = official.status == found.corrected.status == "passed"
-        return self._share(found) if passed else found
+        return self._share_value(found) if passed else found
 
     def _outline_verdict(self, verdict: Verdict) -> Verdict:
         match verdict:
             case Failed(code=code, reason=reason, details=details):
                 told = {name: details[name] for name in _TOLD if name in details}
-                return Failed(self._share(str(code)), reason, told or _NO_DETAILS)
+                return Failed(self._share_value(str(code)), reason, told or _NO_DETAILS)
             case NotScored(cause=cause, reason=reason):
-                return NotScored(self._share(str(cause)), reason)
+                return NotScored(self._share_value(str(cause)), reason)
         return verdict
 
-    def _share(self, value: _Shared) -> _Shared:
+    def _share_value(self, value: _Shared) -> _Shared:
         return cast("_Shared", self._known.setdefault(value, value))
 
 

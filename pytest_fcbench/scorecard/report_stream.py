@@ -13,7 +13,7 @@ _CHUNK = 1 << 20
 _SPACE = " \t\n\r"
 """White space between the tokens of JSON (RFC 8259)."""
 _DELIMITERS = frozenset(f"{_SPACE},:]}}")
-"""What can stand behind a value."""
+"""Characters that may follow a value."""
 _DECODER = json.JSONDecoder()
 
 
@@ -39,16 +39,16 @@ def read_report(path: Path, take_test: TakeTest) -> dict[str, object]:
         members: dict[str, object] = {}
         for _ in scanner.iterate_items("{", "}"):
             key, _ = scanner.read_value()
-            scanner.skip(":")
+            scanner.skip_character(":")
             if not isinstance(key, str) or key in members:
                 raise ValueError(f"the key {key!r} is not a text, or is there twice")
-            if key == "tests" and scanner.peek() == "[":
+            if key == "tests" and scanner.peek_character() == "[":
                 members[key] = []
                 for _ in scanner.iterate_items("[", "]"):
                     take_test(*scanner.read_value())
             else:
                 members[key], _ = scanner.read_value()
-        if scanner.peek():
+        if scanner.peek_character():
             raise ValueError("something stands behind the end of the object")
     return members
 
@@ -64,51 +64,51 @@ class _Scanner:
         self._passed = 0
         """Bytes of the file before ``_text``."""
 
-    def _read_more(self) -> bool:
+    def _read_chunk(self) -> bool:
         """Read on behind the text; return False at the end of the file."""
         more = self._file.read(max(_CHUNK, len(self._text) - self._at))
         self._passed += self._at
         self._text, self._at = self._text[self._at :] + more.decode("latin-1"), 0
         return bool(more)
 
-    def peek(self) -> str:
+    def peek_character(self) -> str:
         """Return the next character that is no white space; empty at the end."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
                     return self._text[self._at]
                 self._at += 1
-            if not self._read_more():
+            if not self._read_chunk():
                 return ""
 
-    def skip(self, character: str) -> None:
+    def skip_character(self, character: str) -> None:
         """Pass over a character. Raises ``ValueError`` where another one comes."""
-        if (found := self.peek()) != character:
+        if (found := self.peek_character()) != character:
             raise ValueError(f"expected {character!r}, found {found!r}")
         self._at += 1
 
     def iterate_items(self, opening: str, closing: str) -> Iterator[None]:
         """Stop at each item between two brackets, which has to be read before the next."""
-        self.skip(opening)
-        if self.peek() != closing:
+        self.skip_character(opening)
+        if self.peek_character() != closing:
             yield
-            while self.peek() == ",":
+            while self.peek_character() == ",":
                 self._at += 1
                 yield
-        self.skip(closing)
+        self.skip_character(closing)
 
     def read_value(self) -> tuple[object, Place]:
         """Read the next value. Raises ``ValueError`` or ``RecursionError``."""
-        self.peek()
+        self.peek_character()
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except ValueError:
-                if self._read_more():
+                if self._read_chunk():
                     continue
                 raise
             # Of a number that goes on in what was not read yet, the beginning is one too.
-            if self._text[end : end + 1] in _DELIMITERS or not self._read_more():
+            if self._text[end : end + 1] in _DELIMITERS or not self._read_chunk():
                 break
         piece = self._text[self._at : end]
         if not piece.isascii():

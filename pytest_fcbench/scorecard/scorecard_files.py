@@ -85,17 +85,17 @@ def load_parted(path: Path, take_test: TakeTest) -> tuple[Scorecard, Mapping[str
     outliner = Outliner()
     carried: list[tuple[str, Record]] = []
 
-    def take(test: object, place: Place) -> None:
+    def take_any_test(test: object, place: Place) -> None:
         if not isinstance(test, Mapping):
             raise TypeError("a test must be an object")
         told = test.get("metadata", {}).get("fcbench")
         record = None if told is None else from_json(told)
         if record is not None:
-            carried.append((str(test["nodeid"]), outliner.outline(record)))
+            carried.append((str(test["nodeid"]), outliner.outline_record(record)))
         take_test(test, record, place)
 
     try:
-        report = read_report(path, take)
+        report = read_report(path, take_any_test)
         return read_scorecard(path, report, carried), report
     except OSError as error:
         raise _refuse_unreadable(path, error) from None

@@ -135,7 +135,7 @@ def _find_sources(files: Iterable[Path]) -> Mapping[str, Sequence[_Source]]:
         for place, value in iterate_lines(file):
             top = Field({key: value[key] for key in ("category",) if key in value}, file, (), place.number)
             for category in entry_files.read_categories(top):
-                lines.setdefault(category.name, EntryLines(file)).add(place, value)
+                lines.setdefault(category.name, EntryLines(file)).add_line(place, value)
         for name, each in lines.items():
             found.setdefault(name, []).append(each)
     return found
@@ -156,7 +156,7 @@ class _EntryReader:
     def load(self, category: Category) -> tuple[Entry, ...]:
         """Return the entries of a category. Raises ``SuiteError``."""
         if category.name not in self._loaded:
-            self._loaded[category.name] = self._read(category, None)
+            self._loaded[category.name] = self._read_entries(category, None)
         return self._loaded[category.name]
 
     def find_file(self, entry: Entry) -> Path:
@@ -172,7 +172,7 @@ class _EntryReader:
         """
         if self._count_lines(category) is None:
             return tuple(filter(shard.holds, self.load(category)))
-        return self._read(category, shard)
+        return self._read_entries(category, shard)
 
     def count(self, category: Category) -> int:
         """Count the entries of a category. Raises ``SuiteError``."""
@@ -186,7 +186,7 @@ class _EntryReader:
         are_entries = len(lines) == len(sources) > 0 and entry_files.holds_one_entry(category)
         return sum(lines) if are_entries else None
 
-    def _read(self, category: Category, shard: Shard | None) -> tuple[Entry, ...]:
+    def _read_entries(self, category: Category, shard: Shard | None) -> tuple[Entry, ...]:
         found: dict[str, Entry] = {}
         clusters: set[str] = set()
         sources = self._sources.get(category.name, ()) or self._sources.get(
@@ -215,7 +215,7 @@ class _EntryReader:
         if isinstance(source, Field):
             yield source
             return
-        for part, entry_id in source.read():
+        for part, entry_id in source.read_lines():
             if shard is None or not isinstance(entry_id, str) or shard.holds_key(f"{self._suite}:{entry_id}"):
                 yield part
 

@@ -39,7 +39,7 @@ class EntryLines:
         self.clusters: set[str] = set()
         """Names of clusters that any of these lines gives its entry."""
 
-    def add(self, place: LinePlace, value: Mapping[str, object]) -> None:
+    def add_line(self, place: LinePlace, value: Mapping[str, object]) -> None:
         """Add a line."""
         self._places.extend(place)
         if isinstance(cluster := value.get("cluster"), str):
@@ -48,7 +48,7 @@ class EntryLines:
     def __len__(self) -> int:
         return len(self._places) // len(LinePlace._fields)
 
-    def read(self) -> Iterator[tuple[Field, object]]:
+    def read_lines(self) -> Iterator[tuple[Field, object]]:
         """Yield each line in the form of a YAML file, and the id that it has. Raises ``SuiteError``."""
         with self._path.open("rb") as file:
             places = iter(self._places)

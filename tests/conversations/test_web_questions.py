@@ -238,7 +238,7 @@ def test_who_searched_is_told(tmp_path: Path, engine: Engine) -> None:
         made = open_session(tmp_path, **options)
         entry = made.context.selection.entries("web_search_base")[0]
         before = made.facts.search
-        made.records.add(made.not_scored(entry, "x", "y"))
+        made.records.add_record(made.not_scored(entry, "x", "y"))
         assert (before, made.facts.search) == (None, told)
         made.context.__dict__["suites"] = {"core": CORE}
         assert made.facts.search == ("core" if not told.startswith("recorded") else told)

@@ -29,8 +29,8 @@ IDS = [record.item_id for record in RECORDS]
 def check_all(spool: RecordSpool, records: list[Record]) -> None:
     """Check that the spool has these Records, their outlines and their JSON."""
     assert list(spool) == [record.item_id for record in records]
-    assert list(spool.values()) == list(map(Outliner().outline, records))
-    assert [spool.read(name) for name in spool] == records
+    assert list(spool.values()) == list(map(Outliner().outline_record, records))
+    assert [spool.read_record(name) for name in spool] == records
     assert [spool.read_text(name) for name in spool] == list(map(write_record, records))
 
 
@@ -44,7 +44,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_records_are_read_back_whole(temporary: Path) -> None:
     with closing(RecordSpool()) as spool:
         for record in RECORDS:
-            spool.add(record)
+            spool.add_record(record)
         check_all(spool, RECORDS)
         assert list(temporary.iterdir()) == [], "a kill would leave a file with a name behind"
 
@@ -53,14 +53,14 @@ def test_a_rerun_replaces_the_record() -> None:
     again = make_answered_record(Completion("again"), number=1)
     with closing(RecordSpool()) as spool:
         for record in (*RECORDS, again):
-            spool.add(record)
+            spool.add_record(record)
         check_all(spool, [RECORDS[0], again, RECORDS[2]])
 
 
 def test_the_json_of_a_worker_is_kept_as_it_came() -> None:
     text = json.dumps({**json.loads(write_record(RECORDS[0])), "more": 1})
     with closing(RecordSpool()) as spool:
-        spool.add(RECORDS[0], text)
+        spool.add_record(RECORDS[0], text)
         assert spool.read_text(IDS[0]) == text
 
 
@@ -71,7 +71,7 @@ def test_without_a_folder_for_temporary_files_all_stays_in_memory(monkeypatch: p
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     with closing(RecordSpool()) as spool:
         for record in RECORDS:
-            spool.add(record)
+            spool.add_record(record)
         check_all(spool, RECORDS)
 
 
@@ -105,8 +105,8 @@ def test_on_a_full_disk_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, room: i
     monkeypatch.setattr(tempfile, "TemporaryFile", make_small)
     with closing(RecordSpool()) as spool:
         for record in RECORDS[:2]:
-            spool.add(record)
+            spool.add_record(record)
         disks[0].room = 10_000
         for record in (RECORDS[2], RECORDS[1]):
-            spool.add(record)
+            spool.add_record(record)
         check_all(spool, RECORDS)

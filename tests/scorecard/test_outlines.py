@@ -76,12 +76,14 @@ VARIED: Sequence[Record] = [
 """Records of each kind that scores look at."""
 
 
-def outline(records: Sequence[Record]) -> list[Record]:
-    return list(map(Outliner().outline, records))
+def make_outlines(records: Sequence[Record]) -> list[Record]:
+    return list(map(Outliner().outline_record, records))
 
 
 def test_the_section_is_the_same() -> None:
-    written = [write_section(FACTS, records, lambda name: 3, ()) for records in (VARIED, outline(VARIED))]
+    written = [
+        write_section(FACTS, records, lambda name: 3, ()) for records in (VARIED, make_outlines(VARIED))
+    ]
     assert written[0] == written[1]
 
 
@@ -94,7 +96,7 @@ def test_the_end_of_a_run_is_the_same(profile: Profile) -> None:
                 facts, Evidence(records, profile, lambda name: 3, {}), (), width=100, most=30, annotate=False
             )
         ]
-        for records in (VARIED, outline(VARIED))
+        for records in (VARIED, make_outlines(VARIED))
     ]
     assert told[0] == told[1]
 
@@ -102,8 +104,8 @@ def test_the_end_of_a_run_is_the_same(profile: Profile) -> None:
 @pytest.mark.parametrize("answer", [*ANSWERS, Completion("I cannot.")])
 def test_answers_that_nothing_can_be_done_with_are_noticed_all_the_same(answer: Completion) -> None:
     records = [make_answered_record(answer, official=WRONG, number=number) for number in range(20)]
-    assert describe_unusable_answers(outline(records)) == describe_unusable_answers(records)
-    assert describe_endings(outline(records)) == describe_endings(records)
+    assert describe_unusable_answers(make_outlines(records)) == describe_unusable_answers(records)
+    assert describe_endings(make_outlines(records)) == describe_endings(records)
 
 
 def load_both(path: Path, records: Sequence[Record]) -> tuple[Scorecard, Scorecard]:
@@ -134,17 +136,17 @@ def test_a_comparison_is_the_same(tmp_path: Path, profile: Profile) -> None:
 
 def test_nothing_long_is_left() -> None:
     assert LONG in str(VARIED)
-    assert LONG not in str(outline(VARIED))
+    assert LONG not in str(make_outlines(VARIED))
 
 
 def test_an_outline_is_its_own_outline() -> None:
-    outlines = outline(VARIED)
-    assert outline(outlines) == outlines
+    outlines = make_outlines(VARIED)
+    assert make_outlines(outlines) == outlines
 
 
 def test_what_many_have_in_common_is_one_object() -> None:
     """As Records come from workers and from files: no two of them share anything."""
     records = [make_answered_record(Completion(LONG), number=number) for number in range(2)]
-    one, other = outline([pickle.loads(pickle.dumps(record)) for record in records])
+    one, other = make_outlines([pickle.loads(pickle.dumps(record)) for record in records])
     for name in ("suite", "category", "group", "model", "mode", "verdicts", "turns", "steps", "marks"):
         assert getattr(one, name) is getattr(other, name), name

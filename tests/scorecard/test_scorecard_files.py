@@ -295,7 +295,7 @@ def test_outlines_are_those_of_the_whole_records(tmp_path: Path) -> None:
     ]
     path = write_scorecard(tmp_path / "card.json", records)
     whole, outlined = load_scorecard(path), load_outlines(path)
-    assert outlined.records == tuple(map(Outliner().outline, whole.records))
+    assert outlined.records == tuple(map(Outliner().outline_record, whole.records))
     assert (outlined.facts, outlined.sizes, outlined.nodeids) == (whole.facts, whole.sizes, whole.nodeids)
     assert (outlined.created_s, outlined.gate) == (whole.created_s, whole.gate)
     assert outlined.records != whole.records

@@ -28,11 +28,11 @@ def test_lines_are_read_again_in_the_form_of_a_file(tmp_path: Path) -> None:
     file.write_text("\n".join(map(json.dumps, values)))
     lines = EntryLines(file)
     for place, value in list(iterate_lines(file))[1:]:
-        lines.add(place, {**value, "cluster": "greetings"})
+        lines.add_line(place, {**value, "cluster": "greetings"})
 
     assert len(lines) == 2
     assert lines.clusters == {"greetings"}
-    assert [(part.line, part.value, entry_id) for part, entry_id in lines.read()] == [
+    assert [(part.line, part.value, entry_id) for part, entry_id in lines.read_lines()] == [
         (n + 1, {"category": "chatable", "entries": [{"id": name, "query": "Hello!"}]}, name)
         for n in (1, 2)
         for name in [f"chatable_{n}"]

@@ -190,7 +190,7 @@ class _SuiteKnowledge:
     def _add_missing(self, suite: str, reason: object) -> None:
         self.notes.append(f"the questions of {suite} are not shown: {reason}")
 
-    def tell(self, key: str, records: Found) -> Told:
+    def describe_entry(self, key: str, records: Found) -> Told:
         """Return what is known about an entry and its whole Records."""
         record = records[0][1]
         if self._part != (record.suite, record.category):

@@ -79,7 +79,7 @@ class ProfileScores:
 
 
 _VerdictsByUnit: TypeAlias = Mapping[str, Mapping[str, Sequence[bool]]]
-"""Whether each scored entry passed, by category and unit of sampling."""
+"""For each category, the verdicts of its scored entries, grouped by cluster; True if passed."""
 
 _ALONE = ("complex", "executable", "format_sensitivity")
 """Groups and categories that have no part in overall."""

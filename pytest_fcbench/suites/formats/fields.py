@@ -62,11 +62,11 @@ def _read_json(text: str) -> object:
     an exponent, keys that are there twice, halves of a character.
     """
 
-    def refuse(number: str) -> float:
+    def refuse_number(number: str) -> float:
         raise ValueError(f"YAML reads {number} as text")
 
     def read_float(number: str) -> float:
-        return refuse(number) if "e" in number.lower() else float(number)
+        return refuse_number(number) if "e" in number.lower() else float(number)
 
     def make_mapping(pairs: list[tuple[str, object]]) -> dict[str, object]:
         mapping = dict(pairs)
@@ -77,7 +77,7 @@ def _read_json(text: str) -> object:
     if _SURROGATE.search(text):
         raise ValueError("YAML has no halves of characters")
     value: object = json.loads(
-        text, object_pairs_hook=make_mapping, parse_float=read_float, parse_constant=refuse
+        text, object_pairs_hook=make_mapping, parse_float=read_float, parse_constant=refuse_number
     )
     return value
 

@@ -73,7 +73,7 @@ class Told:
     explanations: Mapping[tuple[int, str], tuple[Profile, Explanation]] = field(default_factory=dict)
     """Explanations of failures with the profile that they are of, under the same keys as ``done``."""
 
-    def tell(self, key: str, records: Found) -> Told:
+    def describe_entry(self, key: str, records: Found) -> Told:
         """Return the knowledge about an entry and its Records: all of it."""
         return self
 
@@ -85,7 +85,7 @@ class Knowledge(Protocol):
     def notes(self) -> Sequence[str]:
         """The missing parts, with reasons; complete once all entries were asked for."""
 
-    def tell(self, key: str, records: Found) -> Told:
+    def describe_entry(self, key: str, records: Found) -> Told:
         """Return what is known about an entry and its whole Records."""
 
 
@@ -123,7 +123,7 @@ def build_islands(
     rows, lines = [], []
     for key, outlines in items.items():
         found = [(place, scorecards[place].read_whole(record)) for place, record in outlines]
-        known = told.tell(key, found)
+        known = told.describe_entry(key, found)
         verdicts: list[list[int]] = [[] for _ in scorecards]
         for place, record in found:
             verdicts[place] += (
