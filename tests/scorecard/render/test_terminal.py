@@ -430,9 +430,9 @@ overall follows BFCL's formula, which excludes complex categories
 complex calls (corrected profile)
         entries  success  right calls  call acc.  calls 95%  completeness  correctness  beyond
 ----------------------------------------------------------------------------------------------
-hotels        2   50.00%       2 of 3     66.67%  0.3-99.9%      2.00 (1)     1.00 (1)   +1.00
+hotels        2   50.00%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
 cross         1    0.00%       0 of 0          -          -             -            -       -
-all           3   33.33%       2 of 3     66.67%  0.3-99.9%      2.00 (1)     1.00 (1)   +1.00
+all           3   33.33%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
 failed entries: value_error 1, stop_early 1; wrong calls: value_error 1
 completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path,
 mean of successful entries
