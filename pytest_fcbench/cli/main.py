@@ -35,7 +35,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "look at a run": ("runs", "show", "report", "codes", "diagnose", "schema"),
     "compare and decide": ("compare", "gate", "baseline", "leaderboard", "export"),
     "keep and join": ("store", "merge", "rejudge"),
-    "write suites": ("functions", "draft", "augment", "sample", "audit"),
+    "write suites": ("functions", "draft", "import", "augment", "sample", "audit"),
     "examine models and judges": ("contamination", "judge-audit", "serve", "check-apis"),
 }
 """The commands as the help lists them."""

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.doc_formats import format_docs
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.wording import Wording
-from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
+from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Language, Schema
 from pytest_fcbench.domain.path_runner import PathRunner
 from pytest_fcbench.domain.prompt_format import PromptFormat
@@ -37,7 +37,7 @@ _JSON_TYPES: Mapping[str, str] = {
 def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, preamble: str = "") -> AskModel:
     """Build the first request of an entry; ``preamble`` is system text ahead of everything else."""
     docs = [build_wire_doc(doc, wording, entry.category.language, prompting.names) for doc in entry.functions]
-    messages = [to_wire_message(message) for message in entry.turns[0]]
+    messages = _write_messages(entry.turns[0], prompting)
     answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
     if preamble := "\n\n".join(filter(None, (preamble, answer_format))):
         _prepend_system_text(messages, preamble)
@@ -45,6 +45,30 @@ def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, pr
         return AskModel(tuple(messages), tuple(build_tool(doc, wording) for doc in docs))
     _prepend_system_text(messages, build_system_prompt(docs, wording, prompting.format))
     return AskModel(tuple(messages))
+
+
+def _write_messages(said: Sequence[Message], prompting: Prompting) -> list[Mapping[str, object]]:
+    """Write messages, calls and results among them in the form in which the model's own would go back."""
+    messages: list[Mapping[str, object]] = []
+    results = iter([message.content for message in said if message.role == "tool"])
+    for step, message in enumerate(said):
+        if message.role == "tool":
+            continue
+        if not message.calls:
+            messages.append(to_wire_message(message))
+            continue
+        shown = [PastCall(prompting.names.show_name(call.name), call.arguments) for call in message.calls]
+        texts = [next(results) for _ in shown]
+        text, tool_calls = message.content, ()
+        if prompting.mode is Mode.FC:
+            tool_calls = tuple(
+                ToolCall(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in shown
+            )
+        else:
+            text = "\n".join(filter(None, (text, f"[{', '.join(map(str, shown))}]")))
+        messages.append(build_assistant_message(Completion(text=text or None), tool_calls, 0, step))
+        messages += build_result_messages(tool_calls, [str(call) for call in shown], texts, 0, step)
+    return messages
 
 
 def _prepend_system_text(messages: list[Mapping[str, object]], text: str) -> None:

@@ -29,8 +29,9 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
                 "prompting_only", "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
             )
         setting = setting.use_format(entry.variation.format)
-    if isinstance(entry.expectation, GoldenPath):
-        # The leaderboard of BFCL knows no golden paths, so no family has a form for them.
+    if isinstance(entry.expectation, GoldenPath) or entry.rule.continues:
+        # The leaderboard of BFCL knows neither golden paths nor conversations that have begun, so no family
+        # has a form for them.
         setting = replace(setting, manner=setting.manner.leave_family())
     return choose_conversation(entry)(entry, setting)
 

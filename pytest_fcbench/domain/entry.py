@@ -32,6 +32,8 @@ class Group(StrEnum):
     """Parts of BFCL's first version that its scores leave out today."""
     FORMAT = "format_sensitivity"
     """Entries of other categories in many prompt formats."""
+    NEXT_STEP = "next_step"
+    """The next answer in a conversation that has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Rule:
     """True where a judge, if one is named, rates the reply."""
     follows_path: bool = False
     """True where calls follow a golden path and get its recorded replies."""
+    continues: bool = False
+    """True where the question is a conversation that has begun, with calls and their results."""
     varies_others: bool = False
     """True where entries repeat those of other categories in other prompt formats."""
     in_score_files: bool = True
@@ -117,6 +121,15 @@ _CHAT = Rule(
     in_score_files=False,
 )
 """No function is offered; words are the answer."""
+_NEXT_CALL = Rule("next_call", "ast", "single_turn:NextCallFile", parallel=True, continues=True)
+"""A conversation has begun, and these calls come next, in any order."""
+_NEXT_REPLY = Rule(
+    *("next_reply", "relevance", "single_turn:NextReplyFile"),
+    expects_calls=False,
+    offers_functions=False,
+    continues=True,
+)
+"""A conversation has begun, and words come next, no call."""
 _VARIATION = Rule("variation", "", "", varies_others=True)
 """As in the category that the entry is taken from."""
 
@@ -184,6 +197,9 @@ _ALL = (
     Category("sql", Group.V1, _SQL, scored=False),
     Category("chatable", Group.V1, _CHAT, scored=False),
     Category("format_sensitivity", Group.FORMAT, _VARIATION, scored=False),
+    # Of a team's own suites only.
+    Category("next_call", Group.NEXT_STEP, _NEXT_CALL, scored=False),
+    Category("next_reply", Group.NEXT_STEP, _NEXT_REPLY, scored=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -208,6 +224,7 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
     "complex": tuple(c.name for c in _ALL if c.group is Group.COMPLEX),
     "executable": tuple(c.name for c in _ALL if c.group is Group.EXECUTABLE),
     "v1": tuple(c.name for c in _ALL if c.group is Group.V1),
+    "next_step": tuple(c.name for c in _ALL if c.group is Group.NEXT_STEP),
     # The official groups ``python`` and ``non_python`` split the single-turn categories.
     "python": tuple(c.name for c in _ALL if c.single_turn and c.scored and c.language is Language.PYTHON),
     "non_python": tuple(c.name for c in _ALL if c.language is not Language.PYTHON),
@@ -216,11 +233,31 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class PastCall:
+    """A call that the assistant made before the answer that is asked for."""
+
+    name: str
+    arguments: Mapping[str, object]
+
+    def __str__(self) -> str:
+        """Write the call as Python does."""
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """A message of the question."""
 
     role: str
     content: str
+    """Its words; for the role ``tool`` the result of a call."""
+    calls: tuple[PastCall, ...] = ()
+    """The calls of the assistant. As many messages of the role ``tool`` follow, in their order."""
+
+    @property
+    def shown(self) -> str:
+        """The words and the calls, each call in a line of its own."""
+        return "\n".join(filter(None, (self.content, *map(str, self.calls))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from pytest_fcbench.codecs.presenting import (
     select_tool_calls,
 )
 from pytest_fcbench.codecs.wording import Notes, Prompts, Sentences, Wording
-from pytest_fcbench.domain.entry import Answers, Entry, Message
+from pytest_fcbench.domain.entry import Answers, Entry, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import Docs, Layout, Returned, Style
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
@@ -664,3 +664,46 @@ def test_calls_that_nobody_answered_get_an_error_where_a_server_wants_one() -> N
 def test_a_request_whose_calls_are_answered_stays() -> None:
     asked = AskModel((RAW, {"role": "tool", "tool_call_id": "srv-1", "content": "1"}))
     assert presenting.answer_unreadable_calls(asked) is asked
+
+
+BEGUN = (
+    Message("user", "Salt and tea?"),
+    Message(
+        "assistant", "Both.", (PastCall("shop.price", {"item": "salt"}), PastCall("stock", {"item": "thé"}))
+    ),
+    Message("tool", "2 euros"),
+    Message("tool", "none left"),
+)
+
+
+def test_past_calls_are_shown_as_tool_calls_with_their_results() -> None:
+    entry = replace(make_entry(), turns=(BEGUN,))
+    request = build_first_request(entry, WORDING, Prompting.make_default(Mode.FC))
+    question, answer, *results = request.messages
+    assert question == {"role": "user", "content": "Salt and tea?"}
+    wire_calls = answer["tool_calls"]
+    assert isinstance(wire_calls, list)
+    assert answer["content"] == "Both."
+    assert [each["function"] for each in wire_calls] == [
+        {"name": "shop_price", "arguments": '{"item": "salt"}'},
+        {"name": "stock", "arguments": '{"item": "thé"}'},
+    ]
+    ids = [each["id"] for each in wire_calls]
+    assert len(set(ids)) == 2
+    assert results == [
+        {"role": "tool", "tool_call_id": ids[0], "content": "2 euros"},
+        {"role": "tool", "tool_call_id": ids[1], "content": "none left"},
+    ]
+
+
+def test_past_calls_are_shown_as_text_where_calls_are_text() -> None:
+    entry = replace(make_entry(), turns=(BEGUN,))
+    _, _, answer, results = build_first_request(entry, WORDING, Prompting.make_default(Mode.PROMPT)).messages
+    assert answer == {"role": "assistant", "content": "Both.\n[shop.price(item='salt'), stock(item='thé')]"}
+    assert results["role"] == "user"
+    assert results["content"] == repr(
+        [
+            {"role": "tool", "name": "shop.price(item='salt')", "content": "2 euros"},
+            {"role": "tool", "name": "stock(item='thé')", "content": "none left"},
+        ]
+    )

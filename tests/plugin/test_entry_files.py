@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
@@ -213,3 +214,48 @@ def test_a_wrong_answer_is_told_without_lines_of_ours(suite: Project) -> None:
     reasons = {test["call"]["longrepr"].partition("\n")[0] for test in tests}
     (reason,) = reasons
     assert reason.endswith("cannot be read as calls: the reply is text, not tool calls: 'I cannot say.'")
+
+
+NEXT = """\
+category: next_{kind}
+functions:
+  - name: shop.price
+    description: What an item of the shop costs.
+    parameters: {{type: dict, properties: {{item: {{type: string, description: Name.}}}}, required: [item]}}
+entries:
+  - id: next_{kind}_0
+    messages:
+      - {{role: user, content: What does salt cost?}}
+      - {{role: assistant, calls: ["shop.price(item='salt')"]}}
+      - {{role: tool, content: "2 euros"}}
+      - {{role: assistant, content: Two euros.}}
+      - {{role: user, content: "{said}"}}
+    functions: [shop.price]
+"""
+
+
+def _did_pass(record: Mapping[str, object]) -> bool:
+    verdicts = record["verdicts"]
+    return isinstance(verdicts, dict) and verdicts["corrected"]["status"] == "passed"
+
+
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+@pytest.mark.parametrize(
+    ("answer", "passed"),
+    [
+        ("[{shop.price: {item: tea}}]", ["mine:next_call_0"]),
+        ("Thank you.", ["mine:next_reply_0"]),
+        ("[{shop.price: {item: salt}}]", []),
+    ],
+)
+def test_the_next_step_of_a_conversation_is_judged(
+    project: Project, mode: str, answer: str, passed: list[str]
+) -> None:
+    call = NEXT.format(kind="call", said="And tea?") + "    expect: [\"shop.price(item='tea')\"]\n"
+    project.write("mine/call.yaml", call)
+    project.write("mine/reply.yaml", NEXT.format(kind="reply", said="Thanks!"))
+    project.write("answers.yaml", f"default: {answer}\nanswers: {{}}\n")
+    project.run("mine", "--fcbench-model=scripted:answers.yaml", f"--fcbench-mode={mode}", "-n", "0")
+    records = project.records()
+    assert set(records) == {"mine:next_call_0", "mine:next_reply_0"}
+    assert [key for key, record in records.items() if _did_pass(record)] == passed

@@ -50,6 +50,7 @@ GROUPS: Mapping[str, Formula] = {
     "executable_simple": Formula(("exec_simple", "rest")),
     "executable": Formula(("executable_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple")),
     "v1": Formula(SELECTIONS["v1"], Weighing.BY_COUNT),
+    "next_step": Formula(SELECTIONS["next_step"], Weighing.BY_COUNT),
 }
 """Groups in the order they can be computed. ``live_relevance`` is reported and has no weight."""
 

@@ -17,13 +17,21 @@ entries:
     cluster: forecast      # optional: what paraphrases of one template share
     parents: [core:simple_python_0]    # optional: what code made it from
 
+In ``next_call`` and ``next_reply`` the messages are a conversation that has begun: a message of the assistant
+can have calls, which the messages of the role ``tool`` that follow have the results of, in the same order:
+
+    messages:
+      - {role: user, content: ...}
+      - {role: assistant, calls: [weather.forecast(city="Bergen")]}
+      - {role: tool, content: "rain"}
+
 Where words are the answer (``chatable``) there are neither functions nor an expectation; where a call is one
 of SQL there are tables beside the functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -43,6 +51,7 @@ from pytest_fcbench.domain.entry import (
     ExpectedCalls,
     Message,
     NoCall,
+    PastCall,
     choose_plain_value,
 )
 from pytest_fcbench.domain.errors import describe_unknown_name
@@ -68,6 +77,24 @@ class MessageRow(Row):
 
     role: Annotated[str, OneOf("role", ("system", "user", "assistant"))]
     content: str
+
+
+class PastMessageRow(Row):
+    """A message of a conversation that has begun."""
+
+    role: Annotated[str, OneOf("role", ("system", "user", "assistant", "tool"))]
+    content: Given[str] = None
+    """What was said, or the result of a call."""
+    calls: Given[Some[TextOr[One[dict[str, object]]]]] = None
+    """Calls of the assistant, each the function's name with its arguments, or as Python writes it."""
+
+    @model_validator(mode="after")
+    def _check_message(self) -> PastMessageRow:
+        if self.calls and self.role != "assistant":
+            raise make_rule_error(f"has calls, but only the assistant makes calls, not the {self.role}")
+        if self.content is None and not self.calls:
+            raise make_rule_error("has no 'content'")
+        return self
 
 
 class AskedRow(EntryRow):
@@ -109,6 +136,26 @@ class ExpectingRow(OfferedRow):
     out."""
 
 
+class NextReplyRow(EntryRow):
+    """A conversation that has begun, and the functions that are offered."""
+
+    messages: Some[PastMessageRow]
+    """The messages so far."""
+    functions: list[TextOr[AnyFunctionRow]]
+    """The functions that are offered: names, or docs."""
+    cluster: Given[str] = None
+    """The name of the conversation, which its entries share."""
+    parents: Given[list[str]] = None
+    """Keys of the entries that it was made from."""
+
+
+class NextCallRow(NextReplyRow):
+    """A conversation that has begun, and the calls that come next."""
+
+    expect: Some[TextOr[One[dict[str, object] | None]]]
+    """The calls that are right, as in other categories."""
+
+
 class ChatFile(Row):
     """Questions that words answer."""
 
@@ -134,6 +181,24 @@ class ExpectingFile(Row):
     """Docs of functions, which entries offer by name."""
 
 
+class NextReplyFile(Row):
+    """Conversations that go on with words."""
+
+    category: str
+    entries: list[NextReplyRow]
+    functions: Given[list[AnyFunctionRow]] = None
+    """Docs of functions, which entries offer by name."""
+
+
+class NextCallFile(Row):
+    """Conversations that go on with calls."""
+
+    category: str
+    entries: list[NextCallRow]
+    functions: Given[list[AnyFunctionRow]] = None
+    """Docs of functions, which entries offer by name."""
+
+
 class SqlFile(ExpectingFile):
     """Questions that statements of SQL answer."""
 
@@ -142,7 +207,10 @@ class SqlFile(ExpectingFile):
 
 
 def entries(
-    row: ChatFile | OfferedFile | ExpectingFile, file: Field, suite: str, category: Category
+    row: ChatFile | OfferedFile | ExpectingFile | NextCallFile | NextReplyFile,
+    file: Field,
+    suite: str,
+    category: Category,
 ) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     types = TYPES[category.language]
@@ -150,12 +218,12 @@ def entries(
     docs = function_docs.read_function_docs(described, file.at("functions"), types) if described else {}
     database = tables.read_tables(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
     for asked, place in zip(row.entries, file.at("entries").elements(), strict=True):
-        listed = asked.functions if isinstance(asked, OfferedRow) else []
+        listed = asked.functions if isinstance(asked, (OfferedRow, NextReplyRow)) else []
         offered = function_docs.choose_docs(listed, place.at("functions"), docs, types) if listed else {}
         if not offered and category.rule.offers_functions:
             raise place.at("functions").error("needs a function")
         expectation: Expectation = AnyCall() if category.rule.offers_functions else NoCall()
-        if isinstance(asked, ExpectingRow):
+        if isinstance(asked, (ExpectingRow, NextCallRow)):
             at = place.at("expect")
             if not category.rule.parallel and len(asked.expect) != 1:
                 raise at.error(f"has {len(asked.expect)} calls; entries of {category.name} have exactly one")
@@ -165,12 +233,16 @@ def entries(
                     for call, each in zip(asked.expect, at.elements(), strict=True)
                 )
             )
-        said = [Message(each.role, each.content) for each in asked.messages or ()]
+        if isinstance(asked, NextReplyRow):
+            said = list(_read_past(asked.messages, place.at("messages")))
+        else:
+            said = [Message(each.role, each.content) for each in asked.messages or ()]
+            said = said or [Message("user", asked.query or "")]
         entry = Entry(
             suite=suite,
             id=asked.id,
             category=category,
-            turns=(tuple(said) or (Message("user", asked.query or ""),),),
+            turns=(tuple(said),),
             functions=tuple(offered.values()),
             expectation=expectation,
             tables=database,
@@ -178,6 +250,29 @@ def entries(
             parents=tuple(asked.parents or ()),
         )
         yield place, entry
+
+
+def _read_past(rows: Sequence[PastMessageRow], at: Field) -> Iterator[Message]:
+    """Read the messages of a conversation that has begun. Raises ``SuiteError``."""
+    missing = 0
+    for row, place in zip(rows, at.elements(), strict=True):
+        if (row.role == "tool") != (missing > 0):
+            told = (
+                f"must be one of {missing} results" if missing else "is a result, but no call is without one"
+            )
+            raise place.error(f"{told}; give one message of the role 'tool' for each call, behind the calls")
+        missing += len(row.calls or ()) if row.role != "tool" else -1
+        calls = []
+        for call, each in zip(
+            row.calls or (), place.at("calls").elements() if row.calls else (), strict=True
+        ):
+            name, arguments = _read_call(call, each) if isinstance(call, str) else next(iter(call.items()))
+            calls.append(PastCall(name, arguments))
+        yield Message(row.role, row.content or "", tuple(calls))
+    if missing:
+        raise at.error(f"end before {missing} results; give one message of the role 'tool' for each call")
+    if rows[-1].role not in ("user", "tool"):
+        raise at.error(f"end with the {rows[-1].role}; the last message must be of the user or of a tool")
 
 
 def _read_expected_call(

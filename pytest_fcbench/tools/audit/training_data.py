@@ -1,32 +1,24 @@
 """Compare the entries of a suite with the training data of a model.
 
-A file has one conversation in each line, as JSON. Three forms are read, told apart by their keys:
-
-- ``messages``: OpenAI's form for fine-tuning, with ``tool_calls`` in the messages of the assistant;
-- ``conversations``: ShareGPT's form, with calls as JSON or between ``<tool_call>`` tags;
-- ``query`` and ``answers``: xLAM's form.
-
-Each check reads the file anew, so that its size does not matter.
+A file has conversations in each line, in the forms of ``tools.importing.log_forms``. Each check reads it
+anew, so that its size does not matter.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.entry import ExpectedCalls, choose_plain_value
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, check
+from pytest_fcbench.tools.importing.log_forms import UnreadableLogError, read_conversations
 
-_TAGGED_CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
-_ASKED, _ANSWERED = ("user", "human"), ("assistant", "gpt", "function_call")
 _SAME = 1 - 1e-9
 
 
@@ -58,17 +50,14 @@ def read_training_data(path: Path) -> Iterator[TrainingLine | UnreadLine]:
                 if not line.strip():
                     continue
                 try:
-                    value = as_mapping(json.loads(line))
-                    if isinstance(messages := value.get("messages", value.get("conversations")), list):
-                        questions, calls = _read_messages([as_mapping(message) for message in messages])
-                    elif isinstance(query := value.get("query"), str):
-                        questions, calls = [query], _read_calls(value.get("answers", []))
-                    else:
-                        yield UnreadLine(number, "has neither 'messages', 'conversations' nor 'query'")
-                        continue
-                except (ValueError, RecursionError) as error:
-                    yield UnreadLine(number, f"not valid JSON: {getattr(error, 'msg', error)}")
+                    messages = [each for found in read_conversations(line) for each in found.messages]
+                    calls = [
+                        serialize_call(call.name, call.arguments) for each in messages for call in each.calls
+                    ]
+                except UnreadableLogError as error:
+                    yield UnreadLine(number, str(error))
                     continue
+                questions = [each.text for each in messages if each.role == "user"]
                 together = ["\n".join(questions)] if len(questions) > 1 else []
                 yield TrainingLine(number, (*questions, *together), frozenset(calls))
     except OSError as error:
@@ -90,37 +79,7 @@ def describe_reading(path: Path) -> str:
 
 def serialize_call(name: object, arguments: object) -> str:
     """Serialize a call, so that equal calls give equal texts."""
-    if isinstance(arguments, str):
-        arguments = json.loads(arguments)
     return json.dumps([name, arguments], sort_keys=True)
-
-
-def _read_messages(messages: Sequence[Mapping[str, object]]) -> tuple[list[str], list[str]]:
-    """Return the texts of the user and the calls of the assistant."""
-    questions: list[str] = []
-    calls: list[str] = []
-    for message in messages:
-        role = message.get("role", message.get("from"))
-        content = message.get("content", message.get("value"))
-        if isinstance(content, list):
-            content = "\n".join(str(as_mapping(part).get("text", "")) for part in content)
-        if role in _ASKED and isinstance(content, str):
-            questions.append(content)
-        elif role in _ANSWERED:
-            calls += _read_calls(message.get("tool_calls") or message.get("function_call") or [])
-            if role == "function_call":
-                calls += _read_calls(content)
-            elif isinstance(content, str):
-                calls += [call for text in _TAGGED_CALL.findall(content) for call in _read_calls(text)]
-    return questions, calls
-
-
-def _read_calls(given: object) -> list[str]:
-    """Return calls that are a list, one call, or the JSON of either. Raises ``ValueError``."""
-    value = json.loads(given) if isinstance(given, str) else given
-    listed = value if isinstance(value, list) else [value]
-    named = [as_mapping(as_mapping(call).get("function", call)) for call in listed]
-    return [serialize_call(call["name"], call.get("arguments", {})) for call in named if "name" in call]
 
 
 @check(

@@ -82,7 +82,7 @@ def test_a_broken_line_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     path = _write_lines(tmp_path, FORMS["xlam"], "{", "", {"text": "a"}, "[" * 10_000, FORMS["chat"])
     unread = [line for line in read_training_data(path) if isinstance(line, UnreadLine)]
     assert [line.number for line in unread] == [2, 4, 5]
-    assert unread[1].reason == "has neither 'messages', 'conversations' nor 'query'"
+    assert unread[1].reason == "has neither 'messages', 'conversations', 'query' nor 'resourceSpans'"
     told = describe_reading(path)
     assert told.startswith("train.jsonl: 5 lines read, 2 compared, 3 left out; line 2: not valid JSON: ")
 
@@ -115,7 +115,7 @@ def test_a_broken_line_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     )
 )
 def test_no_json_stops_the_reading(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
-    path = _write_lines(tmp_path_factory.mktemp("lines"), value, FORMS["chat"])
+    path = _write_lines(tmp_path_factory.mktemp("lines"), json.dumps(value), FORMS["chat"])
     first, second = read_training_data(path)
     assert first.number == 1
     assert second == TrainingLine(2, (ASKED,), frozenset([SERIALIZED]))

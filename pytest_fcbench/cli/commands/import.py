@@ -1,0 +1,188 @@
+"""``fcbench import``: make a suite of chat logs or of training data."""  # noqa: N999 - the command's name
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from pytest_fcbench.cli.command import OUTPUT
+from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.domain.errors import FcbenchError, UsageError
+from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log
+
+HELP = "make a suite of chat logs or of training data"
+PAGE = "from-logs"
+EXAMPLES = (
+    "fcbench import train.jsonl -o my_suite/chats.jsonl --hold-out=10% --rest=train_rest.jsonl",
+    "fcbench import traces.jsonl -o my_suite/traces.jsonl --most=300",
+    "zcat log.jsonl.gz | fcbench import - -o my_suite/log.jsonl --function='orders.*'",
+)
+
+_MOST_TOLD = 20
+"""Lines that cannot be read and are told; the rest is counted."""
+
+
+def declare_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add = parser.add_argument
+    add("logs", nargs="+", metavar="LOG", help="file of JSON lines, or - for standard input")
+    add(
+        *OUTPUT,
+        dest="to",
+        type=Path,
+        required=True,
+        metavar="FILE.jsonl",
+        help="write the entries to this file",
+    )
+    add("--most", type=_read_count, metavar="N", help="write at most N entries, evenly by called function")
+    add(
+        "--function",
+        dest="functions",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="write only entries with a call of such a function, e.g. 'orders.*' (repeatable)",
+    )
+    add(
+        "--no-replies",
+        dest="replies",
+        action="store_false",
+        help="make no entries of answers without calls (next_reply, irrelevance)",
+    )
+    add(
+        "--hold-out",
+        type=_read_share,
+        default=1.0,
+        metavar="PERCENT",
+        help="make entries of this share of the conversations only, chosen by what their users say",
+    )
+    add(
+        "--rest",
+        type=Path,
+        metavar="FILE",
+        help="write the lines of the other conversations to this file, as they are",
+    )
+    add(
+        "--free-text",
+        dest="free_texts",
+        action="store_true",
+        help="keep entries whose calls have free text, of which only the same words pass",
+    )
+    add(
+        "--no-masks",
+        dest="masked",
+        action="store_false",
+        help="keep e-mail addresses, phone and card numbers and keys; otherwise they are replaced",
+    )
+    add("--force", action="store_true", help="replace existing files")
+
+
+def run_command(chosen: argparse.Namespace) -> int:
+    to: Path = chosen.to
+    rest: Path | None = chosen.rest
+    if to.suffix != ".jsonl":
+        raise UsageError(f"--output={to}: a suite of JSON lines needs the ending .jsonl")
+    for path in filter(None, (to, rest)):
+        if path.exists() and not chosen.force:
+            raise UsageError(f"{path} already exists; name another file, or replace it with --force")
+        if str(path) in chosen.logs:
+            raise UsageError(f"{path} is read; name another file for what is written")
+    choice = Choice(
+        functions=tuple(chosen.functions),
+        replies=chosen.replies,
+        most=chosen.most,
+        held_out=chosen.hold_out,
+        free_texts=chosen.free_texts,
+        masked=chosen.masked,
+    )
+    unread = _UnreadLines()
+    with ExitStack() as opened:
+        spool = opened.enter_context(tempfile.TemporaryFile())
+        keep_rest = None
+        if rest:
+            try:
+                rest.parent.mkdir(parents=True, exist_ok=True)
+                keep_rest = opened.enter_context(rest.open("wb")).write
+            except OSError as error:
+                raise FcbenchError(f"{rest}: cannot be written: {error.strerror}") from None
+        lines, counts = import_log(_read_lines(chosen.logs), choice, spool, unread.tell, keep_rest)
+        if not counts.kept:
+            print_lines(_describe_counts(counts), flush=True)
+            raise FcbenchError(f"{', '.join(chosen.logs)}: no entries; the lines above say why")
+        write_file(to, lines)
+    print_lines((*unread.describe_others(), *_describe_counts(counts)))
+    print(f"written to {to}{f' and {rest}' if rest else ''}")
+    return 0
+
+
+class _UnreadLines:
+    """The lines that cannot be read; the first are told at once."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def tell(self, text: str) -> None:
+        """Print why a line cannot be read."""
+        self._count += 1
+        if self._count <= _MOST_TOLD:
+            print(text[:500], file=sys.stderr)
+
+    def describe_others(self) -> Iterator[str]:
+        """Say how many more there were."""
+        if self._count > _MOST_TOLD:
+            yield f"{self._count - _MOST_TOLD} more lines could not be read"
+
+
+def _read_count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of entries; give a whole number from 1 on")
+    return int(text)
+
+
+def _read_share(text: str) -> float:
+    """Read ``10%`` or ``10``. Raises ``ArgumentTypeError``."""
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = 0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share; give a percentage above 0, e.g. 10%")
+    return share
+
+
+def _read_lines(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield each line that is not blank, with its place. Raises ``UsageError``."""
+    for log in logs:
+        try:
+            with ExitStack() as opened:
+                file = sys.stdin.buffer if log == "-" else opened.enter_context(Path(log).open("rb"))
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        yield f"{'standard input' if log == '-' else log}:{number}", line
+        except OSError as error:
+            raise UsageError(f"{log}: cannot be read: {error.strerror}; give a readable file") from None
+
+
+def _describe_counts(counts: ImportCounts) -> Iterator[str]:
+    """Say what was read, kept and left out, and why."""
+    for (function, parameter), times in counts.free_texts.items():
+        yield f"free text: {parameter} of {function}, {times} values"
+    if counts.masked:
+        masked = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.masked.items()))
+        yield f"masked: {masked}"
+    unread = f", {counts.unread} of them unreadable" if counts.unread else ""
+    yield (
+        f"read: {counts.lines} lines{unread}, {counts.conversations} conversations, "
+        f"{counts.answers} answers of the assistant"
+    )
+    kept = ", ".join(f"{category} {number}" for category, number in sorted(counts.kept.items()))
+    yield f"kept: {counts.kept.total()} entries{f' ({kept})' if kept else ''}"
+    yield f"left out: {counts.left_out.total()} answers{':' if counts.left_out else ''}"
+    for reason, number in counts.left_out.most_common():
+        first = f" (first: {counts.flaws[reason]})" if reason in counts.flaws else ""
+        yield f"  {number}  {reason}{first}"

@@ -1,0 +1,247 @@
+"""Make a suite of a log: line by line, with memory for a few numbers of each entry."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import BinaryIO
+
+from pytest_fcbench.domain.entry import CATEGORIES
+from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.suites.formats import entry_files
+from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.tools.importing.free_texts import Parameter, ValueStatistics
+from pytest_fcbench.tools.importing.log_forms import (
+    LoggedConversation,
+    UnreadableLogError,
+    read_conversations,
+)
+from pytest_fcbench.tools.importing.near_duplicates import SeenTexts
+from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation, write_entry
+from pytest_fcbench.tools.importing.personal_data import mask_conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What of a log becomes entries."""
+
+    functions: tuple[str, ...] = ()
+    """Patterns; only calls of functions with such names become entries. Without any, all do."""
+    replies: bool = True
+    """True where answers without calls become entries too."""
+    most: int | None = None
+    """The number of entries at most, in equal parts for the functions that are called."""
+    held_out: float = 1.0
+    """The share of conversations that become entries, by a hash of what their users say."""
+    free_texts: bool = False
+    """True where calls with free text become entries too."""
+    masked: bool = True
+    """True where what belongs to people is masked."""
+
+
+@dataclass(slots=True)
+class ImportCounts:
+    """What was read, kept and left out."""
+
+    lines: int = 0
+    conversations: int = 0
+    answers: int = 0
+    """Answers of the assistant in them; each is kept or left out."""
+    kept: Counter[str] = field(default_factory=Counter)
+    """Entries by category."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Answers by the reason why they are no entries."""
+    unread: int = 0
+    """Lines that are no conversation."""
+    masked: Counter[str] = field(default_factory=Counter)
+    """Masked values by kind."""
+    rest: int = 0
+    """Lines without a conversation that was held out."""
+    free_texts: Mapping[Parameter, int] = field(default_factory=dict)
+    """Parameters with free text, each with the number of its values."""
+    flaws: dict[str, str] = field(default_factory=dict)
+    """The first case of each reason that has to do with function docs."""
+
+
+_FLAWS: Mapping[str, str] = {
+    "expect": "arguments that the function doc does not allow",
+    "functions": "a function doc that cannot be read",
+    "": "a conversation that a suite cannot have",
+}
+"""Reasons by the part of an entry that is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An entry in the temporary file."""
+
+    offset: int
+    length: int
+    category: str
+    functions: tuple[str, ...]
+    texts: tuple[Parameter, ...]
+    order: bytes
+    """A hash by which entries are drawn."""
+
+
+def import_log(
+    lines: Iterable[tuple[str, bytes]],
+    choice: Choice,
+    spool: BinaryIO,
+    tell: Callable[[str], None],
+    keep_rest: Callable[[bytes], object] | None = None,
+) -> tuple[Iterator[str], ImportCounts]:
+    """Read a log to its end; return the lines of the suite and the counts.
+
+    ``lines`` has each line with its place; entries wait in ``spool``, an empty file; ``tell`` is told of each
+    line that cannot be read; ``keep_rest`` gets the lines from which nothing was held out.
+    """
+    counts = ImportCounts()
+    reader = _LogReader(choice, counts, spool)
+    for place, line in lines:
+        counts.lines += 1
+        try:
+            # Read to its end first, so that a line whose second half is broken leaves no entries.
+            found = list(read_conversations(line))
+        except UnreadableLogError as error:
+            counts.unread += 1
+            tell(f"{place}: {error}")
+            continue
+        held_out = [_is_held_out(each, choice.held_out) for each in found]
+        if not any(held_out):
+            counts.rest += 1
+            if keep_rest:
+                keep_rest(line)
+        for logged, is_held_out in zip(found, held_out, strict=True):
+            reader.add_conversation(logged, held_out=is_held_out)
+    return _copy_lines(spool, reader.choose_entries()), counts
+
+
+def _is_held_out(logged: LoggedConversation, share: float) -> bool:
+    """Tell whether a conversation is held out; whether it is follows from what its users say."""
+    if share >= 1:
+        return True
+    digest = _hash_users(logged)
+    return int.from_bytes(digest) < share * 256 ** len(digest)
+
+
+def _hash_users(logged: LoggedConversation) -> bytes:
+    said = "\n".join(" ".join(each.text.lower().split()) for each in logged.messages if each.role == "user")
+    return hashlib.blake2b(said.encode(errors="replace"), digest_size=8).digest()
+
+
+def _copy_lines(spool: BinaryIO, chosen: Sequence[_Candidate]) -> Iterator[str]:
+    for each in chosen:
+        spool.seek(each.offset)
+        yield spool.read(each.length).decode()
+
+
+class _LogReader:
+    """Writes the entries of a log to a temporary file, and chooses among them at its end."""
+
+    def __init__(self, choice: Choice, counts: ImportCounts, spool: BinaryIO) -> None:
+        self._choice, self._counts, self._spool = choice, counts, spool
+        self._candidates: list[_Candidate] = []
+        self._seen = SeenTexts()
+        self._ids: set[str] = set()
+        self._statistics = ValueStatistics()
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._size = 0
+
+    def add_conversation(self, logged: LoggedConversation, *, held_out: bool) -> None:
+        """Add the entries of a conversation."""
+        counts = self._counts
+        counts.conversations += 1
+        cluster = f"chat_{_hash_users(logged).hex()}"
+        if held_out and self._choice.masked:
+            logged, masked = mask_conversation(logged)
+            counts.masked.update(masked)
+        for step in split_conversation(logged):
+            counts.answers += 1
+            if not held_out:
+                counts.left_out["not held out"] += 1
+            elif isinstance(step, LeftOut):
+                counts.left_out[step.reason] += 1
+            elif reason := self._add_step(step, cluster):
+                counts.left_out[reason] += 1
+
+    def _add_step(self, step: NextStep, cluster: str) -> str:
+        """Write the entry of a step, or return why there is none."""
+        called = tuple(sorted({call.name for call in step.calls}))
+        if not called and not self._choice.replies:
+            return "an answer in words"
+        patterns = self._choice.functions
+        if patterns and not any(fnmatchcase(name, each) for name in called for each in patterns):
+            return "a call of other functions"
+        entry = write_entry(step, cluster)
+        if flaw := _find_flaw(entry):
+            part, _, told = flaw.partition(".")
+            reason = _FLAWS.get(part, _FLAWS[""])
+            self._counts.flaws.setdefault(reason, f"{called[0] if called else ''} {told}".strip())
+            return reason
+        # Both sets are filled by steps that become entries only, so that none is lost to one that does not.
+        name = str(entry["id"])
+        if self._seen.add_text(f"{called}\n{step.news}") or name in self._ids:
+            return "a duplicate"
+        self._ids.add(name)
+        texts = self._statistics.add_step(step)
+        line = f"{json.dumps(entry, ensure_ascii=True)}\n".encode()
+        self._spool.write(line)
+        self._candidates.append(
+            _Candidate(
+                self._size,
+                len(line),
+                step.category,
+                self._names.setdefault(called, called),
+                texts,
+                hashlib.blake2b(name.encode(), digest_size=8).digest(),
+            )
+        )
+        self._size += len(line)
+        return ""
+
+    def choose_entries(self) -> Sequence[_Candidate]:
+        """Choose the entries of the suite, in the order of the log."""
+        counts, choice = self._counts, self._choice
+        counts.free_texts = self._statistics.find_free_texts()
+        chosen = []
+        for each in self._candidates:
+            if not choice.free_texts and not counts.free_texts.keys().isdisjoint(each.texts):
+                counts.left_out["free text among the arguments"] += 1
+            else:
+                chosen.append(each)
+        if choice.most is not None and len(chosen) > choice.most:
+            counts.left_out["more than asked for"] += len(chosen) - choice.most
+            chosen = _draw_evenly(chosen, choice.most)
+        counts.kept.update(each.category for each in chosen)
+        return chosen
+
+
+def _draw_evenly(candidates: Sequence[_Candidate], most: int) -> list[_Candidate]:
+    """Draw entries in turn from those of each set of called functions, in the order of their hashes."""
+    strata: defaultdict[tuple[str, ...], list[_Candidate]] = defaultdict(list)
+    for each in candidates:
+        strata[each.functions].append(each)
+    ranked = sorted(
+        (rank, each.order, each.offset)
+        for stratum in strata.values()
+        for rank, each in enumerate(sorted(stratum, key=lambda each: each.order))
+    )
+    drawn = {offset for _, _, offset in ranked[:most]}
+    return [each for each in candidates if each.offset in drawn]
+
+
+def _find_flaw(entry: Mapping[str, object]) -> str:
+    """Return why a suite could not have an entry, or an empty text."""
+    value = {key: member for key, member in entry.items() if key != "category"}
+    file = Field({"category": entry["category"], "entries": [value]}, Path("log"), (), 1)
+    try:
+        entry_files.make_entries(file, "log", CATEGORIES[str(entry["category"])])
+    except SuiteError as error:
+        return str(error).partition("entries.0.")[2] or str(error)
+    return ""

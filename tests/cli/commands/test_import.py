@@ -1,0 +1,82 @@
+"""``fcbench import`` on files, standard input and refused options."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_fcbench.cli.main import main
+from tests.cli.conftest import Refusal
+from tests.tools.importing.made import TWO_ANSWERS
+
+
+@pytest.fixture(autouse=True)
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "log.jsonl"
+    path.write_text(f"{json.dumps(TWO_ANSWERS)}\n{{broken\n\n")
+    return path
+
+
+def test_a_file_becomes_a_suite_and_the_counts_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "log.jsonl", "-o", "mine/chats.jsonl"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("log.jsonl:2: not valid JSON: ")
+    assert out.splitlines() == [
+        "read: 2 lines, 1 of them unreadable, 1 conversations, 2 answers of the assistant",
+        "kept: 2 entries (multiple 1, next_reply 1)",
+        "left out: 0 answers",
+        "written to mine/chats.jsonl",
+    ]
+    lines = Path("mine/chats.jsonl").read_text().splitlines()
+    assert [json.loads(line)["category"] for line in lines] == ["multiple", "next_reply"]
+
+
+def test_standard_input_is_read(
+    log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(log.read_bytes())))
+    assert main(["import", "-", "-o", "chats.jsonl", "--no-replies"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("standard input:2: ")
+    assert "  1  an answer in words" in out
+
+
+def test_the_rest_is_written_as_it_was(log: Path) -> None:
+    line = log.read_text().splitlines()[0]
+    others = [line.replace("Bergen?", f"city {number}?") for number in range(50)]
+    log.write_text("\n".join(others))
+    assert main(["import", "log.jsonl", "-o", "held.jsonl", "--hold-out=40%", "--rest=rest.jsonl"]) == 0
+    rest = Path("rest.jsonl").read_text().splitlines()
+    assert 0 < len(rest) < 50
+    assert set(rest) <= set(others)
+
+
+def test_a_log_without_entries_ends_with_an_error(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_text("{}\n")
+    assert main(["import", "log.jsonl", "-o", "chats.jsonl"]) == 1
+    assert "no entries; the lines above say why" in capsys.readouterr().err
+    assert not Path("chats.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("-o", "chats.yaml"), "a suite of JSON lines needs the ending .jsonl"),
+        (("-o", "log.jsonl"), "log.jsonl already exists"),
+        (("-o", "log.jsonl", "--force"), "log.jsonl is read; name another file"),
+        (("-o", "a.jsonl", "--hold-out=0"), "'0' is no share; give a percentage above 0"),
+        (("-o", "a.jsonl", "--hold-out=some"), "'some' is no share"),
+        (("-o", "a.jsonl", "--most=0"), "'0' is no number of entries"),
+    ],
+)
+def test_wrong_options_are_refused(run_refused: Refusal, options: tuple[str, ...], told: str) -> None:
+    assert told in run_refused("import", "log.jsonl", *options)
+
+
+def test_a_missing_log_is_refused(run_refused: Refusal) -> None:
+    assert "gone.jsonl: cannot be read: No such file" in run_refused("import", "gone.jsonl", "-o", "a.jsonl")

@@ -1,0 +1,212 @@
+"""Each form of a log is read as the same conversation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcbench.tools.importing.log_forms import (
+    LoggedCall,
+    LoggedConversation,
+    LoggedMessage,
+    UnreadableLogError,
+    read_conversations,
+)
+from tests.tools.importing.made import MAIL, WEATHER, make_call, make_chat, say
+
+ASKED = "Weather in Bergen?"
+CALL = {"name": "weather", "arguments": {"city": "Bergen"}}
+
+
+def _read_one(value: object) -> LoggedConversation:
+    (found,) = read_conversations(json.dumps(value))
+    return found
+
+
+def _make_span(**attributes: object) -> dict[str, object]:
+    written = [
+        {"key": f"gen_ai.{name.replace('__', '.')}", "value": {"stringValue": json.dumps(value)}}
+        for name, value in attributes.items()
+    ]
+    return {"attributes": written}
+
+
+def _make_trace(*spans: Mapping[str, object]) -> dict[str, object]:
+    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+QUESTION_PART = {"role": "user", "parts": [{"type": "text", "content": ASKED}]}
+CALL_PART = {"role": "assistant", "parts": [{"type": "tool_call", "id": "a", **CALL}]}
+TOOL_CALL = make_call(call_id="a", city="Bergen")
+FORMS: Mapping[str, object] = {
+    "chat": make_chat(say("user", ASKED), say("assistant", tool_calls=[TOOL_CALL])),
+    "chat in parts": make_chat(
+        say("user", None) | {"content": [{"type": "text", "text": ASKED}]},
+        say("assistant", tool_calls=[{"id": "a", "function": CALL}]),
+    ),
+    "chat with function_call": make_chat(
+        say("user", ASKED), say("assistant", function_call=CALL | {"id": "a"})
+    ),
+    "sharegpt": {
+        "conversations": [
+            {"from": "human", "value": ASKED},
+            {"from": "function_call", "value": json.dumps(CALL | {"id": "a"})},
+        ],
+        "tools": json.dumps([WEATHER, MAIL]),
+    },
+    "hermes": {
+        "conversations": [
+            {"from": "system", "value": f"<tools>{json.dumps(WEATHER)}\n{json.dumps(MAIL)}</tools>"},
+            {"from": "human", "value": ASKED},
+            {"from": "gpt", "value": f"<tool_call>\n{json.dumps(CALL | {'id': 'a'})}\n</tool_call>"},
+        ]
+    },
+    "xlam": {
+        "query": ASKED,
+        "tools": json.dumps([WEATHER, MAIL]),
+        "answers": json.dumps([CALL | {"id": "a"}]),
+    },
+    "spans": _make_trace(
+        _make_span(operation__name="chat"),
+        _make_span(
+            input__messages=[QUESTION_PART], output__messages=[CALL_PART], tool__definitions=[WEATHER, MAIL]
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_messages_and_functions(form: str) -> None:
+    found = _read_one(FORMS[form])
+    assert found.messages == (
+        LoggedMessage("user", ASKED),
+        LoggedMessage("assistant", calls=(LoggedCall("weather", {"city": "Bergen"}, "a"),)),
+    )
+    assert [tool.get("function", tool) for tool in found.tools] == [WEATHER, MAIL]
+    assert found.only_last == (form == "spans")
+
+
+def test_results_are_messages_of_a_tool_in_every_form() -> None:
+    hermes = {
+        "conversations": [
+            {
+                "from": "tool",
+                "value": "<tool_response>rain</tool_response>\n<tool_response>sun</tool_response>",
+            }
+        ]
+    }
+    sharegpt = {
+        "conversations": [{"from": "observation", "value": "rain"}, {"from": "observation", "value": "sun"}]
+    }
+    parts = [{"type": "tool_call_response", "response": text} for text in ("rain", "sun")]
+    spans = _make_trace(
+        _make_span(input__messages=[{"role": "tool", "parts": parts}], output__messages=[CALL_PART])
+    )
+    expected = [LoggedMessage("tool", "rain"), LoggedMessage("tool", "sun")]
+    for value in (hermes, sharegpt, spans):
+        assert [each for each in _read_one(value).messages if each.role == "tool"] == expected
+
+
+def test_types_of_xlam_become_those_of_json_schema() -> None:
+    parameters = {
+        "ip": {"type": "str", "description": "An address."},
+        "deep": {"type": "bool, optional"},
+        "ports": {"type": "List[int]", "default": [80]},
+    }
+    (tool,) = _read_one({"query": "?", "tools": [{"name": "scan", "parameters": parameters}]}).tools
+    assert tool["parameters"] == {
+        "type": "object",
+        "properties": {
+            "ip": {"type": "string", "description": "An address."},
+            "deep": {"type": "boolean"},
+            "ports": {"type": "array", "items": {"type": "integer"}, "default": [80]},
+        },
+        "required": ["ip"],
+    }
+
+
+def test_an_answer_with_weight_0_is_no_example_and_an_image_is_told() -> None:
+    first, second = _read_one(
+        make_chat(
+            say("user")
+            | {"content": [{"type": "image_url", "image_url": {}}, {"type": "text", "text": "?"}]},
+            say("assistant", "No.", weight=0),
+        )
+    ).messages
+    assert (first.text, first.has_other_media) == ("?", True)
+    assert not second.is_example
+
+
+def test_attributes_of_spans_may_be_structured() -> None:
+    def wrap(value: object) -> dict[str, object]:
+        if isinstance(value, list):
+            return {"arrayValue": {"values": list(map(wrap, value))}}
+        if isinstance(value, Mapping):
+            return {"kvlistValue": {"values": [{"key": k, "value": wrap(v)} for k, v in value.items()]}}
+        return {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}
+
+    answer = {"role": "assistant", "parts": [{"type": "tool_call", "name": "f", "arguments": {"n": [1, 2]}}]}
+    span = {"attributes": [{"key": "gen_ai.output.messages", "value": wrap([answer])}]}
+    assert _read_one(_make_trace(span)).messages[0].calls == (LoggedCall("f", {"n": [1, 2]}),)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "not valid JSON"),
+        ("[1]", "has neither 'messages'"),
+        ('{"query": "?", "answers": "[{"}', "not valid JSON"),
+        ('{"query": "?", "answers": [{"arguments": {}}]}', "has a call without a name"),
+        ("[" * 10_000, "not valid JSON"),
+    ],
+)
+def test_a_line_that_is_no_conversation_is_refused(line: str, reason: str) -> None:
+    with pytest.raises(UnreadableLogError, match=reason):
+        list(read_conversations(line))
+
+
+KEYS = [
+    "messages",
+    "role",
+    "content",
+    "tool_calls",
+    "function",
+    "conversations",
+    "from",
+    "value",
+    "query",
+    "answers",
+    "name",
+    "arguments",
+    "tools",
+    "parts",
+    "type",
+    "text",
+    "resourceSpans",
+    "scopeSpans",
+    "spans",
+    "attributes",
+    "key",
+    "stringValue",
+    "weight",
+    "system",
+    "parameters",
+]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.sampled_from(["user", "gpt", "tool", "<tools>[", ""]),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner),
+    )
+)
+def test_no_json_breaks_a_reader(value: object) -> None:
+    try:
+        found = list(read_conversations(json.dumps(value)))
+    except UnreadableLogError:
+        return
+    assert all(isinstance(each, LoggedConversation) for each in found)
