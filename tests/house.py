@@ -114,7 +114,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     },
     "aiohttp": {"server/app.py", "models/providers/http.py"},
     "airportsdata": {"matchers/equivalence/gazetteer.py"},
-    "phonenumbers": {"matchers/equivalence/phones.py"},
+    "phonenumbers": {"matchers/equivalence/phones.py", "tools/importing/personal_data.py"},
     "botocore": {"models/providers/aws_signature.py"},
     "huggingface_hub": {"suites/packs/hub.py"},
     "litellm": {"models/providers/litellm.py"},
@@ -129,6 +129,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "rapidfuzz": set(),
     "numpy": {
         "tools/audit/duplicates.py",
+        "tools/importing/near_duplicates.py",
         "scorecard/aggregate/format_sensitivity.py",
         "scorecard/compare/paired.py",
         "tools/contamination/comparison.py",

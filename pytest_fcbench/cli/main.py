@@ -10,6 +10,7 @@ from contextlib import redirect_stdout
 from importlib import import_module
 from importlib.metadata import version
 from io import TextIOWrapper
+from keyword import iskeyword
 from pathlib import Path
 from pkgutil import iter_modules
 from traceback import print_exc
@@ -27,7 +28,8 @@ P = TypeVar("P", bound=argparse.ArgumentParser)
 
 def find_command_names() -> Sequence[str]:
     """Find the name of every command: each module of the folder ``commands`` is one."""
-    return [module.name.replace("_", "-") for module in iter_modules(commands.__path__)]
+    # A module cannot have a keyword as its name, so a command with such a name has an underscore behind it.
+    return [module.name.rstrip("_").replace("_", "-") for module in iter_modules(commands.__path__)]
 
 
 GROUPS: Mapping[str, Sequence[str]] = {
@@ -44,7 +46,8 @@ GROUPS: Mapping[str, Sequence[str]] = {
 def load_command(name: str) -> Command:
     """Import the module of a command."""
     # A module cannot declare that it implements a protocol.
-    return cast("Command", import_module(f"{commands.__name__}.{name.replace('-', '_')}"))
+    module_name = f"{name}_" if iskeyword(name) else name.replace("-", "_")
+    return cast("Command", import_module(f"{commands.__name__}.{module_name}"))
 
 
 def declare_commands(declared: argparse._SubParsersAction[P], names: Sequence[str] = ()) -> None:

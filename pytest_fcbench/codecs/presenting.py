@@ -59,7 +59,8 @@ def _write_messages(said: Sequence[Message], prompting: Prompting) -> list[Mappi
             continue
         shown = [PastCall(prompting.names.show_name(call.name), call.arguments) for call in message.calls]
         texts = [next(results) for _ in shown]
-        text, tool_calls = message.content, ()
+        text = message.content
+        tool_calls: tuple[ToolCall, ...] = ()
         if prompting.mode is Mode.FC:
             tool_calls = tuple(
                 ToolCall(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in shown

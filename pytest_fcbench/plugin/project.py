@@ -40,7 +40,10 @@ def points_at_entries(config: pytest.Config) -> bool:
         return False
     here = config.invocation_params.dir
     places = [_find_place(here, argument) for argument in config.args]
-    likely = [place for place in places if _may_hold_entries(place)]
+    # A quick look, because every run of pytest takes it.
+    likely = [
+        place for place in places if any(b"category" in _read_beginning(file) for file in _list_files(place))
+    ]
     if not likely:
         return False
     # Imported late, because most runs have nothing to do with this package.
@@ -57,11 +60,6 @@ def points_at_entries(config: pytest.Config) -> bool:
 def _find_place(here: Path, argument: str) -> Path:
     # resolve() would follow links, which pytest keeps.
     return Path(os.path.abspath(here / argument.partition("::")[0]))  # noqa: PTH100
-
-
-def _may_hold_entries(place: Path) -> bool:
-    """Tell by a quick look whether a file or a folder may hold entries."""
-    return any(b"category" in _read_beginning(file) for file in _list_files(place))
 
 
 def _list_files(place: Path) -> Iterator[Path]:

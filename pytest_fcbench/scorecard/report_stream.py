@@ -49,7 +49,7 @@ def read_report(path: Path, take_test: TakeTest) -> dict[str, object]:
             else:
                 members[key], _ = scanner.read_value()
         if scanner.peek_character():
-            raise ValueError("something stands behind the end of the object")
+            raise ValueError("there is text after the end of the object")
     return members
 
 

@@ -226,11 +226,12 @@ class _EntryReader:
             yield from derive_multi_turn(category.name, trajectories)
             return
         for entry in entry_files.make_entries(part, self._suite, category, core.make_world()):
-            yield entry if part.line is None else replace(entry, functions=self._share_docs(entry))
-
-    def _share_docs(self, entry: Entry) -> tuple[FunctionDoc, ...]:
-        """Return the docs of an entry, those that an earlier line had already as the same objects."""
-        return tuple(self._docs.setdefault(_digest_doc(doc), doc) for doc in entry.functions)
+            if part.line is None:
+                yield entry
+                continue
+            # Docs that an earlier line had already are the same objects.
+            docs = (self._docs.setdefault(_digest_doc(doc), doc) for doc in entry.functions)
+            yield replace(entry, functions=tuple(docs))
 
 
 def _digest_doc(doc: FunctionDoc) -> bytes:

@@ -150,7 +150,7 @@ def check_schema(schema: Mapping[str, object]) -> None:
             f"the reference {error.ref!r} is not defined in this schema; bundle all definitions into it"
         ) from None
     except RecursionError:
-        raise UsageError("a reference in this schema leads back to itself; end it with a type") from None
+        raise UsageError("a reference in this schema leads back to itself; give it a type") from None
 
 
 def _make_validator(schema: Mapping[str, object]) -> Validator:

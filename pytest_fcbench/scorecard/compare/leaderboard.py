@@ -264,9 +264,8 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     if len(board.rows) > 1:
         notes.append(
             "rank: from 1 + the number of models shown to be better to the number of those not shown to be "
-            f"worse, in {board.metric}, directly or through others; shown: on the entries that both have "
-            "scored, p is at most 5% (corrected for the number of pairs by Holm) "
-            "and the 95% interval of the difference leaves out 0"
+            f"worse, in {board.metric}; shown: on the entries that both have scored, p is at most 5% "
+            "(corrected by Holm) and the 95% interval of the difference leaves out 0"
         )
     if not_run := select_outermost(part for parts in missing.values() for part in parts):
         notes.append(

@@ -97,7 +97,16 @@ class PastMessageRow(Row):
         return self
 
 
-class AskedRow(EntryRow):
+class SourcedRow(EntryRow):
+    """An entry that may come from a template or from other entries."""
+
+    cluster: Given[str] = None
+    """The name of the template or of the conversation that entries share."""
+    parents: Given[list[str]] = None
+    """Keys of the entries that it was made from."""
+
+
+class AskedRow(SourcedRow):
     """A question."""
 
     model_config = ConfigDict(
@@ -108,10 +117,6 @@ class AskedRow(EntryRow):
     """The user's question."""
     messages: Given[Some[MessageRow]] = None
     """In place of a query: the messages so far."""
-    cluster: Given[str] = None
-    """The name of the template that paraphrases share."""
-    parents: Given[list[str]] = None
-    """Keys of the entries that it was made from."""
 
     @model_validator(mode="after")
     def _check_question(self) -> AskedRow:
@@ -136,17 +141,13 @@ class ExpectingRow(OfferedRow):
     out."""
 
 
-class NextReplyRow(EntryRow):
+class NextReplyRow(SourcedRow):
     """A conversation that has begun, and the functions that are offered."""
 
     messages: Some[PastMessageRow]
     """The messages so far."""
     functions: list[TextOr[AnyFunctionRow]]
     """The functions that are offered: names, or docs."""
-    cluster: Given[str] = None
-    """The name of the conversation, which its entries share."""
-    parents: Given[list[str]] = None
-    """Keys of the entries that it was made from."""
 
 
 class NextCallRow(NextReplyRow):
@@ -217,7 +218,8 @@ def entries(
     described = [] if isinstance(row, ChatFile) else row.functions or []
     docs = function_docs.read_function_docs(described, file.at("functions"), types) if described else {}
     database = tables.read_tables(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
-    for asked, place in zip(row.entries, file.at("entries").elements(), strict=True):
+    rows: Sequence[AskedRow | NextReplyRow] = row.entries
+    for asked, place in zip(rows, file.at("entries").elements(), strict=True):
         listed = asked.functions if isinstance(asked, (OfferedRow, NextReplyRow)) else []
         offered = function_docs.choose_docs(listed, place.at("functions"), docs, types) if listed else {}
         if not offered and category.rule.offers_functions:

@@ -59,14 +59,14 @@ def has_implied_values(entry: Entry) -> bool:
     return any(
         not accepted.is_optional
         and all(isinstance(value, (str, int, float)) for value in accepted.values)
-        and not any(standardize(_write_value(value)) in question for value in accepted.values)
+        # Users write whole numbers without a point.
+        and not any(
+            standardize(str(int(value) if isinstance(value, float) and value.is_integer() else value))
+            in question
+            for value in accepted.values
+        )
         for accepted in iterate_accepted_values(entry)
     )
-
-
-def _write_value(value: object) -> str:
-    """Write a value as a user would; whole numbers have no point."""
-    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def has_nested_values(entry: Entry) -> bool:

@@ -17,7 +17,8 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question, split_question
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, check
-from pytest_fcbench.tools.importing.log_forms import UnreadableLogError, read_conversations
+from pytest_fcbench.tools.importing.log_forms import read_conversations
+from pytest_fcbench.tools.importing.logged import UnreadableLogError
 
 _SAME = 1 - 1e-9
 

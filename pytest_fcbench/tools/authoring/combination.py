@@ -144,17 +144,13 @@ def can_answer(doc: FunctionDoc, call: ExpectedCall) -> bool:
 
     Then it might do what is asked, whatever its name is.
     """
-    needed = _list_needed_parameters(call)
+    needed = {name for name, options in call.accepted.items() if "" not in list_options(options)}
     if not set(doc.required) <= set(call.accepted) or not needed <= set(doc.properties):
         return False
     return all(
         any(conforms_to_schema(option, doc.properties[name]) for option in list_options(call.accepted[name]))
         for name in needed
     )
-
-
-def _list_needed_parameters(call: ExpectedCall) -> set[str]:
-    return {name for name, options in call.accepted.items() if "" not in list_options(options)}
 
 
 def compute_similarity(one: FunctionDoc, other: FunctionDoc) -> float:

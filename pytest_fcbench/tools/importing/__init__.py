@@ -1,6 +1,7 @@
 """Make entries of logs and of training data.
 
-``log_forms`` reads a line as conversations, ``next_steps`` makes an entry of each answer of the assistant,
-``personal_data`` masks what belongs to people, ``near_duplicates`` finds what was asked before, and
-``importing_log`` does all of it line by line, with memory for a few numbers of each entry.
+``log_forms`` reads a line as conversations, ``next_steps`` splits them at each answer of the assistant,
+``entry_rows`` writes an entry of each, ``personal_data`` masks what belongs to people, ``near_duplicates``
+finds what was asked before, and ``importing_log`` does all of it line by line, with memory for a few numbers
+of each entry.
 """

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.tools.importing.next_steps import NextStep, find_parameters, name_tool
+from pytest_fcbench.tools.importing.next_steps import NextStep
+from pytest_fcbench.tools.importing.offered_tools import find_parameters, name_tool
 
 Parameter: TypeAlias = tuple[str, str]
 """A function and the name of its parameter."""
@@ -33,15 +34,22 @@ class ValueStatistics:
     def add_step(self, step: NextStep) -> tuple[Parameter, ...]:
         """Add the texts in the calls of a step, and return their parameters."""
         said = " ".join(message.content for message in step.said)
-        found = tuple(_iterate_texts(step))
-        for parameter, text in found:
-            values = self._by_parameter.setdefault(parameter, _Values())
-            values.times += 1
-            values.long += len(text.split()) >= _LONG_WORDS
-            values.said += text in said
-            if len(values.distinct) < _MOST_DISTINCT:
-                values.distinct.add(hash(text))
-        return tuple(parameter for parameter, _ in found)
+        schemas = {name_tool(tool): find_parameters(tool) for tool in step.tools}
+        found = []
+        for call in step.calls:
+            for name, text in call.arguments.items():
+                schema = as_mapping(schemas[call.name].get(name))
+                # A text that the schema limits is none that can be put in many ways.
+                if not isinstance(text, str) or schema.keys() & {"enum", "const", "format", "pattern"}:
+                    continue
+                found.append((call.name, name))
+                values = self._by_parameter.setdefault(found[-1], _Values())
+                values.times += 1
+                values.long += len(text.split()) >= _LONG_WORDS
+                values.said += text in said
+                if len(values.distinct) < _MOST_DISTINCT:
+                    values.distinct.add(hash(text))
+        return tuple(found)
 
     def find_free_texts(self) -> Mapping[Parameter, int]:
         """Return the parameters with free text, each with the number of its values.
@@ -56,13 +64,3 @@ class ValueStatistics:
             and 2 * len(values.distinct) > min(values.times, _MOST_DISTINCT)
             and 2 * values.said < values.times
         }
-
-
-def _iterate_texts(step: NextStep) -> Iterator[tuple[Parameter, str]]:
-    """Yield the texts among the arguments of a step whose schema does not limit them."""
-    schemas = {name_tool(tool): find_parameters(tool) for tool in step.tools}
-    for call in step.calls:
-        for name, value in call.arguments.items():
-            schema = as_mapping(schemas[call.name].get(name))
-            if isinstance(value, str) and schema.keys().isdisjoint(("enum", "const", "format", "pattern")):
-                yield (call.name, name), value

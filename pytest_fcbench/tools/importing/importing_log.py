@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
 
-from pytest_fcbench.domain.entry import CATEGORIES
-from pytest_fcbench.domain.errors import SuiteError
-from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.tools.importing.entry_rows import find_flaw, write_entry
 from pytest_fcbench.tools.importing.free_texts import Parameter, ValueStatistics
-from pytest_fcbench.tools.importing.log_forms import (
-    LoggedConversation,
-    UnreadableLogError,
-    read_conversations,
-)
+from pytest_fcbench.tools.importing.log_forms import read_conversations
+from pytest_fcbench.tools.importing.logged import LoggedConversation, UnreadableLogError
 from pytest_fcbench.tools.importing.near_duplicates import SeenTexts
-from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation, write_entry
+from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation
 from pytest_fcbench.tools.importing.personal_data import mask_conversation
+from pytest_fcbench.tools.importing.selection import draw_evenly, hash_users, is_held_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,33 +110,27 @@ def import_log(
             counts.unread += 1
             tell(f"{place}: {error}")
             continue
-        held_out = [_is_held_out(each, choice.held_out) for each in found]
+        held_out = [is_held_out(each, choice.held_out) for each in found]
         if not any(held_out):
             counts.rest += 1
             if keep_rest:
                 keep_rest(line)
-        for logged, is_held_out in zip(found, held_out, strict=True):
-            reader.add_conversation(logged, held_out=is_held_out)
-    return _copy_lines(spool, reader.choose_entries()), counts
+        for logged, chosen in zip(found, held_out, strict=True):
+            reader.add_conversation(logged, held_out=chosen)
+    return reader.copy_lines(reader.choose_entries()), counts
 
 
-def _is_held_out(logged: LoggedConversation, share: float) -> bool:
-    """Tell whether a conversation is held out; whether it is follows from what its users say."""
-    if share >= 1:
-        return True
-    digest = _hash_users(logged)
-    return int.from_bytes(digest) < share * 256 ** len(digest)
-
-
-def _hash_users(logged: LoggedConversation) -> bytes:
-    said = "\n".join(" ".join(each.text.lower().split()) for each in logged.messages if each.role == "user")
-    return hashlib.blake2b(said.encode(errors="replace"), digest_size=8).digest()
-
-
-def _copy_lines(spool: BinaryIO, chosen: Sequence[_Candidate]) -> Iterator[str]:
-    for each in chosen:
-        spool.seek(each.offset)
-        yield spool.read(each.length).decode()
+def read_lines(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield each line that is not blank, with its place; ``-`` is standard input. Raises ``UsageError``."""
+    for log in logs:
+        try:
+            with ExitStack() as opened:
+                file = sys.stdin.buffer if log == "-" else opened.enter_context(Path(log).open("rb"))
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        yield f"{'standard input' if log == '-' else log}:{number}", line
+        except OSError as error:
+            raise UsageError(f"{log}: cannot be read: {error.strerror}; give a readable file") from None
 
 
 class _LogReader:
@@ -157,7 +149,7 @@ class _LogReader:
         """Add the entries of a conversation."""
         counts = self._counts
         counts.conversations += 1
-        cluster = f"chat_{_hash_users(logged).hex()}"
+        cluster = f"chat_{hash_users(logged).hex()}"
         if held_out and self._choice.masked:
             logged, masked = mask_conversation(logged)
             counts.masked.update(masked)
@@ -167,10 +159,10 @@ class _LogReader:
                 counts.left_out["not held out"] += 1
             elif isinstance(step, LeftOut):
                 counts.left_out[step.reason] += 1
-            elif reason := self._add_step(step, cluster):
+            elif reason := self.add_step(step, cluster):
                 counts.left_out[reason] += 1
 
-    def _add_step(self, step: NextStep, cluster: str) -> str:
+    def add_step(self, step: NextStep, cluster: str) -> str:
         """Write the entry of a step, or return why there is none."""
         called = tuple(sorted({call.name for call in step.calls}))
         if not called and not self._choice.replies:
@@ -179,7 +171,7 @@ class _LogReader:
         if patterns and not any(fnmatchcase(name, each) for name in called for each in patterns):
             return "a call of other functions"
         entry = write_entry(step, cluster)
-        if flaw := _find_flaw(entry):
+        if flaw := find_flaw(entry):
             part, _, told = flaw.partition(".")
             reason = _FLAWS.get(part, _FLAWS[""])
             self._counts.flaws.setdefault(reason, f"{called[0] if called else ''} {told}".strip())
@@ -206,7 +198,7 @@ class _LogReader:
         return ""
 
     def choose_entries(self) -> Sequence[_Candidate]:
-        """Choose the entries of the suite, in the order of the log."""
+        """Choose the entries of the suite, in the order of the log, and count what is kept."""
         counts, choice = self._counts, self._choice
         counts.free_texts = self._statistics.find_free_texts()
         chosen = []
@@ -217,31 +209,12 @@ class _LogReader:
                 chosen.append(each)
         if choice.most is not None and len(chosen) > choice.most:
             counts.left_out["more than asked for"] += len(chosen) - choice.most
-            chosen = _draw_evenly(chosen, choice.most)
+            chosen = list(draw_evenly(chosen, choice.most))
         counts.kept.update(each.category for each in chosen)
         return chosen
 
-
-def _draw_evenly(candidates: Sequence[_Candidate], most: int) -> list[_Candidate]:
-    """Draw entries in turn from those of each set of called functions, in the order of their hashes."""
-    strata: defaultdict[tuple[str, ...], list[_Candidate]] = defaultdict(list)
-    for each in candidates:
-        strata[each.functions].append(each)
-    ranked = sorted(
-        (rank, each.order, each.offset)
-        for stratum in strata.values()
-        for rank, each in enumerate(sorted(stratum, key=lambda each: each.order))
-    )
-    drawn = {offset for _, _, offset in ranked[:most]}
-    return [each for each in candidates if each.offset in drawn]
-
-
-def _find_flaw(entry: Mapping[str, object]) -> str:
-    """Return why a suite could not have an entry, or an empty text."""
-    value = {key: member for key, member in entry.items() if key != "category"}
-    file = Field({"category": entry["category"], "entries": [value]}, Path("log"), (), 1)
-    try:
-        entry_files.make_entries(file, "log", CATEGORIES[str(entry["category"])])
-    except SuiteError as error:
-        return str(error).partition("entries.0.")[2] or str(error)
-    return ""
+    def copy_lines(self, chosen: Iterable[_Candidate]) -> Iterator[str]:
+        """Yield the lines of entries from the temporary file."""
+        for each in chosen:
+            self._spool.seek(each.offset)
+            yield self._spool.read(each.length).decode()

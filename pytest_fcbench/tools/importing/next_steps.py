@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.entry import Message, PastCall
-from pytest_fcbench.tools.importing.log_forms import LoggedConversation, LoggedMessage
+from pytest_fcbench.tools.importing.logged import LoggedConversation, LoggedMessage
+from pytest_fcbench.tools.importing.offered_tools import name_tool
 
 CALLS, WORDS = "next_call", "next_reply"
 """The categories of entries whose question has an earlier answer."""
@@ -76,7 +75,7 @@ def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOu
                 if not any(each.role == "user" for each in said)
                 else "neither calls nor text"
                 if not calls and not message.text.strip()
-                else "arguments that are no JSON object"
+                else "arguments that are not a JSON object"
                 if broken
                 else "a function that was not offered"
                 if any(call.name not in names for call in calls)
@@ -116,56 +115,3 @@ def _find_place(message: LoggedMessage, open_calls: Sequence[str], results: Mapp
         return next((place for place in free if open_calls[place] == message.call_id), -1)
     # Logs without ids have the results in the order of the calls.
     return free[0] if free and not (message.call_id and open_calls[free[0]]) else -1
-
-
-def name_tool(tool: Mapping[str, object]) -> str:
-    """Return the name of the function of a tool; empty for a tool of another kind."""
-    function = as_mapping(tool.get("function", tool))
-    name = function.get("name") or function.get("title")
-    return name if isinstance(name, str) else ""
-
-
-def write_entry(step: NextStep, cluster: str) -> Mapping[str, object]:
-    """Write a step as a line of a suite; its id follows from what it asks and expects."""
-    entry: dict[str, object] = {"category": step.category}
-    if any(message.calls or message.role == "assistant" for message in step.said):
-        entry["messages"] = [_write_message(message) for message in step.said]
-    else:
-        entry["messages"] = [{"role": each.role, "content": each.content} for each in step.said]
-    entry["functions"] = list(step.tools)
-    if step.calls:
-        schemas = {name_tool(tool): find_parameters(tool) for tool in step.tools}
-        entry["expect"] = [{call.name: _list_accepted(call, schemas[call.name])} for call in step.calls]
-    text = json.dumps(entry, sort_keys=True, ensure_ascii=False)
-    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
-    return {"category": step.category, "id": f"{step.category}_{digest}", **entry, "cluster": cluster}
-
-
-def _write_message(message: Message) -> Mapping[str, object]:
-    content = {"content": message.content} if message.content or not message.calls else {}
-    calls = [{call.name: dict(call.arguments)} for call in message.calls]
-    return {"role": message.role, **content, **({"calls": calls} if calls else {})}
-
-
-def find_parameters(tool: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the schemas of a tool's parameters by name."""
-    function = as_mapping(tool.get("function", tool))
-    keys = ("parameters", "input_schema", "inputSchema")
-    schema = next((as_mapping(function[key]) for key in keys if key in function), function)
-    return as_mapping(schema.get("properties"))
-
-
-def _list_accepted(call: PastCall, properties: Mapping[str, object]) -> Mapping[str, object]:
-    """List the accepted values of each argument: the logged one.
-
-    A parameter with a default may be left out where the logged value is the default, and may be given with
-    the default where the log leaves it out.
-    """
-    accepted: dict[str, object] = {}
-    for name, value in call.arguments.items():
-        is_default = "default" in (schema := as_mapping(properties.get(name))) and schema["default"] == value
-        accepted[name] = [value, ""] if is_default and value != "" else [value]
-    for name, schema in properties.items():
-        if name not in accepted and as_mapping(schema).get("default") not in (None, ""):
-            accepted[name] = [as_mapping(schema)["default"], ""]
-    return accepted

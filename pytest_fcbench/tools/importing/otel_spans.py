@@ -7,6 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.tools.importing.logged import (
+    ROLES,
+    LoggedConversation,
+    LoggedMessage,
+    load_list,
+    read_call,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +70,25 @@ def _read_value(value: Mapping[str, object]) -> object:
         # OTLP writes whole numbers of 64 bits as text.
         return int(str(value["intValue"]))
     return next((value[key] for key in ("stringValue", "boolValue", "doubleValue") if key in value), None)
+
+
+def read_span(span: SpanMessages) -> LoggedConversation:
+    """Read the messages of a span, of which only the last answer is new. Raises ``UnreadableLogError``."""
+    read: list[LoggedMessage] = [LoggedMessage("system", text) for text in span.instructions]
+    for message in span.messages:
+        role = str(message.get("role"))
+        parts = [as_mapping(part) for part in load_list(message.get("parts"))]
+        texts = [str(part.get("content", "")) for part in parts if part.get("type") == "text"]
+        calls = tuple(read_call(part) for part in parts if part.get("type") == "tool_call")
+        results = [part for part in parts if part.get("type") == "tool_call_response"]
+        known = ("text", "tool_call", "tool_call_response", "reasoning")
+        has_other_media = any(part.get("type") not in known for part in parts)
+        for part in results:
+            result = part.get("response", part.get("result"))
+            written = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            read.append(LoggedMessage("tool", written, call_id=str(part.get("id") or "")))
+        if texts or calls or not results:
+            read.append(
+                LoggedMessage(ROLES.get(role, role), "\n".join(texts), calls, has_other_media=has_other_media)
+            )
+    return LoggedConversation(tuple(read), tuple(map(as_mapping, span.tools)), only_last=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pytest_fcbench.tools.importing.log_forms import LoggedCall, LoggedConversation
+from pytest_fcbench.tools.importing.logged import LoggedCall, LoggedConversation
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}(?![\w-])")
 _KEY = re.compile(
@@ -36,8 +36,8 @@ class Masks:
             return text
         text = _EMAIL.sub(self._choose("e-mail", lambda n: f"person{n}@example.com"), text)
         text = _KEY.sub(self._choose("key", lambda n: f"masked-key-{n:04d}"), text)
-        text = _CARD.sub(self._choose("card", lambda n: f"4000-0000-0000-{n:04d}", _is_card), text)
-        phone = self._choose("phone", lambda n: f"+1-202-555-{100 + n % 100:04d}", _is_phone)
+        text = _CARD.sub(self._choose("card", lambda n: f"4000-0000-0000-{n:04d}", is_card_number), text)
+        phone = self._choose("phone", lambda n: f"+1-202-555-{100 + n % 100:04d}", is_phone_number)
         text = _WORLD_PHONE.sub(phone, text)
         return _LOCAL_PHONE.sub(self._choose("phone", lambda n: f"+1-202-555-{100 + n % 100:04d}"), text)
 
@@ -68,14 +68,14 @@ class Masks:
         return replace_match
 
 
-def _is_card(text: str) -> bool:
+def is_card_number(text: str) -> bool:
     """Tell whether the digits of a text have the check digit of a card (Luhn)."""
     digits = [int(character) for character in text if character.isdigit()]
     doubled = [each * 2 - 9 * (each > 4) if at % 2 else each for at, each in enumerate(reversed(digits))]
     return 13 <= len(digits) <= 19 and sum(doubled) % 10 == 0 and len(set(digits)) > 1
 
 
-def _is_phone(text: str) -> bool:
+def is_phone_number(text: str) -> bool:
     """Tell whether a text with a country code is a number that exists."""
     import phonenumbers
 

@@ -202,14 +202,14 @@ MISTAKES_OF_VALUES: dict[str, tuple[str, str, object, str]] = {
     "no accepted value": (
         "simple_python",
         "entries.0.expect.0",
-        {"loan_payment": {"years": []}},
-        "entries.0.expect.0.loan_payment.years: must have at least one element",
+        {"set_timer": {"minutes": []}},
+        "entries.0.expect.0.set_timer.minutes: must have at least one element",
     ),
     "an unknown type": (
         "simple_python",
         "functions.0.parameters.type",
         "dictionary",
-        "functions.0.parameters.type: unknown type 'dictionary'. Valid: dict, object.",
+        "functions.0: not a valid JSON Schema: type: 'dictionary' is not valid under any",
     ),
 }
 """Mistakes that the schema cannot see: a value may have any form, and a doc may be a tool of an interface."""

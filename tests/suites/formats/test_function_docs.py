@@ -233,7 +233,7 @@ def test_a_list_is_one_value_of_a_parameter_that_takes_a_list(tmp_path: Path) ->
         pytest.param(
             {"name": "price", "inputSchema": {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}},
             'price(x="a")',
-            "functions.0: a reference in this schema leads back to itself; end it with a type",
+            "functions.0: a reference in this schema leads back to itself; give it a type",
             id="a reference to itself",
         ),
         pytest.param(

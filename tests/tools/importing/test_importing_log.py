@@ -18,9 +18,8 @@ ALL = Choice()
 def _import(
     *values: object, choice: Choice = ALL, told: list[str] | None = None
 ) -> tuple[list[dict[str, object]], ImportCounts]:
-    lines, counts = import_log(
-        to_lines(*values), choice, io.BytesIO(), [].append if told is None else told.append
-    )
+    unread: list[str] = [] if told is None else told
+    lines, counts = import_log(to_lines(*values), choice, io.BytesIO(), unread.append)
     entries = [json.loads(line) for line in lines]
     assert counts.kept.total() == len(entries)
     assert counts.kept.total() + counts.left_out.total() == counts.answers

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.tools.importing.log_forms import (
+from pytest_fcbench.tools.importing.log_forms import read_conversations
+from pytest_fcbench.tools.importing.logged import (
     LoggedCall,
     LoggedConversation,
     LoggedMessage,
     UnreadableLogError,
-    read_conversations,
 )
 from tests.tools.importing.made import MAIL, WEATHER, make_call, make_chat, say
 

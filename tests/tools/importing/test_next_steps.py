@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_fcbench.domain.entry import Message, PastCall
+from pytest_fcbench.tools.importing.entry_rows import write_entry
 from pytest_fcbench.tools.importing.log_forms import read_conversations
-from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation, write_entry
+from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation
 from tests.tools.importing.made import TWO_ANSWERS, make_call, make_chat, say
 
 
@@ -84,7 +85,7 @@ WORDS = say("assistant", "Yes.")
         (make_chat(USER, say("critic", "Bad."), WORDS), ["a message of the unknown role 'critic'"]),
         (
             make_chat(USER, say("assistant", tool_calls=[BROKEN]), USER, WORDS),
-            ["arguments that are no JSON object", "an earlier call cannot be read"],
+            ["arguments that are not a JSON object", "an earlier call cannot be read"],
         ),
         (
             make_chat(say("user") | {"content": [{"type": "image_url"}]}, WORDS),
@@ -113,7 +114,7 @@ def test_a_default_may_be_given_or_left_out() -> None:
 
 
 def test_an_id_follows_from_the_content() -> None:
-    ids = []
+    ids: list[object] = []
     for city in ("Bergen", "Bergen", "Oslo"):
         (step,) = _split(make_chat(USER, say("assistant", tool_calls=[make_call(city=city)])))
         assert isinstance(step, NextStep)

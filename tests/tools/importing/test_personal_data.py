@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcbench.tools.importing.log_forms import LoggedCall, LoggedConversation, LoggedMessage
+from pytest_fcbench.tools.importing.logged import LoggedCall, LoggedConversation, LoggedMessage
 from pytest_fcbench.tools.importing.personal_data import Masks, mask_conversation
 
 

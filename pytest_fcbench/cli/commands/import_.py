@@ -1,11 +1,11 @@
-"""``fcbench import``: make a suite of chat logs or of training data."""  # noqa: N999 - the command's name
+"""``fcbench import``: make a suite of chat logs or of training data."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,14 +13,14 @@ from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.run.output_files import write_file
-from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log
+from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log, read_lines
 
 HELP = "make a suite of chat logs or of training data"
 PAGE = "from-logs"
 EXAMPLES = (
     "fcbench import train.jsonl -o my_suite/chats.jsonl --hold-out=10% --rest=train_rest.jsonl",
     "fcbench import traces.jsonl -o my_suite/traces.jsonl --most=300",
-    "zcat log.jsonl.gz | fcbench import - -o my_suite/log.jsonl --function='orders.*'",
+    "fcbench import - -o my_suite/log.jsonl --function='orders.*'",
 )
 
 _MOST_TOLD = 20
@@ -39,7 +39,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.jsonl",
         help="write the entries to this file",
     )
-    add("--most", type=_read_count, metavar="N", help="write at most N entries, evenly by called function")
+    add("--most", type=int, metavar="N", help="write at most N entries, evenly by called function")
     add(
         "--function",
         dest="functions",
@@ -92,6 +92,8 @@ def run_command(chosen: argparse.Namespace) -> int:
             raise UsageError(f"{path} already exists; name another file, or replace it with --force")
         if str(path) in chosen.logs:
             raise UsageError(f"{path} is read; name another file for what is written")
+    if chosen.most is not None and chosen.most < 1:
+        raise UsageError(f"--most={chosen.most}: must be a whole number from 1 on")
     choice = Choice(
         functions=tuple(chosen.functions),
         replies=chosen.replies,
@@ -110,7 +112,7 @@ def run_command(chosen: argparse.Namespace) -> int:
                 keep_rest = opened.enter_context(rest.open("wb")).write
             except OSError as error:
                 raise FcbenchError(f"{rest}: cannot be written: {error.strerror}") from None
-        lines, counts = import_log(_read_lines(chosen.logs), choice, spool, unread.tell, keep_rest)
+        lines, counts = import_log(read_lines(chosen.logs), choice, spool, unread.tell, keep_rest)
         if not counts.kept:
             print_lines(_describe_counts(counts), flush=True)
             raise FcbenchError(f"{', '.join(chosen.logs)}: no entries; the lines above say why")
@@ -138,12 +140,6 @@ class _UnreadLines:
             yield f"{self._count - _MOST_TOLD} more lines could not be read"
 
 
-def _read_count(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of entries; give a whole number from 1 on")
-    return int(text)
-
-
 def _read_share(text: str) -> float:
     """Read ``10%`` or ``10``. Raises ``ArgumentTypeError``."""
     try:
@@ -151,21 +147,8 @@ def _read_share(text: str) -> float:
     except ValueError:
         share = 0
     if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share; give a percentage above 0, e.g. 10%")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage; give a number above 0, e.g. 10%")
     return share
-
-
-def _read_lines(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield each line that is not blank, with its place. Raises ``UsageError``."""
-    for log in logs:
-        try:
-            with ExitStack() as opened:
-                file = sys.stdin.buffer if log == "-" else opened.enter_context(Path(log).open("rb"))
-                for number, line in enumerate(file, 1):
-                    if line.strip():
-                        yield f"{'standard input' if log == '-' else log}:{number}", line
-        except OSError as error:
-            raise UsageError(f"{log}: cannot be read: {error.strerror}; give a readable file") from None
 
 
 def _describe_counts(counts: ImportCounts) -> Iterator[str]:

@@ -69,9 +69,9 @@ def test_a_log_without_entries_ends_with_an_error(log: Path, capsys: pytest.Capt
         (("-o", "chats.yaml"), "a suite of JSON lines needs the ending .jsonl"),
         (("-o", "log.jsonl"), "log.jsonl already exists"),
         (("-o", "log.jsonl", "--force"), "log.jsonl is read; name another file"),
-        (("-o", "a.jsonl", "--hold-out=0"), "'0' is no share; give a percentage above 0"),
-        (("-o", "a.jsonl", "--hold-out=some"), "'some' is no share"),
-        (("-o", "a.jsonl", "--most=0"), "'0' is no number of entries"),
+        (("-o", "a.jsonl", "--hold-out=0"), "'0' is not a percentage; give a number above 0"),
+        (("-o", "a.jsonl", "--hold-out=some"), "'some' is not a percentage"),
+        (("-o", "a.jsonl", "--most=0"), "--most=0: must be a whole number from 1 on"),
     ],
 )
 def test_wrong_options_are_refused(run_refused: Refusal, options: tuple[str, ...], told: str) -> None:
