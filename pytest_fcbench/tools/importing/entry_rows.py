@@ -30,13 +30,13 @@ def write_entry(step: NextStep, cluster: str) -> Mapping[str, object]:
     entry["functions"] = list(step.tools)
     if step.calls:
         schemas = {name_tool(tool): find_parameters(tool) for tool in step.tools}
-        entry["expect"] = [{call.name: _list_accepted(call, schemas[call.name])} for call in step.calls]
+        entry["expect"] = [{call.name: list_accepted(call, schemas[call.name])} for call in step.calls]
     text = json.dumps(entry, sort_keys=True, ensure_ascii=False)
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
     return {"category": step.category, "id": f"{step.category}_{digest}", **entry, "cluster": cluster}
 
 
-def _list_accepted(call: PastCall, properties: Mapping[str, object]) -> Mapping[str, object]:
+def list_accepted(call: PastCall, properties: Mapping[str, object]) -> Mapping[str, object]:
     """List the accepted values of each argument: the logged one.
 
     A parameter with a default may be left out where the logged value is the default, and may be given with
