@@ -56,7 +56,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--hold-out",
-        type=_read_share,
+        type=read_percentage,
         default=1.0,
         metavar="PERCENT",
         help="make entries of this share of the conversations only, chosen by what their users say",
@@ -140,7 +140,7 @@ class _UnreadLines:
             yield f"{self._count - _MOST_TOLD} more lines could not be read"
 
 
-def _read_share(text: str) -> float:
+def read_percentage(text: str) -> float:
     """Read ``10%`` or ``10``. Raises ``ArgumentTypeError``."""
     try:
         share = float(text.removesuffix("%")) / 100
