@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.doc_formats import format_docs
@@ -48,17 +49,16 @@ def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, pr
 
 
 def _write_messages(said: Sequence[Message], prompting: Prompting) -> list[Mapping[str, object]]:
-    """Write messages, calls and results among them in the form in which the model's own would go back."""
+    """Write messages; past calls and results are written like those of the model under test."""
     messages: list[Mapping[str, object]] = []
-    results = iter([message.content for message in said if message.role == "tool"])
-    for step, message in enumerate(said):
-        if message.role == "tool":
-            continue
+    left = iter(said)
+    for step, message in enumerate(left):
         if not message.calls:
             messages.append(to_wire_message(message))
             continue
         shown = [PastCall(prompting.names.show_name(call.name), call.arguments) for call in message.calls]
-        texts = [next(results) for _ in shown]
+        # The next messages are the results, one for each call.
+        texts = [result.content for result in islice(left, len(shown))]
         text = message.content
         tool_calls: tuple[ToolCall, ...] = ()
         if prompting.mode is Mode.FC:

@@ -255,7 +255,7 @@ class Message:
     """The calls of the assistant. As many messages of the role ``tool`` follow, in their order."""
 
     @property
-    def shown(self) -> str:
+    def shown_text(self) -> str:
         """The words and the calls, each call in a line of its own."""
         return "\n".join(filter(None, (self.content, *map(str, self.calls))))
 

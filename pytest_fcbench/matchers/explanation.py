@@ -51,7 +51,7 @@ def explain_failure(
     counted = "" if right is None else f", {right} turn{'s' * (right != 1)} right"
     last = answers[number - 1] if number <= len(answers) else ()
     return Explanation(
-        question=tuple((message.role, message.shown) for message in entry.turns[number - 1]),
+        question=tuple((message.role, message.shown_text) for message in entry.turns[number - 1]),
         turn=f"turn {number} of {len(entry.turns)}{counted}" if len(entry.turns) > 1 else "",
         calls=tuple(_pair_path(path) if path else _pair_answer(entry, last, prompting, profile)),
         found=tuple(_describe_answer(completion, prompting.syntax) for completion in last),

@@ -707,3 +707,12 @@ def test_past_calls_are_shown_as_text_where_calls_are_text() -> None:
             {"role": "tool", "name": "stock(item='thé')", "content": "none left"},
         ]
     )
+
+
+def test_a_tool_message_without_a_call_stays_where_it_is() -> None:
+    said = (Message("user", "Salt?"), Message("tool", "2 euros"), *BEGUN)
+    request = build_first_request(
+        replace(make_entry(), turns=(said,)), WORDING, Prompting.make_default(Mode.FC)
+    )
+    assert request.messages[1] == {"role": "tool", "content": "2 euros"}
+    assert [each["content"] for each in request.messages[-2:]] == ["2 euros", "none left"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
-from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log, read_lines
 
 HELP = "make a suite of chat logs or of training data"
@@ -90,8 +90,10 @@ def run_command(chosen: argparse.Namespace) -> int:
     for path in filter(None, (to, rest)):
         if path.exists() and not chosen.force:
             raise UsageError(f"{path} already exists; name another file, or replace it with --force")
-        if str(path) in chosen.logs:
+        if path.resolve() in {Path(log).resolve() for log in chosen.logs}:
             raise UsageError(f"{path} is read; name another file for what is written")
+    if rest and rest.resolve() == to.resolve():
+        raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
     if chosen.most is not None and chosen.most < 1:
         raise UsageError(f"--most={chosen.most}: must be a whole number from 1 on")
     choice = Choice(
@@ -105,18 +107,16 @@ def run_command(chosen: argparse.Namespace) -> int:
     unread = _UnreadLines()
     with ExitStack() as opened:
         spool = opened.enter_context(tempfile.TemporaryFile())
-        keep_rest = None
-        if rest:
-            try:
-                rest.parent.mkdir(parents=True, exist_ok=True)
-                keep_rest = opened.enter_context(rest.open("wb")).write
-            except OSError as error:
-                raise FcbenchError(f"{rest}: cannot be written: {error.strerror}") from None
-        lines, counts = import_log(read_lines(chosen.logs), choice, spool, unread.tell, keep_rest)
+        others = opened.enter_context(tempfile.NamedTemporaryFile()) if rest else None
+        keep_rest = others.write if others else None
+        lines, counts = import_log(read_lines(chosen.logs), choice, spool, unread.tell_reason, keep_rest)
         if not counts.kept:
             print_lines(_describe_counts(counts), flush=True)
             raise FcbenchError(f"{', '.join(chosen.logs)}: no entries; the lines above say why")
         write_file(to, lines)
+        if rest and others:
+            others.flush()
+            copy_file(Path(others.name), rest)
     print_lines((*unread.describe_others(), *_describe_counts(counts)))
     print(f"written to {to}{f' and {rest}' if rest else ''}")
     return 0
@@ -128,7 +128,7 @@ class _UnreadLines:
     def __init__(self) -> None:
         self._count = 0
 
-    def tell(self, text: str) -> None:
+    def tell_reason(self, text: str) -> None:
         """Print why a line cannot be read."""
         self._count += 1
         if self._count <= _MOST_TOLD:

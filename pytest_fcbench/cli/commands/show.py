@@ -286,7 +286,7 @@ def render_entry(
                 continue
             lines += ("", f"earlier conversation {before.id}")
             for messages, answers in zip(before.turns, held[before.item_id].turns, strict=False):
-                lines += (_Value(f"  {message.role}", message.shown) for message in messages)
+                lines += (_Value(f"  {message.role}", message.shown_text) for message in messages)
                 for answer in answers:
                     lines += _describe_step(Step(completion_from_json(answer)), None)
     else:
@@ -310,7 +310,7 @@ def _describe_turns(
         yield from ("", f"turn {number + 1}")
         if late := entry.scene.withheld.get(number) if entry.scene else None:
             yield _Value("  new", _join_names(late))
-        yield from (_Value(f"  {message.role}", message.shown) for message in messages)
+        yield from (_Value(f"  {message.role}", message.shown_text) for message in messages)
         if transcript is None:
             expected = truth[number] if truth else ()
             yield from _carry_out(expected, environments) if truth else _describe_expectation(entry)

@@ -84,7 +84,7 @@ class PastMessageRow(Row):
 
     role: Annotated[str, OneOf("role", ("system", "user", "assistant", "tool"))]
     content: Given[str] = None
-    """What was said, or the result of a call."""
+    """The text of the message, or the result of a call."""
     calls: Given[Some[TextOr[One[dict[str, object]]]]] = None
     """Calls of the assistant, each the function's name with its arguments, or as Python writes it."""
 
@@ -236,7 +236,7 @@ def entries(
                 )
             )
         if isinstance(asked, NextReplyRow):
-            said = list(_read_past(asked.messages, place.at("messages")))
+            said = list(_read_past_messages(asked.messages, place.at("messages")))
         else:
             said = [Message(each.role, each.content) for each in asked.messages or ()]
             said = said or [Message("user", asked.query or "")]
@@ -254,7 +254,7 @@ def entries(
         yield place, entry
 
 
-def _read_past(rows: Sequence[PastMessageRow], at: Field) -> Iterator[Message]:
+def _read_past_messages(rows: Sequence[PastMessageRow], at: Field) -> Iterator[Message]:
     """Read the messages of a conversation that has begun. Raises ``SuiteError``."""
     missing = 0
     for row, place in zip(rows, at.elements(), strict=True):

@@ -95,7 +95,7 @@ class Facts:
 
 def standardize_turns(turns: Sequence[Sequence[Message]]) -> str:
     """Join all messages of turns into one text in the matcher's normal form."""
-    return standardize(" ".join(message.shown for turn in turns for message in turn))
+    return standardize(" ".join(message.shown_text for turn in turns for message in turn))
 
 
 def join_user_messages(entry: Entry) -> str:

@@ -26,7 +26,7 @@ from pytest_fcbench.tools.importing.selection import draw_evenly, hash_users, is
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What of a log becomes entries."""
+    """The part of a log that becomes entries."""
 
     functions: tuple[str, ...] = ()
     """Patterns; only calls of functions with such names become entries. Without any, all do."""
@@ -44,7 +44,7 @@ class Choice:
 
 @dataclass(slots=True)
 class ImportCounts:
-    """What was read, kept and left out."""
+    """The numbers of lines, conversations and answers that were read, kept and left out."""
 
     lines: int = 0
     conversations: int = 0
@@ -178,7 +178,7 @@ class _LogReader:
             return reason
         # Both sets are filled by steps that become entries only, so that none is lost to one that does not.
         name = str(entry["id"])
-        if self._seen.add_text(f"{called}\n{step.news}") or name in self._ids:
+        if self._seen.add_text(f"{called}\n{step.new_text}") or name in self._ids:
             return "a duplicate"
         self._ids.add(name)
         texts = self._statistics.add_step(step)

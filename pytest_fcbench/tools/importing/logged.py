@@ -52,13 +52,13 @@ class LoggedConversation:
 
 
 def load_json(value: object) -> object:
-    """Return a value, or what the JSON text in its place holds. Raises ValueError."""
+    """Return a value; a text is read as JSON. Raises ValueError."""
     loaded: object = json.loads(value) if isinstance(value, str) else value
     return loaded
 
 
 def load_list(value: object) -> Sequence[object]:
-    """Return a list, or a list of the one value that stands in its place. Raises ValueError."""
+    """Return a list; any other value becomes a list of it. Raises ValueError."""
     loaded = load_json(value)
     return loaded if isinstance(loaded, list) else [] if loaded is None else [loaded]
 

@@ -25,10 +25,8 @@ class SeenTexts:
 
         chance = np.random.default_rng(0)
         # Multiplied by odd factors modulo 2**64, of which the upper half is kept: a family of hash functions.
-        self._factors = chance.integers(1 << 63, size=_BANDS * _ROWS, dtype=np.uint64) * np.uint64(
-            2
-        ) + np.uint64(1)
-        self._terms = chance.integers(1 << 63, size=_BANDS * _ROWS, dtype=np.uint64)
+        factors, self._terms = chance.integers(1 << 63, size=(2, _BANDS * _ROWS), dtype=np.uint64)
+        self._factors = 2 * factors + 1
         self._bands: list[set[int]] = [set() for _ in range(_BANDS)]
 
     def add_text(self, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Make an entry of each answer of the assistant: its question is all that came before."""
+"""Split a conversation at each answer of the assistant; the question is all that came before it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class NextStep:
         return "simple_python" if len(self.tools) == 1 else "multiple"
 
     @property
-    def news(self) -> str:
+    def new_text(self) -> str:
         """The messages since the last earlier answer, and the calls: what makes the step a new one."""
         last = max((at for at, each in enumerate(self.said) if each.role == "assistant"), default=-1)
         return "\n".join([*(message.content for message in self.said[last + 1 :]), *map(str, self.calls)])
@@ -100,7 +100,7 @@ def _find_gap(message: LoggedMessage, open_calls: Sequence[str], results: Mappin
     if message.has_other_media:
         return "parts that are not text"
     if message.role not in ("system", "user", "assistant", "tool"):
-        return f"a message of the unknown role {message.role!r:.40}"
+        return "a message of an unknown role"
     if message.role == "tool" and _find_place(message, open_calls, results) < 0:
         return "a result without its call"
     if message.role != "tool" and open_calls:

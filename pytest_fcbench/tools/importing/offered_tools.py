@@ -1,4 +1,4 @@
-"""What a log says about a tool, in any form that function docs of a suite may have."""
+"""Read the name and the parameters of a tool, in any form that function docs of a suite may have."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from pytest_fcbench.tools.importing.logged import (
 
 @dataclass(frozen=True, slots=True)
 class SpanMessages:
-    """What a span says about one answer of a model."""
+    """The messages of a span, which is about one answer of a model."""
 
     messages: tuple[Mapping[str, object], ...]
-    """Those of the input, then those of the output, each with its ``parts``."""
+    """The messages of the input, then those of the output, each with its ``parts``."""
     instructions: tuple[str, ...]
     tools: tuple[object, ...]
 
@@ -32,7 +32,7 @@ def read_spans(trace: Mapping[str, object]) -> Iterator[SpanMessages]:
         for scope in _list_members(resource, "scopeSpans"):
             for span in _list_members(scope, "spans"):
                 attributes = {
-                    str(each.get("key")): _read_value(as_mapping(each.get("value")))
+                    str(each.get("key")): _read_attribute(as_mapping(each.get("value")))
                     for each in _list_members(span, "attributes")
                 }
                 asked, answered = (
@@ -59,13 +59,13 @@ def _list_values(value: object) -> Sequence[object]:
     return loaded if isinstance(loaded, list) else []
 
 
-def _read_value(value: Mapping[str, object]) -> object:
+def _read_attribute(value: Mapping[str, object]) -> object:
     """Convert the value of an attribute (``AnyValue`` of OTLP) to a JSON value."""
     if "arrayValue" in value:
-        return [_read_value(each) for each in _list_members(as_mapping(value["arrayValue"]), "values")]
+        return [_read_attribute(each) for each in _list_members(as_mapping(value["arrayValue"]), "values")]
     if "kvlistValue" in value:
         members = _list_members(as_mapping(value["kvlistValue"]), "values")
-        return {str(each.get("key")): _read_value(as_mapping(each.get("value"))) for each in members}
+        return {str(each.get("key")): _read_attribute(as_mapping(each.get("value"))) for each in members}
     if "intValue" in value:
         # OTLP writes whole numbers of 64 bits as text.
         return int(str(value["intValue"]))

@@ -34,12 +34,16 @@ class Masks:
         # Nothing that is masked has neither.
         if "@" not in text and not any(character.isdigit() for character in text):
             return text
-        text = _EMAIL.sub(self._choose("e-mail", lambda n: f"person{n}@example.com"), text)
-        text = _KEY.sub(self._choose("key", lambda n: f"masked-key-{n:04d}"), text)
-        text = _CARD.sub(self._choose("card", lambda n: f"4000-0000-0000-{n:04d}", is_card_number), text)
-        phone = self._choose("phone", lambda n: f"+1-202-555-{100 + n % 100:04d}", is_phone_number)
+        text = _EMAIL.sub(self._make_replacement("e-mail", lambda n: f"person{n}@example.com"), text)
+        text = _KEY.sub(self._make_replacement("key", lambda n: f"masked-key-{n:04d}"), text)
+        text = _CARD.sub(
+            self._make_replacement("card", lambda n: f"4000-0000-0000-{n:04d}", is_card_number), text
+        )
+        phone = self._make_replacement("phone", lambda n: f"+1-202-555-{100 + n % 100:04d}", is_phone_number)
         text = _WORLD_PHONE.sub(phone, text)
-        return _LOCAL_PHONE.sub(self._choose("phone", lambda n: f"+1-202-555-{100 + n % 100:04d}"), text)
+        return _LOCAL_PHONE.sub(
+            self._make_replacement("phone", lambda n: f"+1-202-555-{100 + n % 100:04d}"), text
+        )
 
     def mask_value(self, value: object) -> object:
         """Replace what belongs to people in a JSON value."""
@@ -51,7 +55,7 @@ class Masks:
             return {key: self.mask_value(each) for key, each in value.items()}
         return value
 
-    def _choose(
+    def _make_replacement(
         self, kind: str, make: Callable[[int], str], holds: Callable[[str], bool] = bool
     ) -> Callable[[re.Match[str]], str]:
         def replace_match(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from pytest_fcbench.tools.importing.logged import LoggedConversation
 
 
 class Drawable(Protocol):
-    """What can be drawn into a sample."""
+    """A candidate for a sample."""
 
     @property
     def functions(self) -> tuple[str, ...]:

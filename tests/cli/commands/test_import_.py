@@ -69,6 +69,8 @@ def test_a_log_without_entries_ends_with_an_error(log: Path, capsys: pytest.Capt
         (("-o", "chats.yaml"), "a suite of JSON lines needs the ending .jsonl"),
         (("-o", "log.jsonl"), "log.jsonl already exists"),
         (("-o", "log.jsonl", "--force"), "log.jsonl is read; name another file"),
+        (("-o", "./log.jsonl", "--force"), "log.jsonl is read; name another file"),
+        (("-o", "a.jsonl", "--rest=./a.jsonl"), "the entries are written to this file; name another file"),
         (("-o", "a.jsonl", "--hold-out=0"), "'0' is not a percentage; give a number above 0"),
         (("-o", "a.jsonl", "--hold-out=some"), "'some' is not a percentage"),
         (("-o", "a.jsonl", "--most=0"), "--most=0: must be a whole number from 1 on"),
@@ -80,3 +82,10 @@ def test_wrong_options_are_refused(run_refused: Refusal, options: tuple[str, ...
 
 def test_a_missing_log_is_refused(run_refused: Refusal) -> None:
     assert "gone.jsonl: cannot be read: No such file" in run_refused("import", "gone.jsonl", "-o", "a.jsonl")
+
+
+def test_a_log_without_entries_leaves_older_files_as_they_are(log: Path) -> None:
+    log.write_text("{}\n")
+    Path("rest.jsonl").write_text("older")
+    assert main(["import", "log.jsonl", "-o", "a.jsonl", "--rest=rest.jsonl", "--force"]) == 1
+    assert Path("rest.jsonl").read_text() == "older"

@@ -82,7 +82,7 @@ WORDS = say("assistant", "Yes.")
         (make_chat(USER, CALLS, USER, WORDS), ["", "an earlier call without its result"]),
         (make_chat(USER, say("tool", "rain"), WORDS), ["a result without its call"]),
         (make_chat(USER, CALLS, RESULT_OF_ANOTHER, WORDS), ["", "a result without its call"]),
-        (make_chat(USER, say("critic", "Bad."), WORDS), ["a message of the unknown role 'critic'"]),
+        (make_chat(USER, say("critic", "Bad."), WORDS), ["a message of an unknown role"]),
         (
             make_chat(USER, say("assistant", tool_calls=[BROKEN]), USER, WORDS),
             ["arguments that are not a JSON object", "an earlier call cannot be read"],

@@ -245,7 +245,7 @@ def _describe_entry(entry: Entry, shared: _Shared) -> Json:
     withheld = entry.scene.withheld if entry.scene else {}
     turns = []
     for number, said in enumerate(entry.turns):
-        turn: Json = {"said": [[message.role, cut_text(message.shown, LONGEST)] for message in said]}
+        turn: Json = {"said": [[message.role, cut_text(message.shown_text, LONGEST)] for message in said]}
         if number in withheld:
             turn["new"] = [shared.function(doc) for doc in withheld[number]]
         turns.append(turn)
@@ -285,7 +285,7 @@ def _describe_earlier(
         for held in scorecard.facts.earlier:
             line = described.setdefault(held.entry, {"id": held.entry, "answers": []})
             if entry := asked.get(held.entry):
-                said = [[[message.role, message.shown] for message in turn] for turn in entry.turns]
+                said = [[[message.role, message.shown_text] for message in turn] for turn in entry.turns]
                 line["turns"] = [{"said": messages} for messages in said]
             answers = line["answers"]
             assert isinstance(answers, list)
