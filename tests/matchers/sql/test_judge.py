@@ -257,7 +257,7 @@ ALIKE: Mapping[str, Mapping[str, object]] = {
     "sql_6": {"table_name": "bikes", "joins": ["INNER JOIN rentals ON rentals.bike_id = bikes.id"]},
     "sql_7": {"conditions": ["NOT EXISTS (SELECT 1 FROM rentals WHERE rentals.bike_id = bikes.id)"]},
     "sql_9": {"conditions": ["start_day LIKE '2026-05-%'"]},
-    "sql_10": {"conditions": ["kind = 'road' OR kind = 'folding'"]},
+    "sql_10": {"conditions": ["NOT (kind <> 'road' AND kind <> 'folding')"]},
     "sql_11": {"columns": ["DISTINCT rider"], "group_by": ["rider"], "having": ["COUNT(id) >= 2"]},
     "sql_12": {"joins": [], "conditions": ["id NOT IN (SELECT station_id FROM bikes)"]},
     "sql_13": {"columns": [], "insert_values": [["10", "Kestrel", "road", 26.0, 4]]},

@@ -35,10 +35,10 @@ def test_every_part_is_a_category_or_an_earlier_group() -> None:
 
 
 def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
-    """In its group; complex and executable categories and those of v1 have none in overall."""
+    """In its group; executable categories, those of v1 and those of own suites have none in overall."""
     weighted = {part for formula in GROUPS.values() for part in formula.parts} - GROUPS.keys()
     scored = {category.name for category in CATEGORIES.values() if category.scored}
-    apart = {*SELECTIONS["executable"], *SELECTIONS["v1"]}
+    apart = {*SELECTIONS["executable"], *SELECTIONS["v1"], *SELECTIONS["next_step"]}
     alone = {"multi_turn_composite", "format_sensitivity"}
     assert scored - weighted == {"live_relevance"}
     assert CATEGORIES.keys() - scored == alone | apart
@@ -47,7 +47,7 @@ def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
 
 def test_which_groups_are_weighted_by_count() -> None:
     by_count = [name for name, formula in GROUPS.items() if formula.weighing is Weighing.BY_COUNT]
-    assert by_count == ["live", "complex", "v1"]
+    assert by_count == ["live", "complex", "v1", "next_step"]
 
 
 def test_entries_of_v1_are_a_group_that_moves_nothing_of_overall() -> None:
