@@ -38,6 +38,7 @@ ROOMS: Mapping[str, Room] = {
         "functions to requests, answers to calls: presenting, decoders, rendering", "domain"
     ),
     "web": _describe_room("the guarded HTTP client, search engines, pages, recordings", "domain"),
+    "mcp_servers": _describe_room("MCP servers: started, asked for their tools, called", "domain"),
     "environments": _describe_room(
         "what stateful calls act on: API domains, memories, web search", "domain", "codecs"
     ),
@@ -50,7 +51,7 @@ ROOMS: Mapping[str, Room] = {
     ),
     "suites": _describe_room(
         "where entries come from: formats, core, official packs, a team's own",
-        *("domain", "codecs", "web", "environments", "execution"),
+        *("domain", "codecs", "web", "mcp_servers", "environments", "execution"),
     ),
     "conversations": _describe_room(
         "how an entry is put to a model: generators without I/O",
@@ -60,7 +61,17 @@ ROOMS: Mapping[str, Room] = {
     "config": _describe_room("options, layers, settings", "domain", "codecs", "suites", "scorecard"),
     "models": _describe_room(
         "who answers: providers, baselines, judges, embeddings",
-        *("domain", "codecs", "web", "environments", "matchers", "suites", "scorecard", "config"),
+        *(
+            "domain",
+            "codecs",
+            "web",
+            "mcp_servers",
+            "environments",
+            "matchers",
+            "suites",
+            "scorecard",
+            "config",
+        ),
     ),
     "dispatch": _describe_room(
         "many conversations at once: limits, retries, budget, answer store, link to workers",

@@ -285,6 +285,7 @@ class Settings:
     search_record: Path | None = option(
         "FILE", "append searches, pages and their replies to this file, to replay with recorded:FILE"
     )
+    mcp: bool = option("", "let entries start the MCP servers that their suites name")
     embedding: str = option(
         "NAME",
         "embedding for memory_vector: lexical, minilm, the folder of such a model, or auto",

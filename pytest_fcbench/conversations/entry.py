@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcbench.conversations import chat, golden_path, memory, turns, web_questions
+from pytest_fcbench.conversations import chat, golden_path, memory, server_turns, turns, web_questions
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
@@ -29,9 +29,10 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
                 "prompting_only", "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
             )
         setting = setting.use_format(entry.variation.format)
-    if isinstance(entry.expectation, GoldenPath) or entry.rule.continues:
-        # The leaderboard of BFCL knows neither golden paths nor conversations that have begun, so no family
-        # has a form for them.
+    rule = entry.rule
+    if isinstance(entry.expectation, GoldenPath) or rule.continues or rule.starts_server:
+        # The leaderboard of BFCL knows neither golden paths nor conversations that have begun nor tools of
+        # servers, so no family has a form for them.
         setting = replace(setting, manner=setting.manner.leave_family())
     return choose_conversation(entry)(entry, setting)
 
@@ -41,6 +42,8 @@ def choose_conversation(entry: Entry) -> Converse:
     domains = entry.scene.domains if entry.scene else ()
     if isinstance(entry.expectation, GoldenPath):
         return golden_path.converse
+    if entry.rule.starts_server:
+        return server_turns.converse
     if WEB_DOMAIN in domains:
         return web_questions.converse
     if any(domain in memory.DOMAINS for domain in domains):

@@ -16,6 +16,7 @@ from pytest_fcbench.domain.former_names import find_former_names, keep_former_na
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.prompt_format import PromptFormat
+from pytest_fcbench.domain.server_program import ServerState
 from pytest_fcbench.domain.text import escape_surrogates
 
 
@@ -34,6 +35,8 @@ class Group(StrEnum):
     """Entries of other categories in many prompt formats."""
     NEXT_STEP = "next_step"
     """The next answer in a conversation that has begun."""
+    MCP = "mcp"
+    """Calls that act on an MCP server of a team."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ class Rule:
     """True where calls follow a golden path and get its recorded replies."""
     continues: bool = False
     """True where the question is a conversation that has begun, with calls and their results."""
+    starts_server: bool = False
+    """True where calls act on an MCP server that is started for the conversation."""
     varies_others: bool = False
     """True where entries repeat those of other categories in other prompt formats."""
     in_score_files: bool = True
@@ -130,6 +135,13 @@ _NEXT_REPLY = Rule(
     continues=True,
 )
 """A conversation has begun, and words come next, no call."""
+_SERVER = Rule(
+    *("server", "server_state", "server_turns:ServerFile"),
+    single_turn=False,
+    starts_server=True,
+    in_score_files=False,
+)
+"""Calls are carried out by an MCP server, turn by turn; its state and the results are compared."""
 _VARIATION = Rule("variation", "", "", varies_others=True)
 """As in the category that the entry is taken from."""
 
@@ -200,6 +212,7 @@ _ALL = (
     # Of a team's own suites only.
     Category("next_call", Group.NEXT_STEP, _NEXT_CALL, scored=False),
     Category("next_reply", Group.NEXT_STEP, _NEXT_REPLY, scored=False),
+    Category("mcp", Group.MCP, _SERVER, scored=False),
 )
 
 CATEGORIES: Mapping[str, Category] = {category.name: category for category in _ALL}
@@ -468,6 +481,8 @@ class Scene:
     """The role that the model is given, in entries that show it its memory of earlier conversations."""
     classes: Mapping[str, type] = field(default_factory=dict)
     """The classes of those domains that a team wrote (``module:Class``)."""
+    server: ServerState | None = None
+    """The MCP server that calls act on, where they act on no domain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,8 @@ class Party(StrEnum):
     """The API that the functions belong to."""
     WEB = "web"
     """The web: a search engine and the servers of pages."""
+    SERVER = "mcp"
+    """The MCP servers that the calls of entries act on."""
     OWN_WEB = "own_web"
     """The small web that a suite brings with it."""
 

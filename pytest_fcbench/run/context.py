@@ -197,6 +197,11 @@ class RunContext:
         return any(category.name in SELECTIONS["web_search"] for category in self.settings.categories)
 
     @property
+    def starts_servers(self) -> bool:
+        """True where calls of selected entries act on MCP servers."""
+        return any(category.rule.starts_server for category in self.settings.categories)
+
+    @property
     def web_recording(self) -> Path | None:
         """The recording that answers all web requests, if one was named."""
         kind, _, path = self.settings.search.partition(":")

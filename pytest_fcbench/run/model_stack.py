@@ -19,6 +19,7 @@ from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.answer_limit import BoundedModel
+from pytest_fcbench.models.mcp import ServerModel
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, RecordingModel, WebModel
@@ -198,6 +199,8 @@ class ModelStack:
             party: self._limit_and_store(party, model, identity)
             for party, (model, identity) in registry.open_auxiliary_models(settings, context.parties).items()
         }
+        if context.starts_servers:
+            models[Party.SERVER] = self._open_servers()
         if not context.asks_web:
             return models
         web = registry.open_web_model(settings)
@@ -213,6 +216,18 @@ class ModelStack:
             recording = self._opened.enter_context(closing(Recording(settings.search_record)))
             webs = {party: RecordingModel(model, recording) for party, model in webs.items()}
         return {**models, **webs}
+
+    def _open_servers(self) -> Model:
+        """Return what carries calls out on MCP servers, with its answers stored where others are."""
+        waits, settings = self._context.waits, self._context.settings
+        servers = self._opened.enter_context(closing(ServerModel(settings.mcp, immediate=not waits)))
+        if self._store is None or not waits:
+            return servers
+        stored = StoredModel(
+            servers, self._store, {"model": "mcp"}, offline=settings.offline, refresh=settings.refresh
+        )
+        self._stored[Party.SERVER] = stored
+        return stored
 
     def _limit_and_store(self, party: Party, model: Model, identity: registry.Identity) -> Model:
         """Return an auxiliary model within its limits, with its answers stored."""

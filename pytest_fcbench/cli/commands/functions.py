@@ -1,10 +1,10 @@
-"""``fcbench functions``: write function docs from code, an OpenAPI file or a list of tools."""
+"""``fcbench functions``: write function docs from code, an OpenAPI file, a list of tools or an MCP server."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -12,15 +12,18 @@ import yaml
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.codecs.function_docs import openapi, python_code
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.mcp_servers.listing import PREFIX, ToolListing, list_tools, read_source
 from pytest_fcbench.run.output_files import write_new_files
 from pytest_fcbench.suites.formats.fields import read_yaml
 
-HELP = "write function docs from code, OpenAPI or a list of tools"
+HELP = "write function docs from code, OpenAPI, a list of tools or an MCP server"
 PAGE = "own-suites"
 EXAMPLES = (
     "fcbench functions my_tools",
     "fcbench functions openapi.json -o functions.yaml",
+    "fcbench functions 'mcp:uvx mcp-server-time' -o tools.yaml",
 )
 
 
@@ -31,7 +34,28 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "sources",
         nargs="+",
         metavar="SOURCE",
-        help="module:function, module:Class, module, or a JSON or YAML file",
+        help="module:function, module:Class, module, a JSON or YAML file, mcp:COMMAND or mcp:URL",
+    )
+    add(
+        "--variable",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="environment variable that an MCP server is given (repeatable)",
+    )
+    add(
+        "--header",
+        action="append",
+        default=[],
+        metavar="HEADER=NAME",
+        help="header for an MCP server at a URL, and the environment variable with its value (repeatable)",
+    )
+    add(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="wait this long for an MCP server (default: 60)",
     )
     add(
         *OUTPUT,
@@ -44,7 +68,8 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    docs = read_functions(chosen.sources)
+    servers = _ask_servers(chosen)
+    docs = read_functions(chosen.sources, servers)
     listed = [
         {
             "name": doc.name,
@@ -53,7 +78,12 @@ def run_command(chosen: argparse.Namespace) -> int:
         }
         for doc in docs.values()
     ]
-    text = yaml.safe_dump({"functions": listed}, sort_keys=False, allow_unicode=True, width=100)
+    # One server: several have no place in a file whose calls act on one.
+    noted = (
+        [_note_server(source, listing) for source, listing in servers.items()] if len(servers) == 1 else []
+    )
+    content = {**({"server": noted[0]} if noted else {}), "functions": listed}
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
     if chosen.to:
         write_new_files({chosen.to: text}, force=chosen.force)
         print(f"{chosen.to}: {len(docs)} function{'s' * (len(docs) != 1)}")
@@ -72,21 +102,48 @@ def run_command(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def read_functions(sources: Sequence[str]) -> Mapping[str, FunctionDoc]:
-    """Read the docs of all functions in the sources, by name. Raises ``FcbenchError``."""
+def _ask_servers(chosen: argparse.Namespace) -> Mapping[str, ToolListing]:
+    """Ask the MCP servers among the sources for their tools. Raises ``FcbenchError``."""
+    headers: dict[str, str] = {}
+    for given in chosen.header:
+        name, _, variable = given.partition("=")
+        if not name or not variable:
+            raise UsageError(f"--header={given}: must be a header and an environment variable, HEADER=NAME")
+        headers[name] = variable
+    found: dict[str, ToolListing] = {}
+    for source in chosen.sources:
+        if source.startswith(PREFIX):
+            require_extra("mcp", source)
+            found[source] = list_tools(read_source(source, chosen.variable, headers, chosen.timeout))
+    return found
+
+
+def _note_server(source: str, listing: ToolListing) -> dict[str, str]:
+    noted = {"source": source, "name": listing.name, "version": listing.version, "tools": listing.digest}
+    return {name: value for name, value in noted.items() if value}
+
+
+def read_functions(
+    sources: Sequence[str], servers: Mapping[str, ToolListing] | None = None
+) -> Mapping[str, FunctionDoc]:
+    """Read the docs of all functions in the sources, by name. Raises ``FcbenchError``.
+
+    ``servers`` has the tools of those that are MCP servers.
+    """
     docs: dict[str, FunctionDoc] = {}
     for source in sources:
-        path = Path(source)
-        if path.suffix == ".py":
+        path, listing = Path(source), (servers or {}).get(source)
+        if path.suffix == ".py" and not listing:
             raise UsageError(
                 f"{source}: this is a file; name the module: {path.stem} or {path.stem}:function"
             )
-        is_file = path.suffix in (".json", ".yaml", ".yml")
-        found = (
-            openapi.read_functions(read_yaml(path), source)
-            if is_file
-            else python_code.document_named(source, Path.cwd())
-        )
+        found: Iterable[FunctionDoc]
+        if listing:
+            found = openapi.read_tools(list(listing.tools), source)
+        elif path.suffix in (".json", ".yaml", ".yml"):
+            found = openapi.read_functions(read_yaml(path), source)
+        else:
+            found = python_code.document_named(source, Path.cwd())
         for doc in found:
             if doc.name in docs:
                 raise UsageError(f"{source}: the function {doc.name!r} is given twice; leave one of them out")

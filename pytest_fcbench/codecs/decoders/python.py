@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
@@ -30,6 +32,7 @@ from pytest_fcbench.codecs.python_syntax import (
     parse_module,
     write_expression,
 )
+from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
 
 Binary: TypeAlias = Callable[[object, object], object]
@@ -91,6 +94,18 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     if not isinstance(body, ast.List):
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
     return _read_calls(body.elts, _read_corrected_call)
+
+
+_TOOL = re.compile(r"\s*([\w./-]+)\s*(\(.*)", re.DOTALL)
+
+
+def parse_tool_call(text: str) -> Call:
+    """Read one call of a tool, whose name may be none of Python's (``get-time``). Raises ``Undecodable``."""
+    found = _TOOL.fullmatch(text)
+    calls = parse_corrected(f"tool{found[2]}") if found else ()
+    if not found or len(calls) != 1:
+        raise Undecodable(f"must be one call, not {shorten_text(text, 80)!r}")
+    return replace(calls[0], name=found[1])
 
 
 def _parse_text(text: str) -> ast.expr:

@@ -96,7 +96,11 @@ def _parse_calls(entry: Entry, texts: Sequence[str]) -> list[Call]:
     calls: list[Call] = []
     for text in texts:
         with suppress(Undecodable):
-            calls += map(offer.normalise_call, python.parse_corrected(text))
+            # The name of a tool may be none of Python's.
+            read = (
+                (python.parse_tool_call(text),) if entry.rule.starts_server else python.parse_corrected(text)
+            )
+            calls += map(offer.normalise_call, read)
     return calls
 
 

@@ -34,6 +34,7 @@ from pytest_fcbench.domain.entry import Category, Entry, Message, Scene, Traject
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.environments import DOMAINS, open_environments
 from pytest_fcbench.environments.custom import adapt_class
 from pytest_fcbench.environments.function_docs import document_domain
@@ -187,7 +188,11 @@ def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
         raise field.error(str(error)) from None
     if len(found) != 1:
         raise field.error(f"must be one call, not {len(found)}")
-    (call,) = found
+    check_known_call(field, found[0], docs)
+
+
+def check_known_call(field: Field, call: Call, docs: Mapping[str, FunctionDoc]) -> None:
+    """Check that a call is of a known function with its parameters. Raises ``SuiteError``."""
     if call.name not in docs:
         raise field.error(describe_unknown_name("function", call.name, docs))
     doc = docs[call.name]

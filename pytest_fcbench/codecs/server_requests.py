@@ -1,0 +1,108 @@
+"""Requests to MCP servers, in the form in which a conversation puts them to a party.
+
+A request names all calls that were made on its server before, so that its answer follows from it alone. It
+can be stored and replayed, and a server that was ended can be brought back to the same state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.domain.errors import describe_unknown_name
+from pytest_fcbench.domain.server_program import ServerProgram, ServerState
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRequest:
+    """Calls to carry out on a server."""
+
+    program: ServerProgram
+    made: tuple[Call, ...]
+    """The calls that were made on it before."""
+    calls: tuple[Call, ...]
+    """The calls to carry out now."""
+    probing: bool = False
+    """True where the calls only show the state, so that later requests do not name them as made."""
+
+
+@dataclass
+class ServerCalls:
+    """The calls of one side of a conversation, the model's or the truth's, on a server of its own."""
+
+    state: ServerState
+    offer: Offer
+    made: list[Call] = field(default_factory=list)
+
+    def request_probes(self) -> AskModel:
+        """Return the request that shows the state after the calls that were made."""
+        probes = tuple(map(python.parse_tool_call, self.state.probes))
+        return write_request(ServerRequest(self.state.program, tuple(self.made), probes, probing=True))
+
+    def request_calls(self, calls: Sequence[Call]) -> AskModel:
+        """Return the request that carries out calls, which count as made from then on."""
+        request = write_request(ServerRequest(self.state.program, tuple(self.made), tuple(calls)))
+        self.made += calls
+        return request
+
+    def read_calls(self, texts: Sequence[str]) -> list[Call | str]:
+        """Read calls; in place of one that the server is not asked to carry out, why, for the model."""
+        return [self._read_call(text) for text in texts]
+
+    def _read_call(self, text: str) -> Call | str:
+        try:
+            call = self.offer.normalise_call(python.parse_tool_call(text))
+            # JSON has no other values, and NaN is none.
+            json.dumps(call.arguments, allow_nan=False)
+        except (Undecodable, TypeError, ValueError, RecursionError) as error:
+            return f"Error: the call cannot be read: {error}"
+        if call.name not in self.offer.by_name:
+            known = [doc.name for doc in self.offer.functions]
+            return f"Error: {describe_unknown_name('tool', call.name, known)}"
+        return f"Error: {call.name} takes named arguments only" if call.positional else call
+
+
+def write_request(request: ServerRequest) -> AskModel:
+    """Write a request as the only message to the party that has the servers."""
+    program = {name: value for name, value in asdict(request.program).items() if value}
+    said = {
+        "server": program,
+        "made": list(map(_write_call, request.made)),
+        "probes" if request.probing else "calls": list(map(_write_call, request.calls)),
+    }
+    return AskModel(({"role": "user", "content": json.dumps(said)},), party=Party.SERVER)
+
+
+def read_request(request: AskModel) -> ServerRequest:
+    """Read what ``write_request`` wrote."""
+    (message,) = request.messages
+    said = json.loads(str(message["content"]))
+    program = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in said["server"].items()
+    }
+    if "setup" in program:
+        program["setup"] = tuple(map(tuple, program["setup"]))
+    made, calls = (
+        tuple(Call(each["name"], each["arguments"]) for each in listed)
+        for listed in (said["made"], said.get("probes", said.get("calls")))
+    )
+    return ServerRequest(ServerProgram(**program), made, calls, probing="probes" in said)
+
+
+def _write_call(call: Call) -> dict[str, object]:
+    return {"name": call.name, "arguments": dict(call.arguments)}
+
+
+def write_results(texts: Sequence[str]) -> Completion:
+    """Write the results of calls, in their order, as the answer of the party."""
+    return Completion(text=json.dumps(list(texts)))
+
+
+def read_results(completion: Completion) -> tuple[str, ...]:
+    """Read what ``write_results`` wrote."""
+    return tuple(json.loads(completion.text or "[]"))

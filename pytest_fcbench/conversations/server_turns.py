@@ -1,0 +1,88 @@
+"""Conversations whose calls act on an MCP server.
+
+The servers are a party like a judge, so their answers are stored, kept in the Record and replayed like any
+other. The model's calls go to one server. After the conversation the calls of the truth go to a second one.
+Both are probed before the first turn and after each, so that a matcher can compare their states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+from pytest_fcbench.codecs.decoders.registry import Offer
+from pytest_fcbench.codecs.server_requests import ServerCalls, read_results
+from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.conversations.turns import put_turns
+from pytest_fcbench.domain.driving import relay_conversation
+from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import (
+    Aside,
+    AskModel,
+    Call,
+    CallFunctions,
+    Completion,
+    Conversation,
+    Results,
+)
+
+_LONGEST = 100_000
+"""Characters of a result that a model is shown."""
+
+
+def converse(entry: Entry, setting: Setting) -> Conversation:
+    """Put an entry to a model and carry its calls and those of the truth out, each on a fresh server.
+
+    Raises ``NotScoredError`` where a server does not answer.
+    """
+    assert isinstance(entry.expectation, Trajectory)
+    assert entry.scene
+    assert entry.scene.server
+    state, asides = entry.scene.server, dict[str, Aside]()
+    model = ServerCalls(state, Offer(entry.functions, setting.manner.prompting.names))
+    turn = 0
+
+    def ask(request: AskModel) -> Generator[AskModel, Completion, Completion]:
+        if request.digest not in asides:
+            completion = yield request
+            if completion.fault:
+                cause, _, reason = (completion.text or "").partition(": ")
+                raise NotScoredError(cause, reason)
+            asides[request.digest] = Aside(request.party, request.digest, completion)
+        return asides[request.digest].completion
+
+    def respond(demand: AskModel | CallFunctions) -> Generator[AskModel, Completion, Completion | Results]:
+        nonlocal turn
+        if isinstance(demand, CallFunctions):
+            return Results((yield from perform_calls(demand.calls)))
+        if demand.turn > turn or not (demand.turn or demand.step):
+            turn = demand.turn
+            yield from ask(model.request_probes())
+        return (yield demand)
+
+    def perform_calls(texts: Sequence[str]) -> Generator[AskModel, Completion, tuple[str, ...]]:
+        read = model.read_calls(texts)
+        calls = [call for call in read if isinstance(call, Call)]
+        returned = read_results((yield from ask(model.request_calls(calls)))) if calls else ()
+        results = iter(map(_cut_result, returned))
+        return tuple(next(results) if isinstance(call, Call) else call for call in read)
+
+    transcript = yield from relay_conversation(
+        put_turns(entry, setting.manner, setting.suite.wording), respond
+    )
+    if not transcript.last.fault:
+        yield from ask(model.request_probes())
+        truth = ServerCalls(state, Offer(entry.functions, Names.DOTTED))
+        yield from ask(truth.request_probes())
+        for texts in entry.expectation.turns:
+            if calls := [call for call in truth.read_calls(texts) if isinstance(call, Call)]:
+                yield from ask(truth.request_calls(calls))
+                yield from ask(truth.request_probes())
+    return replace(transcript, asides=tuple(asides.values()))
+
+
+def _cut_result(text: str) -> str:
+    left_out = len(text) - _LONGEST
+    return f"{text[:_LONGEST]}\n… {left_out:,} more characters" if left_out > 0 else text

@@ -1,0 +1,270 @@
+"""Open an MCP server, a program of our own or one that listens elsewhere, and talk to it.
+
+Each program runs in a temporary folder, which calls and results name ``/workspace``: its real path differs
+from run to run. It gets the few environment variables that every program needs, and those that its entry
+names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.redaction import mask_secrets, redact_secrets
+from pytest_fcbench.domain.server_program import ServerProgram
+from pytest_fcbench.domain.transcript import Call
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
+WORKSPACE = "/workspace"
+"""The folder of a program, in calls and results."""
+
+_MOST_PAGES = 100
+"""Pages of a list of tools that are read."""
+_LONGEST_STDERR = 500
+"""Characters of what a server wrote about its end that an error shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """An MCP server that listens on an address."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables by the header that has their value."""
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenServer:
+    """A server that answers."""
+
+    client: Client
+    timeout_s: float
+    folder: str = ""
+    """The folder that is shown as ``/workspace``; empty for a server that listens elsewhere."""
+    secrets: tuple[str, ...] = ()
+    """Values that no result shows."""
+
+    async def call_tool(self, call: Call) -> str:
+        """Call a tool and return its result as text; an error of the tool is a result too.
+
+        Raises ``CallError`` where the server does not answer within its time, or has ended.
+        """
+        from mcp import MCPError
+        from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+
+        arguments = {name: self._enter_folder(value) for name, value in call.arguments.items()}
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                result = await self.client.call_tool(call.name, arguments)
+        except TimeoutError:
+            raise CallError(
+                "mcp_timeout", f"the MCP server did not answer {call.name} within {self.timeout_s:g} s"
+            ) from None
+        except MCPError as error:
+            if error.error.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+                raise
+            # A refusal by the protocol, for example of an argument, is an answer to the model's call.
+            return self._leave_folder(f"Error: {error.error.message}")
+        return self._leave_folder("\n".join(map(_write_block, result.content)))
+
+    async def list_tools(self) -> list[dict[str, object]]:
+        """Return the tools of all pages as JSON values. Raises ``CallError`` for a list without end."""
+        tools: list[dict[str, object]] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            async with asyncio.timeout(self.timeout_s):
+                page = await self.client.list_tools(cursor=cursor)
+            tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None:
+                return tools
+        raise CallError("mcp_server", f"the list of tools has more than {_MOST_PAGES} pages")
+
+    @property
+    def name(self) -> str:
+        """The name that the server gives itself; empty where it gives none."""
+        return self.client.server_info.name if self.client.server_info else ""
+
+    @property
+    def version(self) -> str:
+        """The version that the server gives itself; empty where it gives none."""
+        return self.client.server_info.version if self.client.server_info else ""
+
+    def _enter_folder(self, value: object) -> object:
+        """Replace the shown folder by the real one in all texts of an argument."""
+        if isinstance(value, str):
+            return value.replace(WORKSPACE, self.folder) if self.folder else value
+        if isinstance(value, Mapping):
+            return {key: self._enter_folder(member) for key, member in value.items()}
+        return [self._enter_folder(member) for member in value] if isinstance(value, (list, tuple)) else value
+
+    def _leave_folder(self, text: str) -> str:
+        text = text.replace(self.folder, WORKSPACE) if self.folder else text
+        return mask_secrets(text, self.secrets)
+
+
+def _write_block(block: object) -> str:
+    """Write a block of a result: its text, or what it is."""
+    resource = getattr(block, "resource", None)
+    text = getattr(block, "text", None) or getattr(resource, "text", None)
+    if isinstance(text, str):
+        return text
+    kind, uri = getattr(block, "type", "content"), getattr(block, "uri", None) or getattr(resource, "uri", "")
+    return f"[{kind}{f' {uri}' if uri else ''}]"
+
+
+@asynccontextmanager
+async def open_server(server: ServerProgram | ServerAddress) -> AsyncIterator[OpenServer]:
+    """Open a server, and end it afterwards with all processes that it started.
+
+    Raises ``UsageError`` where a named variable or the program is missing, ``CallError`` where the server
+    does not start, does not answer, or ends while it is needed.
+    """
+    # Without a handler, Python writes what the SDK logs about a broken server to the terminal.
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
+    try:
+        if isinstance(server, ServerAddress):
+            async with _connect_address(server) as opened:
+                yield opened
+        else:
+            async with _start_program(server) as opened:
+                yield opened
+    # The SDK raises groups of errors of its tasks.
+    except BaseExceptionGroup as group:
+        raise _find_cause(group) from None
+
+
+def _find_cause(group: BaseExceptionGroup) -> BaseException:
+    """Return the error of a group that says most: one of ours, else that of the connection."""
+    errors: list[BaseException] = []
+    found: list[BaseException] = [group]
+    while found:
+        error = found.pop()
+        if isinstance(error, BaseExceptionGroup):
+            found += error.exceptions
+        else:
+            errors.append(error)
+    ours = (error for error in errors if isinstance(error, (CallError, UsageError)))
+    return next(ours, None) or _make_failure(errors[0])
+
+
+def _make_failure(error: BaseException, told: str = "") -> CallError:
+    reason = redact_secrets(f"{type(error).__name__}: {error}".rstrip(": "))
+    return CallError("mcp_server", f"the MCP server does not answer: {reason}{told}")
+
+
+@asynccontextmanager
+async def _connect_address(server: ServerAddress) -> AsyncIterator[OpenServer]:
+    import httpx2
+    from mcp.client.client import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    headers = _read_variables(server.headers)
+    async with httpx2.AsyncClient(headers=headers, timeout=server.timeout_s) as http:
+        client = Client(streamable_http_client(server.url, http_client=http), cache=None)
+        async with asyncio.timeout(server.timeout_s) as limit, client:
+            limit.reschedule(None)
+            yield OpenServer(client, server.timeout_s, secrets=tuple(headers.values()))
+
+
+@asynccontextmanager
+async def _start_program(program: ServerProgram) -> AsyncIterator[OpenServer]:
+    from mcp.client.client import Client
+    from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
+
+    named = _read_variables({name: name for name in program.variables})
+    environment = {**get_default_environment(), **named}
+    secrets = tuple(named.values())
+    with (
+        tempfile.TemporaryDirectory(prefix="fcbench-mcp-", ignore_cleanup_errors=True) as made,
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
+    ):
+        folder = os.path.realpath(made)
+        _write_files(program.files, Path(folder))
+        for command in program.setup:
+            await _run_setup(command, folder, environment, program.timeout_s)
+        first, *rest = program.command
+        parameters = StdioServerParameters(command=first, args=rest, env=environment, cwd=folder)
+        client = Client(stdio_client(parameters, errlog=log), cache=None)
+        try:
+            async with asyncio.timeout(program.timeout_s) as limit, client:
+                limit.reschedule(None)
+                yield OpenServer(client, program.timeout_s, folder, secrets)
+        except (CallError, asyncio.CancelledError):
+            raise
+        except TimeoutError:
+            reason = f"the MCP server did not start within {program.timeout_s:g} s"
+            raise CallError("mcp_timeout", f"{reason}{_read_log(log, secrets)}") from None
+        except FileNotFoundError:
+            raise UsageError(
+                f"the program {first!r} is not there; install it, or correct 'command'"
+            ) from None
+        except Exception as error:  # noqa: BLE001 - whatever the SDK makes of a server that ends
+            cause = _find_cause(error) if isinstance(error, BaseExceptionGroup) else _make_failure(error)
+            if not isinstance(cause, CallError):
+                raise cause from None
+            raise cause.with_reason(f"{cause.reason}{_read_log(log, secrets)}") from None
+
+
+def _read_variables(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of environment variables. Raises ``UsageError`` for one that is not set."""
+    for variable in names.values():
+        if variable not in os.environ:
+            raise UsageError(f"the environment variable {variable} is not set; set it for the MCP server")
+    return {name: os.environ[variable] for name, variable in names.items()}
+
+
+def _write_files(files: Mapping[str, str], folder: Path) -> None:
+    for name, text in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+async def _run_setup(
+    command: tuple[str, ...], folder: str, environment: Mapping[str, str], within_s: float
+) -> None:
+    """Run a program in the folder of a server. Raises ``CallError`` where it fails."""
+    shown = " ".join(command)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+    except OSError as error:
+        raise CallError("mcp_setup", f"the setup {shown!r} cannot be run: {error.strerror}") from None
+    try:
+        async with asyncio.timeout(within_s):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        raise CallError("mcp_setup", f"the setup {shown!r} did not end within {within_s:g} s") from None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode:
+        said = redact_secrets(output.decode("utf-8", "replace").strip())[-_LONGEST_STDERR:]
+        raise CallError("mcp_setup", f"the setup {shown!r} failed: {said}")
+
+
+def _read_log(log: TextIO, secrets: tuple[str, ...]) -> str:
+    """Return the end of what a server wrote to its standard error, as the end of a sentence."""
+    log.seek(0)
+    said = mask_secrets(redact_secrets(log.read().strip()), secrets)[-_LONGEST_STDERR:]
+    return f"; it wrote: {said}" if said else ""
