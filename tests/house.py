@@ -83,8 +83,8 @@ ROOMS: Mapping[str, Room] = {
     ),
     "tools": _describe_room(
         "what grows or examines suites and models: authoring, audit, contamination, diagnosis, export",
-        *("domain", "codecs", "environments", "execution", "matchers", "suites", "conversations"),
-        *("scorecard", "models"),
+        *("domain", "codecs", "mcp_servers", "environments", "execution", "matchers", "suites"),
+        *("conversations", "scorecard", "models"),
     ),
     "run": _describe_room(
         "one benchmark run: its entries, its models, its Records",
@@ -93,8 +93,8 @@ ROOMS: Mapping[str, Room] = {
     ),
     "cli": _describe_room(
         "the fcbench command",
-        *("domain", "codecs", "environments", "execution", "matchers", "suites", "conversations"),
-        *("scorecard", "config", "models", "dispatch", "server", "tools", "run"),
+        *("domain", "codecs", "mcp_servers", "environments", "execution", "matchers", "suites"),
+        *("conversations", "scorecard", "config", "models", "dispatch", "server", "tools", "run"),
     ),
     "plugin": _describe_room(
         "pytest hooks and fixtures",

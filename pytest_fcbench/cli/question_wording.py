@@ -54,13 +54,13 @@ def _make_walk_question(number: int, walk: Walk) -> Question[Sequence[str]]:
             raise Unfit(f"must have {len(wanted)} messages, one for each turn, it has {len(messages)}")
         for turn, (text, mentions) in enumerate(zip(messages, wanted, strict=True)):
             for value in mentions:
-                if _phrase(value).casefold() not in text.casefold():
+                if phrase_value(value).casefold() not in text.casefold():
                     raise Unfit(f"does not mention {value!r} in message {turn}")
-            if named := _find_name(names, text):
+            if named := find_name(names, text):
                 raise Unfit(f"names the function {named} in message {turn}")
         return messages
 
-    return _make_question(f"walk_{number}", "wording_in_turns.md", {"turns": turns}, read)
+    return make_question(f"walk_{number}", "wording_in_turns.md", {"turns": turns}, read)
 
 
 def merge_questions(writer: Settings, entries: Sequence[Entry]) -> tuple[list[Entry], Sequence[str]]:
@@ -83,7 +83,7 @@ def _make_merge_question(entry: Entry) -> Question[str]:
     assert isinstance(entry.expectation, ExpectedCalls)
     text, calls = entry.turns[0][0].content, entry.expectation.calls
     forms = (
-        [said for said in map(_phrase, options) if said and said.casefold() in text.casefold()]
+        [said for said in map(phrase_value, options) if said and said.casefold() in text.casefold()]
         for call in calls
         for options in call.accepted.values()
         if isinstance(options, list)
@@ -97,7 +97,7 @@ def _make_merge_question(entry: Entry) -> Question[str]:
         for values in wanted:
             if not any(value.casefold() in message.casefold() for value in values):
                 raise Unfit(f"does not mention {values[0]!r}")
-        if named := _find_name({call.name for call in calls}, message):
+        if named := find_name({call.name for call in calls}, message):
             raise Unfit(f"names the function {named}")
         return message
 
@@ -106,10 +106,10 @@ def _make_merge_question(entry: Entry) -> Question[str]:
         "calls": [{call.name: dict(call.accepted)} for call in calls],
         "mention": [values[0] for values in wanted],
     }
-    return _make_question(entry.id, "wording_merged.md", material, read)
+    return make_question(entry.id, "wording_merged.md", material, read)
 
 
-def _make_question(
+def make_question(
     name: str, task_file: str, material: object, read: Callable[[Mapping[str, object]], T]
 ) -> Question[T]:
     """Make a question to the writer, with a made-up entry to carry it."""
@@ -119,12 +119,12 @@ def _make_question(
     return Question(about, task, json.loads(json.dumps(material, default=str)), read)
 
 
-def _find_name(names: Iterable[str], text: str) -> str | None:
+def find_name(names: Iterable[str], text: str) -> str | None:
     """Return the first function name that a text holds; plain words, such as ``cancel``, are no names."""
     return next((name for name in names if re.search("[_.]", name) and name in text), None)
 
 
-def _phrase(value: object) -> str:
+def phrase_value(value: object) -> str:
     """Write a value as a sentence would; empty if it can be said in many ways."""
     # People write 3 for 3.0, and a switch in words of its own, not as True.
     if isinstance(value, float) and value.is_integer():

@@ -29,6 +29,8 @@ class ServerRequest:
     """The calls to carry out now."""
     probing: bool = False
     """True where the calls only show the state, so that later requests do not name them as made."""
+    of_truth: bool = False
+    """True for the server of the truth: equal calls of model and truth are made on one server each."""
 
 
 @dataclass
@@ -37,18 +39,23 @@ class ServerCalls:
 
     state: ServerState
     offer: Offer
+    of_truth: bool = False
     made: list[Call] = field(default_factory=list)
 
     def request_probes(self) -> AskModel:
         """Return the request that shows the state after the calls that were made."""
         probes = tuple(map(python.parse_tool_call, self.state.probes))
-        return write_request(ServerRequest(self.state.program, tuple(self.made), probes, probing=True))
+        return self._write_request(probes, probing=True)
 
     def request_calls(self, calls: Sequence[Call]) -> AskModel:
         """Return the request that carries out calls, which count as made from then on."""
-        request = write_request(ServerRequest(self.state.program, tuple(self.made), tuple(calls)))
+        request = self._write_request(tuple(calls))
         self.made += calls
         return request
+
+    def _write_request(self, calls: tuple[Call, ...], *, probing: bool = False) -> AskModel:
+        program, made = self.state.program, tuple(self.made)
+        return write_request(ServerRequest(program, made, calls, probing=probing, of_truth=self.of_truth))
 
     def read_calls(self, texts: Sequence[str]) -> list[Call | str]:
         """Read calls; in place of one that the server is not asked to carry out, why, for the model."""
@@ -72,6 +79,7 @@ def write_request(request: ServerRequest) -> AskModel:
     program = {name: value for name, value in asdict(request.program).items() if value}
     said = {
         "server": program,
+        **({"side": "truth"} if request.of_truth else {}),
         "made": list(map(_write_call, request.made)),
         "probes" if request.probing else "calls": list(map(_write_call, request.calls)),
     }
@@ -82,16 +90,19 @@ def read_request(request: AskModel) -> ServerRequest:
     """Read what ``write_request`` wrote."""
     (message,) = request.messages
     said = json.loads(str(message["content"]))
-    program = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in said["server"].items()
-    }
-    if "setup" in program:
-        program["setup"] = tuple(map(tuple, program["setup"]))
+    given = said["server"]
+    program = ServerProgram(
+        tuple(given["command"]),
+        tuple(given.get("variables", ())),
+        given.get("files", {}),
+        tuple(map(tuple, given.get("setup", ()))),
+        given["timeout_s"],
+    )
     made, calls = (
         tuple(Call(each["name"], each["arguments"]) for each in listed)
         for listed in (said["made"], said.get("probes", said.get("calls")))
     )
-    return ServerRequest(ServerProgram(**program), made, calls, probing="probes" in said)
+    return ServerRequest(program, made, calls, probing="probes" in said, of_truth="side" in said)
 
 
 def _write_call(call: Call) -> dict[str, object]:

@@ -74,7 +74,7 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     )
     if not transcript.last.fault:
         yield from ask(model.request_probes())
-        truth = ServerCalls(state, Offer(entry.functions, Names.DOTTED))
+        truth = ServerCalls(state, Offer(entry.functions, Names.DOTTED), of_truth=True)
         yield from ask(truth.request_probes())
         for texts in entry.expectation.turns:
             if calls := [call for call in truth.read_calls(texts) if isinstance(call, Call)]:

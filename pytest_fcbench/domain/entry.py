@@ -79,6 +79,8 @@ class Rule:
     """True where calls act on an MCP server that is started for the conversation."""
     varies_others: bool = False
     """True where entries repeat those of other categories in other prompt formats."""
+    of_own_suites: bool = False
+    """True where only a team's own suites have such entries."""
     in_score_files: bool = True
     """True where official score files hold verdicts that can be computed from the result files."""
 
@@ -126,19 +128,23 @@ _CHAT = Rule(
     in_score_files=False,
 )
 """No function is offered; words are the answer."""
-_NEXT_CALL = Rule("next_call", "ast", "single_turn:NextCallFile", parallel=True, continues=True)
+_NEXT_CALL = Rule(
+    "next_call", "ast", "single_turn:NextCallFile", parallel=True, continues=True, of_own_suites=True
+)
 """A conversation has begun, and these calls come next, in any order."""
 _NEXT_REPLY = Rule(
     *("next_reply", "relevance", "single_turn:NextReplyFile"),
     expects_calls=False,
     offers_functions=False,
     continues=True,
+    of_own_suites=True,
 )
 """A conversation has begun, and words come next, no call."""
 _SERVER = Rule(
     *("server", "server_state", "server_turns:ServerFile"),
     single_turn=False,
     starts_server=True,
+    of_own_suites=True,
     in_score_files=False,
 )
 """Calls are carried out by an MCP server, turn by turn; its state and the results are compared."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class ServerProgram:
     """
 
     command: tuple[str, ...]
-    """The program and its arguments."""
+    """The program and its arguments. ``{suite}``, also in ``setup``, is the folder of the entry's file."""
     variables: tuple[str, ...] = ()
     """Names of environment variables that it is given, beside the few that every program needs."""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -23,6 +23,17 @@ class ServerProgram:
     """Programs with their arguments that are run in its folder before it starts, in this order."""
     timeout_s: float = 60.0
     """The longest that its start, a setup program and a call may take each."""
+
+    def enter_suite(self, folder: str) -> ServerProgram:
+        """Return the program with the folder of the entry's file in place of ``{suite}``.
+
+        Entries keep the word, so that stored answers do not depend on where a suite lies.
+        """
+
+        def fill(command: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(part.replace("{suite}", folder) for part in command)
+
+        return replace(self, command=fill(self.command), setup=tuple(map(fill, self.setup)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     answers = {aside.digest: aside.completion for aside in transcript.asides}
     state = entry.scene.server
     model = _Side(ServerCalls(state, Offer(entry.functions, transcript.prompting.names)), answers)
-    right = _Side(ServerCalls(state, Offer(entry.functions, Names.DOTTED)), answers)
+    right = _Side(ServerCalls(state, Offer(entry.functions, Names.DOTTED), of_truth=True), answers)
     made = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
     try:
         failures = list(_find_failures(made, truth, model, right))

@@ -8,6 +8,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.server_program import ServerProgram
@@ -62,11 +63,14 @@ def split_command(text: str) -> tuple[str, ...]:
     return parts
 
 
-def list_tools(server: ServerProgram | ServerAddress) -> ToolListing:
-    """Start or reach a server and return its tools. Raises ``UsageError`` and ``CallError``."""
+def list_tools(server: ServerProgram | ServerAddress, cwd: Path | None = None) -> ToolListing:
+    """Start a server, in ``cwd`` if it is given, or reach it, and return its tools.
+
+    Raises ``UsageError`` and ``CallError``.
+    """
 
     async def ask() -> ToolListing:
-        async with open_server(server) as opened:
+        async with open_server(server, cwd) as opened:
             return ToolListing(opened.name, opened.version, tuple(await opened.list_tools()))
 
     return asyncio.run(ask())

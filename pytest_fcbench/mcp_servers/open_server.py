@@ -125,8 +125,12 @@ def _write_block(block: object) -> str:
 
 
 @asynccontextmanager
-async def open_server(server: ServerProgram | ServerAddress) -> AsyncIterator[OpenServer]:
+async def open_server(
+    server: ServerProgram | ServerAddress, cwd: Path | None = None
+) -> AsyncIterator[OpenServer]:
     """Open a server, and end it afterwards with all processes that it started.
+
+    A program runs in ``cwd``, or in a temporary folder of its own.
 
     Raises ``UsageError`` where a named variable or the program is missing, ``CallError`` where the server
     does not start, does not answer, or ends while it is needed.
@@ -138,7 +142,7 @@ async def open_server(server: ServerProgram | ServerAddress) -> AsyncIterator[Op
             async with _connect_address(server) as opened:
                 yield opened
         else:
-            async with _start_program(server) as opened:
+            async with _start_program(server, cwd) as opened:
                 yield opened
     # The SDK raises groups of errors of its tasks.
     except BaseExceptionGroup as group:
@@ -179,7 +183,7 @@ async def _connect_address(server: ServerAddress) -> AsyncIterator[OpenServer]:
 
 
 @asynccontextmanager
-async def _start_program(program: ServerProgram) -> AsyncIterator[OpenServer]:
+async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncIterator[OpenServer]:
     from mcp.client.client import Client
     from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 
@@ -190,7 +194,7 @@ async def _start_program(program: ServerProgram) -> AsyncIterator[OpenServer]:
         tempfile.TemporaryDirectory(prefix="fcbench-mcp-", ignore_cleanup_errors=True) as made,
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
     ):
-        folder = os.path.realpath(made)
+        folder = os.path.realpath(cwd or made)
         _write_files(program.files, Path(folder))
         for command in program.setup:
             await _run_setup(command, folder, environment, program.timeout_s)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcbench.codecs.server_requests import ServerRequest, read_request, write_results
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, FcbenchError, NotScoredError
-from pytest_fcbench.domain.server_program import ServerProgram
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
 from pytest_fcbench.mcp_servers.open_server import OpenServer, open_server
 
@@ -37,6 +37,8 @@ class ServerModel:
 
     allowed: bool
     """True where the user allows entries to start programs."""
+    find_folder: Callable[[Entry], Path]
+    """Returns the folder of the file of an entry."""
     immediate: bool = False
     """True where nothing else waits for the loop that asks, so that it may be blocked."""
     notes: tuple[str, ...] = ()
@@ -49,6 +51,7 @@ class ServerModel:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Carry the calls of a request out. Raises ``CallError``."""
         asked = read_request(request)
+        asked = replace(asked, program=asked.program.enter_suite(str(self.find_folder(entry))))
         if not self.allowed:
             shown = " ".join(asked.program.command)
             raise CallError("mcp_off", f"this entry starts {shown!r}; allow it with --fcbench-mcp")
@@ -78,7 +81,7 @@ class ServerModel:
             session = None
         if session is None:
             await self._wait_for_place()
-            session = _Session(request.program)
+            session = _Session(request)
         self._sessions[item_id] = session
         return await session.perform_request(request)
 
@@ -122,8 +125,8 @@ class _Session:
     The SDK wants a server to be closed by the task that opened it, so a task of its own does both.
     """
 
-    def __init__(self, program: ServerProgram) -> None:
-        self.program = program
+    def __init__(self, request: ServerRequest) -> None:
+        self.program, self.of_truth = request.program, request.of_truth
         self.made: list[Call] = []
         self._requests: asyncio.Queue[tuple[ServerRequest, asyncio.Future[list[str]]]] = asyncio.Queue()
         self._waiting = 0
@@ -145,6 +148,7 @@ class _Session:
         return (
             not self._task.done()
             and self.program == request.program
+            and self.of_truth == request.of_truth
             and self.made == list(request.made)
             and not self.is_busy
         )
@@ -155,7 +159,8 @@ class _Session:
         self._waiting += 1
         try:
             self._requests.put_nowait((request, answer))
-            await asyncio.wait([answer, self._task], return_when=asyncio.FIRST_COMPLETED)
+            ends: list[asyncio.Future[list[str]] | asyncio.Task[None]] = [answer, self._task]
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if answer.done():
                 return answer.result()
             # The server could not be opened, or ended meanwhile.

@@ -219,8 +219,11 @@ class ModelStack:
 
     def _open_servers(self) -> Model:
         """Return what carries calls out on MCP servers, with its answers stored where others are."""
-        waits, settings = self._context.waits, self._context.settings
-        servers = self._opened.enter_context(closing(ServerModel(settings.mcp, immediate=not waits)))
+        context, settings, waits = self._context, self._context.settings, self._context.waits
+        model = ServerModel(
+            settings.mcp, lambda entry: context.suites[entry.suite].find_folder(entry), immediate=not waits
+        )
+        servers = self._opened.enter_context(closing(model))
         if self._store is None or not waits:
             return servers
         stored = StoredModel(

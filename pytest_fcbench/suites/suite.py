@@ -35,6 +35,10 @@ class Suite:
     count: Callable[[Category], int] | None = None
     """Counts the entries of a category, in suites that can do so without making them."""
 
+    def find_folder(self, entry: Entry) -> Path:
+        """Return the folder of the file of an entry; the current one where no person wrote a file."""
+        return self.file_of(entry).parent.absolute() if self.file_of else Path.cwd()
+
 
 def hash_files(files: Iterable[Path], root: Path) -> str:
     """Return the sha256 of files and of their paths below ``root``, whatever their line ends."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT, drop_option_prefix
@@ -30,6 +30,7 @@ from pytest_fcbench.domain.errors import (
 )
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.models import sentence_vectors
+from pytest_fcbench.models.mcp import ServerModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import open_own_web
 from pytest_fcbench.run.output_files import write_file
@@ -71,6 +72,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         metavar="SUITE|FILE",
         help="another suite, or training data in JSON Lines, whose questions must not occur in this one",
     )
+    add("--mcp", action="store_true", help="start the MCP servers that entries name, and check them too")
     alike = f"report questions that are at least this similar, as ROUGE-L from 0 to 1 (default: {_THRESHOLD})"
     add("--threshold", type=float, default=_THRESHOLD, metavar="R", help=alike)
     shown = f"number of findings to show of each check and severity (default: {_SHOWN})"
@@ -133,7 +135,9 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
     names = _choose_checks(chosen, reviewed)
     # Checks judge the oracle's answers, which need neither a network nor a key.
     context = RunContext(load_settings(chosen, chosen.suite, "oracle"))
-    with closing(Session(context)) as session, open_own_web(context) as own_web:
+    with ExitStack() as opened:
+        session = opened.enter_context(closing(Session(context)))
+        own_web = opened.enter_context(open_own_web(context))
         (suite,) = context.suites.values()
         if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
             other = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
@@ -154,6 +158,9 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             against, _ = _load_readable(other_suite, other_suite.categories)
         # An audit compares meanings only where it is told by which model.
         model = sentence_vectors.load_model(chosen.embedding) if chosen.embedding else None
+        servers = ServerModel(chosen.mcp, suite.find_folder, immediate=True) if chosen.mcp else None
+        if servers:
+            opened.enter_context(closing(servers))
         facts = Facts(
             suite,
             entries,
@@ -166,6 +173,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             threshold=chosen.threshold,
             embed=model.embed if model else None,
             results=_gather_results(chosen, entries),
+            servers=servers,
         )
         findings = tuple(checks.run_checks(facts, names))
     audit = Audit(
@@ -255,6 +263,7 @@ def _read_results(chosen: argparse.Namespace, path: Path, entries: Sequence[Entr
 
 _NEEDED = {
     "against": "another suite to compare with; name it with --against",
+    "mcp": "leave to start the MCP servers that entries name; give it with --mcp",
     "embedding": "an embedding model; name it with --embedding, e.g. --embedding minilm",
     "results": "results of real runs; name them with --results",
     "training": "training data to compare with; name a .jsonl file with --against",

@@ -1,18 +1,27 @@
-"""``fcbench draft``: write the first entries of a suite, from functions and examples of their use."""
+"""``fcbench draft``: write the first entries of a suite, from examples or by a model from the docs alone."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli.commands.functions import read_functions
+from pytest_fcbench.cli.judge_options import JUDGE_OPTIONS, load_judge_settings
 from pytest_fcbench.cli.new_entries import declare_folder_options, write_entries
+from pytest_fcbench.cli.question_writing import write_questions
+from pytest_fcbench.cli.run_options import declare_run_options, require_at_least
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
+from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.tools.authoring.drafting import Example, draft_entries, find_examples
 
-HELP = "write the first entries of a suite from examples in text files"
+HELP = "write the first entries of a suite from examples, or have a model write them"
 PAGE = "own-suites"
-EXAMPLES = ("fcbench draft my_tools --examples=examples.md -o my_suite",)
+EXAMPLES = (
+    "fcbench draft my_tools --examples=examples.md -o my_suite",
+    "fcbench draft functions.yaml --writer=gpt-4o -o my_suite",
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -27,16 +36,44 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--examples",
         type=Path,
-        required=True,
         action="append",
         metavar="FILE",
         help="text file with questions, each followed by '>>> ' and the call that answers it (repeatable)",
     )
+    add(
+        "--writer",
+        metavar="MODEL",
+        help="model that writes questions from the docs and solves each again; --judge-api-base and the "
+        "options below say how to call it",
+    )
+    add("--count", type=int, default=2, metavar="N", help="questions per function (default: 2)")
+    add(
+        "--pairs",
+        type=int,
+        metavar="N",
+        help="pairs of functions with a question that needs both (default: as many as functions)",
+    )
+    add("--seed", type=int, default=1, metavar="N", help="seed of the choice of pairs (default: 1)")
     declare_folder_options(parser)
+    declare_run_options(parser, ("config", *JUDGE_OPTIONS))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
+    if bool(chosen.examples) == bool(chosen.writer):
+        raise UsageError(
+            "give either --examples, with questions and calls, or --writer, a model that writes them"
+        )
     docs = tuple(read_functions(chosen.sources).values())
+    entries = _write_drafts(chosen, docs) if chosen.writer else _read_examples(chosen, docs)
+    write_entries(chosen, entries)
+    used = {doc.name for entry in entries for doc in entry.functions}
+    for doc in docs:
+        if doc.name not in used:
+            print(f"note: no entry uses {doc.name}" if chosen.writer else f"note: no example uses {doc.name}")
+    return 0
+
+
+def _read_examples(chosen: argparse.Namespace, docs: Sequence[FunctionDoc]) -> Sequence[Entry]:
     found: list[Example] = []
     for path in chosen.examples:
         try:
@@ -49,9 +86,19 @@ def run_command(chosen: argparse.Namespace) -> int:
             f"{', '.join(map(str, chosen.examples))}: no examples; write a question and, on the "
             f"next line, '>>> ' with the call that answers it, e.g. >>> {docs[0].name}(...)"
         )
-    write_entries(chosen, entries)
-    used = {doc.name for entry in entries for doc in entry.functions}
-    for doc in docs:
-        if doc.name not in used:
-            print(f"note: no example uses {doc.name}")
-    return 0
+    return entries
+
+
+def _write_drafts(chosen: argparse.Namespace, docs: Sequence[FunctionDoc]) -> Sequence[Entry]:
+    require_at_least(1, chosen, "count")
+    pairs = len(docs) if chosen.pairs is None else chosen.pairs
+    writer = load_judge_settings(chosen, judge=chosen.writer)
+    assert writer, "a writer was named"
+    drafts = write_questions(writer, docs, chosen.count, max(0, pairs), chosen.seed, chosen.to.name)
+    for note in drafts.notes:
+        print(note)
+    left_out = drafts.written - len(drafts.entries)
+    print(f"written {drafts.written}, kept {len(drafts.entries)}, left out {left_out}")
+    if not drafts.entries:
+        raise FcbenchError("no question was kept; look at the notes above, or use another --writer")
+    return drafts.entries

@@ -114,7 +114,9 @@ def _ask_servers(chosen: argparse.Namespace) -> Mapping[str, ToolListing]:
     for source in chosen.sources:
         if source.startswith(PREFIX):
             require_extra("mcp", source)
-            found[source] = list_tools(read_source(source, chosen.variable, headers, chosen.timeout))
+            found[source] = list_tools(
+                read_source(source, chosen.variable, headers, chosen.timeout), Path.cwd()
+            )
     return found
 
 

@@ -3,7 +3,7 @@
 category: mcp
 environment:                   # of all entries; an entry may have its own
   mcp: uvx mcp-server-git --repository .      # or a mapping:
-    # command: uvx mcp-server-git --repository .
+    # command: uvx mcp-server-git --repository .     # {suite} in it is the folder of this file
     # variables: [GITHUB_TOKEN]          # names of environment variables that it is given
     # files: {notes.txt: "..."}          # written into its folder before it starts
     # setup: [git init -q .]             # run in its folder before it starts

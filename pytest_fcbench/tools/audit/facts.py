@@ -52,6 +52,8 @@ class Facts:
     """The embedding of texts as vectors of length 1, if a model for that was named."""
     results: Sequence[RunVerdicts] = ()
     """The verdicts of real runs on the entries."""
+    servers: Model | None = None
+    """The model that carries calls out on MCP servers; None where none may be started."""
     _memories: Mapping[Manner, Memories] = field(
         default_factory=lambda: {manner: {} for manner in MANNERS}, init=False, repr=False, compare=False
     )
@@ -88,7 +90,9 @@ class Facts:
         for earlier in entry.earlier:
             if earlier.key not in memories:
                 self._ask_oracle(earlier, manner)
-        oracle = Parties(OracleModel(manner.prompting), {Party.OWN_WEB: self.web} if self.web else {})
+        parties = {Party.OWN_WEB: self.web, Party.SERVER: self.servers}
+        others = {party: model for party, model in parties.items() if model}
+        oracle = Parties(OracleModel(manner.prompting), others)
         conversation = converse(entry, Setting(manner, self.suite, PathSettings(Profile.OFFICIAL), memories))
         return drive_conversation(conversation, lambda request: run_through(oracle.complete(entry, request)))
 

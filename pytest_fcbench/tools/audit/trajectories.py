@@ -29,8 +29,9 @@ from pytest_fcbench.tools.audit.findings import (
 
 
 def list_expected_turns(entry: Entry) -> Sequence[Sequence[str]]:
-    """List the calls of each turn; none where the truth is of another kind."""
-    return entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
+    """List the calls of each turn in environments of ours; none where the truth is of another kind."""
+    truth = entry.expectation
+    return truth.turns if isinstance(truth, Trajectory) and not entry.rule.starts_server else ()
 
 
 def _get_withheld_docs(entry: Entry) -> Mapping[int, Sequence[FunctionDoc]]:

@@ -38,7 +38,7 @@ _LONGEST = 3_000
 )
 def find_unsaid_texts(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find texts that no user message, no result so far and no initial state contains as they are."""
-    if not isinstance(entry.expectation, Trajectory):
+    if not isinstance(entry.expectation, Trajectory) or entry.rule.starts_server:
         return
     try:
         environments = facts.open_environments(entry)

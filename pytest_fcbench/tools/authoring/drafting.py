@@ -69,14 +69,31 @@ def draft_entries(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: 
     Other code, such as an import, is skipped. Raises ``UsageError`` with the place of a call that does not
     fit the docs.
     """
+    questions = (
+        DraftedQuestion(
+            example.question,
+            tuple(call for place, text in example.calls for call in _read_calls(place, text, docs)),
+        )
+        for example in found
+    )
+    return draft_questions((question for question in questions if question.calls), suite)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedQuestion:
+    """A question, and the calls that answer it, each with the doc of its function."""
+
+    text: str
+    calls: tuple[tuple[Call, FunctionDoc], ...]
+
+
+def draft_questions(found: Iterable[DraftedQuestion], suite: str) -> Iterator[Entry]:
+    """Draft an entry for each question, numbered within its category."""
     numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
-    for example in found:
-        calls = [call for place, text in example.calls for call in _read_calls(place, text, docs)]
-        if not calls:
-            continue
-        offered = {doc.name: doc for _, doc in calls}
+    for question in found:
+        offered = {doc.name: doc for _, doc in question.calls}
         expected = []
-        for call, doc in calls:
+        for call, doc in question.calls:
             # Of parameters that are not given, the default or leaving them out is accepted.
             accepted: dict[str, object] = {}
             for name, schema in doc.properties.items():
@@ -86,12 +103,12 @@ def draft_entries(found: Iterable[Example], docs: Sequence[FunctionDoc], suite: 
                     accepted[name] = [schema["default"], ""]
             expected.append(ExpectedCall(call.name, accepted))
         several = "parallel" if len(offered) == 1 else "parallel_multiple"
-        category = "simple_python" if len(calls) == 1 else several
+        category = "simple_python" if len(question.calls) == 1 else several
         yield Entry(
             suite=suite,
             id=f"{category}_{next(numbers[category])}",
             category=CATEGORIES[category],
-            turns=((Message("user", example.question),),),
+            turns=((Message("user", question.text),),),
             functions=tuple(offered.values()),
             expectation=ExpectedCalls(tuple(expected)),
         )

@@ -323,7 +323,7 @@ def test_a_broken_record_is_told_with_line_field_and_rule(
         pytest.param(
             SMALL.format(category="irrelevance") + "    expect: []\n",
             "10: entries.0.expect: unknown key 'expect'. "
-            "Valid: id, functions, query, messages, cluster, parents.",
+            "Valid: id, functions, cluster, parents, query, messages.",
             id="expect where no call is right",
         ),
         pytest.param(

@@ -1,0 +1,151 @@
+"""Questions that a model writes from function docs alone, each solved again without its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+from pytest_fcbench.cli.judge_options import ask_judge
+from pytest_fcbench.cli.question_wording import find_name, make_question, phrase_value
+from pytest_fcbench.codecs.decoders.outcome import Calls
+from pytest_fcbench.config.loading import Settings
+from pytest_fcbench.domain.conformance import describe_misfit
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import Call
+from pytest_fcbench.domain.verdict import NotScored
+from pytest_fcbench.matchers.ast.corrected import match_calls
+from pytest_fcbench.matchers.judging.questions import Question, Unfit
+from pytest_fcbench.tools.authoring.drafting import DraftedQuestion, draft_questions
+
+_DISTRACTORS = 4
+"""Other functions that the second call of the writer is offered, beside those of the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """Entries that a writer and its second call agree on, and what became of the other questions."""
+
+    entries: Sequence[Entry]
+    written: int
+    """Questions that were written."""
+    notes: Sequence[str]
+    """What was left out and why, and notes on the writer."""
+
+
+def write_questions(
+    writer: Settings, docs: Sequence[FunctionDoc], per_function: int, pairs: int, seed: int, suite: str
+) -> Drafts:
+    """Have a model write questions for each function and for pairs of functions, and solve them again.
+
+    A question is kept where the writer's second call, which knows nothing of the first, makes the same calls.
+    """
+    chance = Random(seed)  # noqa: S311 - no secret
+    couples = list(combinations(docs, 2))
+    groups = [*((doc,) for doc in docs), *chance.sample(couples, min(pairs, len(couples)))]
+    asked = [
+        _ask_for_questions(f"write_{number}", group, per_function if len(group) == 1 else 1)
+        for number, group in enumerate(groups)
+    ]
+    answers, notes = ask_judge(writer, asked, "writer")
+    told = [
+        f"{' and '.join(doc.name for doc in group)}: not written: {answer.reason}"
+        for group, answer in zip(groups, answers, strict=True)
+        if isinstance(answer, NotScored)
+    ]
+    found = [each for answer in answers if not isinstance(answer, NotScored) for each in answer]
+    entries = list(draft_questions(found, suite))
+    solving = [_ask_for_calls(entry, docs, chance) for entry in entries]
+    solved, more_notes = ask_judge(writer, solving, "writer") if solving else ([], ())
+    kept: list[DraftedQuestion] = []
+    for question, entry, calls in zip(found, entries, solved, strict=True):
+        if isinstance(calls, NotScored):
+            told.append(f"left out, not solved: {question.text!r:.100}: {calls.reason}")
+        elif why := _find_disagreement(entry, calls):
+            told.append(f"left out, solved otherwise: {question.text!r:.100}: {why}")
+        else:
+            kept.append(question)
+    return Drafts(list(draft_questions(kept, suite)), len(found), [*told, *notes, *more_notes])
+
+
+def _show_docs(docs: Sequence[FunctionDoc]) -> list[dict[str, object]]:
+    return [
+        {"name": doc.name, "description": doc.description, "parameters": doc.given or doc.parameters}
+        for doc in docs
+    ]
+
+
+def _ask_for_questions(
+    name: str, docs: Sequence[FunctionDoc], number: int
+) -> Question[Sequence[DraftedQuestion]]:
+    """Ask for questions about functions; a reply must have valid calls, and messages that mention values."""
+    by_name = {doc.name: doc for doc in docs}
+
+    def read(reply: Mapping[str, object]) -> Sequence[DraftedQuestion]:
+        questions = reply.get("questions")
+        if not isinstance(questions, list) or len(questions) != number:
+            raise Unfit(f'must have "questions", a list of {number}')
+        return [_read_question(each, by_name) for each in questions]
+
+    material = {"functions": _show_docs(docs), "number": number}
+    return make_question(name, "writing_questions.md", material, read)
+
+
+def _read_question(value: object, docs: Mapping[str, FunctionDoc]) -> DraftedQuestion:
+    message = value.get("message") if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(message, str) or not message.strip():
+        raise Unfit('must have "message", a text, in each question')
+    calls = _read_calls(value.get("calls"))
+    if sorted(call.name for call in calls) != sorted(docs):
+        raise Unfit(f"must call each of {', '.join(docs)} once in {message!r:.60}")
+    for call in calls:
+        # The corrected reader of misfits takes what the schema takes.
+        if why := describe_misfit(call.name, call.arguments, docs):
+            raise Unfit(f"has a call that does not fit the docs: {why}")
+        for argument in call.arguments.values():
+            said = phrase_value(argument)
+            if said and said.casefold() not in message.casefold():
+                raise Unfit(f"does not mention {argument!r} in {message!r:.60}")
+    if named := find_name(docs, message):
+        raise Unfit(f"names the function {named}")
+    return DraftedQuestion(message.strip(), tuple((call, docs[call.name]) for call in calls))
+
+
+def _read_calls(value: object) -> tuple[Call, ...]:
+    if not isinstance(value, list):
+        raise Unfit('must have "calls", a list')
+    calls = []
+    for each in value:
+        name, arguments = (
+            (each.get("name"), each.get("arguments")) if isinstance(each, Mapping) else (None, None)
+        )
+        if not isinstance(name, str) or not isinstance(arguments, Mapping):
+            raise Unfit('must have "name" and "arguments", an object, in each call')
+        calls.append(Call(name, arguments))
+    return tuple(calls)
+
+
+def _ask_for_calls(entry: Entry, docs: Sequence[FunctionDoc], chance: Random) -> Question[Sequence[Call]]:
+    """Ask for the calls of a question, among other functions and without what is expected."""
+    needed = {doc.name for doc in entry.functions}
+    others = [doc for doc in docs if doc.name not in needed]
+    offered = [*entry.functions, *chance.sample(others, min(_DISTRACTORS, len(others)))]
+    chance.shuffle(offered)
+    material = {"functions": _show_docs(offered), "message": entry.turns[0][0].content}
+    return make_question(
+        f"solve_{entry.id}",
+        "solving_question.md",
+        material,
+        lambda reply: _read_calls(reply.get("calls")),
+    )
+
+
+def _find_disagreement(entry: Entry, calls: Sequence[Call]) -> str:
+    """Return why calls are not those of an entry; empty where they are."""
+    assert isinstance(entry.expectation, ExpectedCalls)
+    if not calls:
+        return "no call"
+    verdict = match_calls(entry, entry.expectation, Calls(tuple(calls)))
+    return "" if verdict.passed else str(verdict)

@@ -1,0 +1,110 @@
+"""Entries whose calls act on MCP servers, run by a real pytest on real servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from tests.mcp_servers import shelf
+from tests.mcp_servers.made import compose_suite, write_shelf_command
+from tests.plugin.conftest import Project
+
+pytest.importorskip("mcp")
+
+DOCS = json.dumps({"functions": shelf.TOOLS})[1:-1]
+PUT, COUNT = "put-goods(name='tea', count={count})", "count_goods(name='tea')"
+
+
+def write_shelf_suite(project: Project, *habits: str) -> None:
+    docs = yaml.safe_dump({"functions": shelf.TOOLS}, sort_keys=False)
+    project.write("shop/shelf.yaml", compose_suite("shelf", {"shelf": write_shelf_command(*habits)}, docs))
+
+
+def write_model(project: Project, count: int) -> str:
+    """Write a model that puts so many packs of tea on the shelf and then answers rightly."""
+    project.write(
+        f"model_{count}.py",
+        f"""
+def answer(messages, tools):
+    said = next(m["content"] for m in reversed(messages) if m["role"] == "user")
+    if messages[-1]["role"] == "tool":
+        return "Done."
+    def call(tool, **arguments):
+        return {{"type": "function", "function": {{"name": tool, "arguments": json.dumps(arguments)}}}}
+    if "tea" in said:
+        return [call("put-goods", name="tea", count={count})]
+    if "How many" in said:
+        return [call("count_goods", name="tea")]
+    return [call("put-goods", name="rice", count=3), call("put-goods", name="salt", count=1)]
+""",
+    )
+    return f"--fcbench-model=python:model_{count}:answer"
+
+
+@pytest.mark.parametrize("how", [(), ("-n0",), ("-n2",)])
+def test_the_oracle_passes(project: Project, how: tuple[str, ...]) -> None:
+    write_shelf_suite(project)
+    project.run_apart("shop", "--fcbench-mcp", *how).assert_outcomes(passed=2)
+    assert not [p for p in psutil.Process().children(recursive=True) if shelf.__file__ in p.cmdline()]
+
+
+def test_another_state_fails_and_is_judged_again_from_stored_answers(project: Project) -> None:
+    write_shelf_suite(project)
+    model = write_model(project, 3)
+    result = project.run_apart("shop", "--fcbench-mcp", model)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*turn 1: describe_shelf().goods.tea is 3, expected 2*"])
+    # Nothing is started for it, so the switch is not needed.
+    again = project.run_apart("shop", "--fcbench-offline", model)
+    again.assert_outcomes(passed=1, failed=1)
+    replay = project.run_apart("shop", "--fcbench-model=replay:scorecard.json")
+    replay.assert_outcomes(passed=1, failed=1)
+    project.run_apart("shop", "--fcbench-mcp", write_model(project, 2)).assert_outcomes(passed=2)
+
+
+def test_nothing_is_started_without_the_switch(project: Project) -> None:
+    write_shelf_suite(project)
+    result = project.run_apart("shop")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["*allow it with --fcbench-mcp*"])
+    causes = {record["entry"]: record["official"]["cause"] for record in project.records().values()}  # type: ignore[index]
+    assert causes == dict.fromkeys(["shop:mcp_shelf_0", "shop:mcp_shelf_1"], "mcp_off")
+
+
+def test_a_server_that_dies_leaves_its_entries_unscored(project: Project) -> None:
+    write_shelf_suite(project, "die")
+    result = project.run_apart("shop", "--fcbench-mcp")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["*the shelf fell down*"])
+
+
+def find_commands() -> Mapping[str, str]:
+    """Return the command of each server from the package index that is installed."""
+    commands = {name: f"{sys.executable} -m mcp_server_{name}" for name in ("git", "time")}
+    # mcp-server-sqlite needs version 1 of the SDK, so it has an environment of its own.
+    sqlite = os.environ.get("FCBENCH_MCP_SQLITE", "")
+    return {**commands, "sqlite": sqlite, "python": sys.executable}
+
+
+@pytest.mark.parametrize(("name", "entries"), [("time", 4), ("git", 5), ("sqlite", 4)])
+def test_servers_of_the_package_index(project: Project, name: str, entries: int, tmp_path: Path) -> None:
+    commands = find_commands()
+    if name == "sqlite" and not commands["sqlite"]:
+        pytest.skip("set FCBENCH_MCP_SQLITE to the command of mcp-server-sqlite, installed beside mcp<2")
+    if name != "sqlite":
+        pytest.importorskip(f"mcp_server_{name}")
+    listed = project.fcbench("functions", f"mcp:{commands[name]}", "--timeout=300")
+    assert listed.returncode == 0, listed.stderr
+    project.write(f"real/{name}.yaml", compose_suite(name, commands, listed.stdout))
+    project.run_apart("real", "--fcbench-mcp").assert_outcomes(passed=entries)
+    # A model that never calls leaves the state as it was and gets nothing.
+    project.write("silent.py", "def answer(messages, tools):\n    return 'I cannot do that.'\n")
+    silent = project.run_apart("real", "--fcbench-mcp", "--fcbench-model=python:silent:answer")
+    silent.assert_outcomes(failed=entries)
