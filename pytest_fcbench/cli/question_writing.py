@@ -15,7 +15,7 @@ from pytest_fcbench.domain.conformance import describe_misfit
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.transcript import Call
-from pytest_fcbench.domain.verdict import NotScored
+from pytest_fcbench.domain.verdict import NotScored, Passed
 from pytest_fcbench.matchers.ast.corrected import match_calls
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
 from pytest_fcbench.tools.authoring.drafting import DraftedQuestion, draft_questions
@@ -57,16 +57,25 @@ def write_questions(
     ]
     found = [each for answer in answers if not isinstance(answer, NotScored) for each in answer]
     entries = list(draft_questions(found, suite))
-    solving = [_ask_for_calls(entry, docs, chance) for entry in entries]
+    solving: list[Question[Sequence[Call]]] = []
+    for entry in entries:
+        others = [doc for doc in docs if doc not in entry.functions]
+        offered = [*entry.functions, *chance.sample(others, min(_DISTRACTORS, len(others)))]
+        chance.shuffle(offered)
+        material = {"functions": _show_docs(offered), "message": entry.turns[0][0].content}
+        solving.append(make_question(f"solve_{entry.id}", "solving_question.md", material, _read_calls))
     solved, more_notes = ask_judge(writer, solving, "writer") if solving else ([], ())
     kept: list[DraftedQuestion] = []
     for question, entry, calls in zip(found, entries, solved, strict=True):
         if isinstance(calls, NotScored):
             told.append(f"left out, not solved: {question.text!r:.100}: {calls.reason}")
-        elif why := _find_disagreement(entry, calls):
-            told.append(f"left out, solved otherwise: {question.text!r:.100}: {why}")
-        else:
+            continue
+        assert isinstance(entry.expectation, ExpectedCalls)
+        verdict = match_calls(entry, entry.expectation, Calls(tuple(calls))) if calls else "no call"
+        if isinstance(verdict, Passed):
             kept.append(question)
+        else:
+            told.append(f"left out, solved otherwise: {question.text!r:.100}: {verdict}")
     return Drafts(list(draft_questions(kept, suite)), len(found), [*told, *notes, *more_notes])
 
 
@@ -87,37 +96,37 @@ def _ask_for_questions(
         questions = reply.get("questions")
         if not isinstance(questions, list) or len(questions) != number:
             raise Unfit(f'must have "questions", a list of {number}')
-        return [_read_question(each, by_name) for each in questions]
+        found: list[DraftedQuestion] = []
+        for each in questions:
+            message = each.get("message") if isinstance(each, Mapping) else None
+            if not isinstance(message, str) or not message.strip():
+                raise Unfit('must have "message", a text, in each question')
+            calls = _read_calls(each)
+            if sorted(call.name for call in calls) != sorted(by_name):
+                raise Unfit(f"must call each of {', '.join(by_name)} once in {message!r:.60}")
+            for call in calls:
+                if why := describe_misfit(call.name, call.arguments, by_name):
+                    raise Unfit(f"has a call that does not fit the docs: {why}")
+                for argument in call.arguments.values():
+                    if phrase_value(argument).casefold() not in message.casefold():
+                        raise Unfit(f"does not mention {argument!r} in {message!r:.60}")
+            if named := find_name(by_name, message):
+                raise Unfit(f"names the function {named}")
+            found.append(
+                DraftedQuestion(message.strip(), tuple((call, by_name[call.name]) for call in calls))
+            )
+        return found
 
     material = {"functions": _show_docs(docs), "number": number}
     return make_question(name, "writing_questions.md", material, read)
 
 
-def _read_question(value: object, docs: Mapping[str, FunctionDoc]) -> DraftedQuestion:
-    message = value.get("message") if isinstance(value, Mapping) else None
-    if not isinstance(value, Mapping) or not isinstance(message, str) or not message.strip():
-        raise Unfit('must have "message", a text, in each question')
-    calls = _read_calls(value.get("calls"))
-    if sorted(call.name for call in calls) != sorted(docs):
-        raise Unfit(f"must call each of {', '.join(docs)} once in {message!r:.60}")
-    for call in calls:
-        # The corrected reader of misfits takes what the schema takes.
-        if why := describe_misfit(call.name, call.arguments, docs):
-            raise Unfit(f"has a call that does not fit the docs: {why}")
-        for argument in call.arguments.values():
-            said = phrase_value(argument)
-            if said and said.casefold() not in message.casefold():
-                raise Unfit(f"does not mention {argument!r} in {message!r:.60}")
-    if named := find_name(docs, message):
-        raise Unfit(f"names the function {named}")
-    return DraftedQuestion(message.strip(), tuple((call, docs[call.name]) for call in calls))
-
-
-def _read_calls(value: object) -> tuple[Call, ...]:
-    if not isinstance(value, list):
+def _read_calls(reply: Mapping[str, object]) -> tuple[Call, ...]:
+    listed = reply.get("calls")
+    if not isinstance(listed, list):
         raise Unfit('must have "calls", a list')
     calls = []
-    for each in value:
+    for each in listed:
         name, arguments = (
             (each.get("name"), each.get("arguments")) if isinstance(each, Mapping) else (None, None)
         )
@@ -125,27 +134,3 @@ def _read_calls(value: object) -> tuple[Call, ...]:
             raise Unfit('must have "name" and "arguments", an object, in each call')
         calls.append(Call(name, arguments))
     return tuple(calls)
-
-
-def _ask_for_calls(entry: Entry, docs: Sequence[FunctionDoc], chance: Random) -> Question[Sequence[Call]]:
-    """Ask for the calls of a question, among other functions and without what is expected."""
-    needed = {doc.name for doc in entry.functions}
-    others = [doc for doc in docs if doc.name not in needed]
-    offered = [*entry.functions, *chance.sample(others, min(_DISTRACTORS, len(others)))]
-    chance.shuffle(offered)
-    material = {"functions": _show_docs(offered), "message": entry.turns[0][0].content}
-    return make_question(
-        f"solve_{entry.id}",
-        "solving_question.md",
-        material,
-        lambda reply: _read_calls(reply.get("calls")),
-    )
-
-
-def _find_disagreement(entry: Entry, calls: Sequence[Call]) -> str:
-    """Return why calls are not those of an entry; empty where they are."""
-    assert isinstance(entry.expectation, ExpectedCalls)
-    if not calls:
-        return "no call"
-    verdict = match_calls(entry, entry.expectation, Calls(tuple(calls)))
-    return "" if verdict.passed else str(verdict)

@@ -59,19 +59,22 @@ class ServerCalls:
 
     def read_calls(self, texts: Sequence[str]) -> list[Call | str]:
         """Read calls; in place of one that the server is not asked to carry out, why, for the model."""
-        return [self._read_call(text) for text in texts]
-
-    def _read_call(self, text: str) -> Call | str:
-        try:
-            call = self.offer.normalise_call(python.parse_tool_call(text))
-            # JSON has no other values, and NaN is none.
-            json.dumps(call.arguments, allow_nan=False)
-        except (Undecodable, TypeError, ValueError, RecursionError) as error:
-            return f"Error: the call cannot be read: {error}"
-        if call.name not in self.offer.by_name:
-            known = [doc.name for doc in self.offer.functions]
-            return f"Error: {describe_unknown_name('tool', call.name, known)}"
-        return f"Error: {call.name} takes named arguments only" if call.positional else call
+        read: list[Call | str] = []
+        for text in texts:
+            try:
+                call = self.offer.normalise_call(python.parse_tool_call(text))
+                # JSON has no other values, and NaN is none.
+                json.dumps(call.arguments, allow_nan=False)
+            except (Undecodable, TypeError, ValueError, RecursionError) as error:
+                read.append(f"Error: the call cannot be read: {error}")
+                continue
+            if call.name not in self.offer.by_name:
+                known = [doc.name for doc in self.offer.functions]
+                read.append(f"Error: {describe_unknown_name('tool', call.name, known)}")
+            else:
+                surplus = f"Error: {call.name} gets a parameter twice, or too many parameters"
+                read.append(surplus if call.positional else call)
+        return read
 
 
 def write_request(request: ServerRequest) -> AskModel:

@@ -18,6 +18,7 @@ from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import (
     Aside,
     AskModel,
@@ -66,7 +67,7 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
         read = model.read_calls(texts)
         calls = [call for call in read if isinstance(call, Call)]
         returned = read_results((yield from ask(model.request_calls(calls)))) if calls else ()
-        results = iter(map(_cut_result, returned))
+        results = (shorten_text(text, _LONGEST) for text in returned)
         return tuple(next(results) if isinstance(call, Call) else call for call in read)
 
     transcript = yield from relay_conversation(
@@ -81,8 +82,3 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
                 yield from ask(truth.request_calls(calls))
                 yield from ask(truth.request_probes())
     return replace(transcript, asides=tuple(asides.values()))
-
-
-def _cut_result(text: str) -> str:
-    left_out = len(text) - _LONGEST
-    return f"{text[:_LONGEST]}\n… {left_out:,} more characters" if left_out > 0 else text

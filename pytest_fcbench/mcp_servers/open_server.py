@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 WORKSPACE = "/workspace"
 """The folder of a program, in calls and results."""
 
+# Without a handler, Python writes what the SDK logs about a broken server to the terminal.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+
 _MOST_PAGES = 100
 """Pages of a list of tools that are read."""
 _LONGEST_STDERR = 500
@@ -76,7 +79,14 @@ class OpenServer:
                 raise
             # A refusal by the protocol, for example of an argument, is an answer to the model's call.
             return self._leave_folder(f"Error: {error.error.message}")
-        return self._leave_folder("\n".join(map(_write_block, result.content)))
+        # A text, the text of a resource, or the name of what is neither.
+        texts = (
+            getattr(block, "text", None)
+            or getattr(getattr(block, "resource", None), "text", None)
+            or f"[{block.type}]"
+            for block in result.content
+        )
+        return self._leave_folder("\n".join(texts))
 
     async def list_tools(self) -> list[dict[str, object]]:
         """Return the tools of all pages as JSON values. Raises ``CallError`` for a list without end."""
@@ -114,16 +124,6 @@ class OpenServer:
         return mask_secrets(text, self.secrets)
 
 
-def _write_block(block: object) -> str:
-    """Write a block of a result: its text, or what it is."""
-    resource = getattr(block, "resource", None)
-    text = getattr(block, "text", None) or getattr(resource, "text", None)
-    if isinstance(text, str):
-        return text
-    kind, uri = getattr(block, "type", "content"), getattr(block, "uri", None) or getattr(resource, "uri", "")
-    return f"[{kind}{f' {uri}' if uri else ''}]"
-
-
 @asynccontextmanager
 async def open_server(
     server: ServerProgram | ServerAddress, cwd: Path | None = None
@@ -135,15 +135,24 @@ async def open_server(
     Raises ``UsageError`` where a named variable or the program is missing, ``CallError`` where the server
     does not start, does not answer, or ends while it is needed.
     """
-    # Without a handler, Python writes what the SDK logs about a broken server to the terminal.
-    logging.getLogger("mcp").addHandler(logging.NullHandler())
     try:
         if isinstance(server, ServerAddress):
-            async with _connect_address(server) as opened:
-                yield opened
+            import httpx2
+            from mcp.client.client import Client
+            from mcp.client.streamable_http import streamable_http_client
+
+            headers = _read_variables(server.headers)
+            async with httpx2.AsyncClient(headers=headers, timeout=server.timeout_s) as http:
+                client = Client(streamable_http_client(server.url, http_client=http), cache=None)
+                async with asyncio.timeout(server.timeout_s) as limit, client:
+                    limit.reschedule(None)
+                    yield OpenServer(client, server.timeout_s, secrets=tuple(headers.values()))
         else:
             async with _start_program(server, cwd) as opened:
                 yield opened
+    except TimeoutError:
+        reason = f"the MCP server did not answer within {server.timeout_s:g} s"
+        raise CallError("mcp_timeout", reason) from None
     # The SDK raises groups of errors of its tasks.
     except BaseExceptionGroup as group:
         raise _find_cause(group) from None
@@ -169,20 +178,6 @@ def _make_failure(error: BaseException, told: str = "") -> CallError:
 
 
 @asynccontextmanager
-async def _connect_address(server: ServerAddress) -> AsyncIterator[OpenServer]:
-    import httpx2
-    from mcp.client.client import Client
-    from mcp.client.streamable_http import streamable_http_client
-
-    headers = _read_variables(server.headers)
-    async with httpx2.AsyncClient(headers=headers, timeout=server.timeout_s) as http:
-        client = Client(streamable_http_client(server.url, http_client=http), cache=None)
-        async with asyncio.timeout(server.timeout_s) as limit, client:
-            limit.reschedule(None)
-            yield OpenServer(client, server.timeout_s, secrets=tuple(headers.values()))
-
-
-@asynccontextmanager
 async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncIterator[OpenServer]:
     from mcp.client.client import Client
     from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
@@ -195,7 +190,10 @@ async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncItera
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
     ):
         folder = os.path.realpath(cwd or made)
-        _write_files(program.files, Path(folder))
+        for name, text in program.files.items():
+            file = Path(folder) / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
         for command in program.setup:
             await _run_setup(command, folder, environment, program.timeout_s)
         first, *rest = program.command
@@ -227,13 +225,6 @@ def _read_variables(names: Mapping[str, str]) -> dict[str, str]:
         if variable not in os.environ:
             raise UsageError(f"the environment variable {variable} is not set; set it for the MCP server")
     return {name: os.environ[variable] for name, variable in names.items()}
-
-
-def _write_files(files: Mapping[str, str], folder: Path) -> None:
-    for name, text in files.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
 
 
 async def _run_setup(

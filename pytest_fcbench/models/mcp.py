@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
 
 from pytest_fcbench.codecs.server_requests import ServerRequest, read_request, write_results
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, FcbenchError, NotScoredError
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion
-from pytest_fcbench.mcp_servers.open_server import OpenServer, open_server
-
-T = TypeVar("T")
+from pytest_fcbench.mcp_servers.open_server import open_server
 
 _IDLE_S = 60.0
 """Seconds without a request after which a server is ended."""
@@ -55,7 +51,15 @@ class ServerModel:
         if not self.allowed:
             shown = " ".join(asked.program.command)
             raise CallError("mcp_off", f"this entry starts {shown!r}; allow it with --fcbench-mcp")
-        future = self._submit(self._perform_request(entry.item_id, asked))
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="fcbench-mcp", daemon=True
+                )
+                self._thread.start()
+            performing = self._perform_request(entry.item_id, asked)
+            future = asyncio.run_coroutine_threadsafe(performing, self._loop)
         try:
             texts = future.result() if self.immediate else await asyncio.wrap_future(future)
         except NotScoredError:
@@ -64,38 +68,24 @@ class ServerModel:
             raise CallError("mcp_server", str(error)) from None
         return write_results(texts)
 
-    def _submit(self, coroutine: Coroutine[object, object, T]) -> Future[T]:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="fcbench-mcp", daemon=True
-                )
-                self._thread.start()
-            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-
     async def _perform_request(self, item_id: str, request: ServerRequest) -> list[str]:
         session = self._sessions.pop(item_id, None)
         if session and not session.continues(request):
             await session.end()
             session = None
-        if session is None:
-            await self._wait_for_place()
-            session = _Session(request)
-        self._sessions[item_id] = session
-        return await session.perform_request(request)
-
-    async def _wait_for_place(self) -> None:
-        """End servers that nobody asks any more, and where all are busy wait until one is not."""
-        while True:
-            idle = [name for name, session in self._sessions.items() if not session.is_busy]
+        # End servers that nobody asks any more, and where all are busy wait until one is not.
+        while session is None:
+            idle = [name for name, each in self._sessions.items() if not each.is_busy]
             late = [name for name in idle if self._sessions[name].idle_s > _IDLE_S]
             surplus = idle[: max(0, len(self._sessions) - _AT_ONCE + 1)]
             for name in {*late, *surplus}:
                 await self._sessions.pop(name).end()
-            if len(self._sessions) < _AT_ONCE:
-                return
-            await asyncio.sleep(0.05)
+            if len(self._sessions) >= _AT_ONCE:
+                await asyncio.sleep(0.05)
+                continue
+            session = _Session(request)
+        self._sessions[item_id] = session
+        return await session.perform_request(request)
 
     def close(self) -> None:
         """End all servers, and the thread."""
@@ -104,19 +94,20 @@ class ServerModel:
                 return
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
-        asyncio.run_coroutine_threadsafe(self._end_sessions(), loop).result()
+
+        async def end_sessions() -> None:
+            ending = [session.end() for session in self._sessions.values()]
+            self._sessions.clear()
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            await asyncio.gather(*ending)
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+        asyncio.run_coroutine_threadsafe(end_sessions(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-
-    async def _end_sessions(self) -> None:
-        ending = [session.end() for session in self._sessions.values()]
-        self._sessions.clear()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        await asyncio.gather(*ending)
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
 
 
 class _Session:
@@ -174,21 +165,17 @@ class _Session:
         async with open_server(self.program) as server:
             while True:
                 request, answer = await self._requests.get()
-                texts = await self._carry_out(server, request)
+                # On a fresh server, the calls that were made before.
+                for call in request.made[len(self.made) :]:
+                    await server.call_tool(call)
+                    self.made.append(call)
+                texts: list[str] = []
+                for call in request.calls:
+                    texts.append(await server.call_tool(call))
+                    if not request.probing:
+                        self.made.append(call)
                 if not answer.done():
                     answer.set_result(texts)
-
-    async def _carry_out(self, server: OpenServer, request: ServerRequest) -> list[str]:
-        # On a fresh server, the calls that were made before.
-        for call in request.made[len(self.made) :]:
-            await server.call_tool(call)
-            self.made.append(call)
-        texts: list[str] = []
-        for call in request.calls:
-            texts.append(await server.call_tool(call))
-            if not request.probing:
-                self.made.append(call)
-        return texts
 
     async def end(self) -> None:
         """End the server."""

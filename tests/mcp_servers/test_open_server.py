@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -130,6 +131,13 @@ def test_an_address_that_nobody_listens_on_is_told() -> None:
     # Port 1 of this machine: nothing of ours listens there.
     with pytest.raises(CallError, match="does not answer"):
         list_tools(ServerAddress("http://127.0.0.1:1/mcp", timeout_s=20))
+
+
+def test_an_address_that_never_answers_is_left() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"
+        with pytest.raises(CallError, match=r"within 3 s|does not answer"):
+            list_tools(ServerAddress(url, timeout_s=3))
 
 
 def test_sources() -> None:

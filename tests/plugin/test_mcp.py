@@ -32,6 +32,8 @@ def write_model(project: Project, count: int) -> str:
     project.write(
         f"model_{count}.py",
         f"""
+import json
+
 def answer(messages, tools):
     said = next(m["content"] for m in reversed(messages) if m["role"] == "user")
     if messages[-1]["role"] == "tool":
@@ -72,7 +74,7 @@ def test_another_state_fails_and_is_judged_again_from_stored_answers(project: Pr
 def test_nothing_is_started_without_the_switch(project: Project) -> None:
     write_shelf_suite(project)
     result = project.run_apart("shop")
-    result.assert_outcomes(skipped=2)
+    result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(["*allow it with --fcbench-mcp*"])
     causes = {record["entry"]: record["official"]["cause"] for record in project.records().values()}  # type: ignore[index]
     assert causes == dict.fromkeys(["shop:mcp_shelf_0", "shop:mcp_shelf_1"], "mcp_off")
@@ -81,7 +83,7 @@ def test_nothing_is_started_without_the_switch(project: Project) -> None:
 def test_a_server_that_dies_leaves_its_entries_unscored(project: Project) -> None:
     write_shelf_suite(project, "die")
     result = project.run_apart("shop", "--fcbench-mcp")
-    result.assert_outcomes(skipped=2)
+    result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(["*the shelf fell down*"])
 
 

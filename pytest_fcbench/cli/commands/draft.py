@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli.commands.functions import read_functions
@@ -11,9 +10,7 @@ from pytest_fcbench.cli.judge_options import JUDGE_OPTIONS, load_judge_settings
 from pytest_fcbench.cli.new_entries import declare_folder_options, write_entries
 from pytest_fcbench.cli.question_writing import write_questions
 from pytest_fcbench.cli.run_options import declare_run_options, require_at_least
-from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
-from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.tools.authoring.drafting import Example, draft_entries, find_examples
 
 HELP = "write the first entries of a suite from examples, or have a model write them"
@@ -64,41 +61,34 @@ def run_command(chosen: argparse.Namespace) -> int:
             "give either --examples, with questions and calls, or --writer, a model that writes them"
         )
     docs = tuple(read_functions(chosen.sources).values())
-    entries = _write_drafts(chosen, docs) if chosen.writer else _read_examples(chosen, docs)
+    if chosen.writer:
+        require_at_least(1, chosen, "count")
+        writer = load_judge_settings(chosen, judge=chosen.writer)
+        assert writer, "a writer was named"
+        pairs = len(docs) if chosen.pairs is None else max(0, chosen.pairs)
+        drafts = write_questions(writer, docs, chosen.count, pairs, chosen.seed, chosen.to.name)
+        for note in drafts.notes:
+            print(note)
+        kept, entries = len(drafts.entries), drafts.entries
+        print(f"written {drafts.written}, kept {kept}, left out {drafts.written - kept}")
+        missing = "no question was kept; look at the notes above, or name another --writer"
+    else:
+        found: list[Example] = []
+        for path in chosen.examples:
+            try:
+                found += find_examples(path.read_text(encoding="utf-8"), str(path))
+            except (OSError, ValueError) as error:
+                raise UsageError(f"{path}: cannot be read: {error}; give a text file in UTF-8") from None
+        entries = list(draft_entries(found, docs, chosen.to.name))
+        missing = (
+            f"{', '.join(map(str, chosen.examples))}: no examples; write a question and, on the "
+            f"next line, '>>> ' with the call that answers it, e.g. >>> {docs[0].name}(...)"
+        )
+    if not entries:
+        raise FcbenchError(missing)
     write_entries(chosen, entries)
     used = {doc.name for entry in entries for doc in entry.functions}
     for doc in docs:
         if doc.name not in used:
-            print(f"note: no entry uses {doc.name}" if chosen.writer else f"note: no example uses {doc.name}")
+            print(f"note: no {'entry' if chosen.writer else 'example'} uses {doc.name}")
     return 0
-
-
-def _read_examples(chosen: argparse.Namespace, docs: Sequence[FunctionDoc]) -> Sequence[Entry]:
-    found: list[Example] = []
-    for path in chosen.examples:
-        try:
-            found += find_examples(path.read_text(encoding="utf-8"), str(path))
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{path}: cannot be read: {error}; give a text file in UTF-8") from None
-    entries = list(draft_entries(found, docs, chosen.to.name))
-    if not entries:
-        raise FcbenchError(
-            f"{', '.join(map(str, chosen.examples))}: no examples; write a question and, on the "
-            f"next line, '>>> ' with the call that answers it, e.g. >>> {docs[0].name}(...)"
-        )
-    return entries
-
-
-def _write_drafts(chosen: argparse.Namespace, docs: Sequence[FunctionDoc]) -> Sequence[Entry]:
-    require_at_least(1, chosen, "count")
-    pairs = len(docs) if chosen.pairs is None else chosen.pairs
-    writer = load_judge_settings(chosen, judge=chosen.writer)
-    assert writer, "a writer was named"
-    drafts = write_questions(writer, docs, chosen.count, max(0, pairs), chosen.seed, chosen.to.name)
-    for note in drafts.notes:
-        print(note)
-    left_out = drafts.written - len(drafts.entries)
-    print(f"written {drafts.written}, kept {len(drafts.entries)}, left out {left_out}")
-    if not drafts.entries:
-        raise FcbenchError("no question was kept; look at the notes above, or use another --writer")
-    return drafts.entries

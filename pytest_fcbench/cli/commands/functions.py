@@ -79,10 +79,16 @@ def run_command(chosen: argparse.Namespace) -> int:
         for doc in docs.values()
     ]
     # One server: several have no place in a file whose calls act on one.
-    noted = (
-        [_note_server(source, listing) for source, listing in servers.items()] if len(servers) == 1 else []
-    )
-    content = {**({"server": noted[0]} if noted else {}), "functions": listed}
+    noted: dict[str, object] = {}
+    if len(servers) == 1:
+        ((source, listing),) = servers.items()
+        noted["server"] = {
+            "source": source,
+            "name": listing.name,
+            "version": listing.version,
+            "tools": listing.digest,
+        }
+    content = {**noted, "functions": listed}
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
     if chosen.to:
         write_new_files({chosen.to: text}, force=chosen.force)
@@ -118,11 +124,6 @@ def _ask_servers(chosen: argparse.Namespace) -> Mapping[str, ToolListing]:
                 read_source(source, chosen.variable, headers, chosen.timeout), Path.cwd()
             )
     return found
-
-
-def _note_server(source: str, listing: ToolListing) -> dict[str, str]:
-    noted = {"source": source, "name": listing.name, "version": listing.version, "tools": listing.digest}
-    return {name: value for name, value in noted.items() if value}
 
 
 def read_functions(

@@ -147,9 +147,9 @@ def _writer_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_writer_key")
-def test_a_writer_makes_questions_for_each_function_and_pair(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_writer_makes_questions_for_each_function_and_pair(capfd: pytest.CaptureFixture[str]) -> None:
     assert _run_writer(_write_well, "--count=2", "--pairs=1") == 0
-    out = capsys.readouterr().out
+    out = capfd.readouterr().out
     assert "written 5, kept 5, left out 0" in out
     suite = open_own("made", Path("made"))
     entries = {entry.id: entry for category in suite.categories for entry in suite.load(category)}
@@ -157,27 +157,27 @@ def test_a_writer_makes_questions_for_each_function_and_pair(capsys: pytest.Capt
     assert entries["simple_python_0"].turns[0][0].content == "Number 0: the price of 3 salt?"
     assert entries["parallel_multiple_0"].expectation == ExpectedCalls(
         (
-            ExpectedCall(f"{MODULE}.price", {"item": ["salt"], "count": [3]}),
-            ExpectedCall(f"{MODULE}.stock", {"item": ["salt"]}),
+            ExpectedCall("price", {"item": ["salt"], "count": [3]}),
+            ExpectedCall("stock", {"item": ["salt"]}),
         )
     )
 
 
 @pytest.mark.usefixtures("_writer_key")
 def test_a_question_that_is_solved_otherwise_is_left_out_and_counted(
-    capsys: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     assert _run_writer(_solve_otherwise, "--count=1", "--pairs=1") == 0
-    out = capsys.readouterr().out
+    out = capfd.readouterr().out
     assert "written 3, kept 1, left out 2" in out
     assert "left out, solved otherwise: 'Number 0: the price of 3 salt?'" in out
-    assert f"note: no entry uses {MODULE}.price" in out
+    assert "note: no entry uses price" in out
 
 
 @pytest.mark.usefixtures("_writer_key")
-def test_without_an_agreement_nothing_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_an_agreement_nothing_is_written(capfd: pytest.CaptureFixture[str]) -> None:
     assert _run_writer(_solve_nothing) != 0
-    shown = capsys.readouterr()
+    shown = capfd.readouterr()
     assert "kept 0" in shown.out
     assert "no question was kept" in shown.err
     assert not Path("made").exists()
@@ -188,25 +188,24 @@ def test_without_an_agreement_nothing_is_written(capsys: pytest.CaptureFixture[s
     ("questions", "told"),
     [
         ([], 'must have "questions", a list of 1'),
-        ([{"message": "The price?", "calls": [_make_call("{}.price")]}], "does not mention 'salt'"),
-        ([{"message": "3 salt", "calls": [{"name": "{}.price", "arguments": {}}]}], "needs item"),
-        ([{"message": "3 salt", "calls": [_make_call("{}.stock")]}], "must call each of"),
-        ([{"message": "{}.price of 3 salt", "calls": [_make_call("{}.price")]}], "names the function"),
+        ([{"message": "The price?", "calls": [_make_call("price")]}], "does not mention 'salt'"),
+        ([{"message": "3 salt", "calls": [{"name": "price", "arguments": {}}]}], "needs item"),
+        ([{"message": "3 salt", "calls": [_make_call("stock")]}], "must call each of"),
         ([{"message": "", "calls": []}], 'must have "message"'),
         ([{"message": "3 salt", "calls": ["price"]}], 'must have "name" and "arguments"'),
         ([{"message": "3 salt"}], 'must have "calls", a list'),
     ],
 )
 def test_a_reply_that_breaks_a_rule_is_sent_back_and_told(
-    questions: object, told: str, capsys: pytest.CaptureFixture[str]
+    questions: object, told: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    text = json.dumps({"questions": questions}).replace("{}.", f"{MODULE}.")
+    text = json.dumps({"questions": questions})
     assert _run_writer(lambda _: make_message_reply(text), "--count=1", "--pairs=0") != 0
-    out = capsys.readouterr().out
-    assert f"{MODULE}.price: not written: " in out
+    out = capfd.readouterr().out
+    assert "price: not written: " in out
     assert told in out
 
 
-def test_either_examples_or_a_writer_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_either_examples_or_a_writer_is_needed(capfd: pytest.CaptureFixture[str]) -> None:
     assert _run_draft("-o", "made") != 0
-    assert "give either --examples" in capsys.readouterr().err
+    assert "give either --examples" in capfd.readouterr().err
