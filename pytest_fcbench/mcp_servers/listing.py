@@ -55,7 +55,9 @@ def split_command(text: str) -> tuple[str, ...]:
     try:
         parts = tuple(shlex.split(text))
     except ValueError as error:
-        raise UsageError(f"{text!r} cannot be split into a program and its arguments: {error}") from None
+        raise UsageError(
+            f"{text!r} cannot be split into a program and its arguments: {error}; correct its quotes"
+        ) from None
     if not parts:
         raise UsageError(
             "an MCP server is given as mcp:COMMAND or mcp:URL, for example mcp:'uvx mcp-server-time'"

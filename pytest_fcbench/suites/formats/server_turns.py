@@ -171,7 +171,9 @@ def _read_observation(
         try:
             re.compile(mask)
         except re.error as error:
-            raise at.at("masks", number).error(f"{mask!r} is no regular expression: {error}") from None
+            raise at.at("masks", number).error(
+                f"{mask!r} is not a regular expression: {error}; correct it"
+            ) from None
     return _Observation(tuple(row.probes or ()), frozenset(row.volatile or ()), tuple(row.masks or ()))
 
 

@@ -85,7 +85,7 @@ def test_all_tools_are_offered_where_an_entry_names_none(tmp_path: Path) -> None
         ({"environment": {"http": "a"}}, "unknown key 'http'"),
         ({"probes": ["count_goods()"]}, "count_goods needs the parameter 'name'"),
         ({"probes": ["count(name='a')"]}, "unknown function 'count'"),
-        ({"entries": [{**ENTRY, "masks": ["["]}]}, r"entries.0.masks.0: .* is no regular expression"),
+        ({"entries": [{**ENTRY, "masks": ["["]}]}, r"entries.0.masks.0: .* is not a regular expression"),
         ({"entries": [{**ENTRY, "functions": ["put"]}]}, "unknown function 'put'"),
         ({"functions": []}, "unknown function"),
         (
