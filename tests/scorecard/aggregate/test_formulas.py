@@ -39,7 +39,7 @@ def test_every_scored_category_but_live_relevance_has_a_weight() -> None:
     weighted = {part for formula in GROUPS.values() for part in formula.parts} - GROUPS.keys()
     scored = {category.name for category in CATEGORIES.values() if category.scored}
     apart = {*SELECTIONS["executable"], *SELECTIONS["v1"], *SELECTIONS["next_step"]}
-    alone = {"multi_turn_composite", "format_sensitivity"}
+    alone = {"multi_turn_composite", "format_sensitivity", "mcp"}
     assert scored - weighted == {"live_relevance"}
     assert CATEGORIES.keys() - scored == alone | apart
     assert weighted - scored == apart
