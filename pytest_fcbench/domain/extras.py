@@ -9,7 +9,7 @@ from pytest_fcbench.domain.errors import UsageError
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "markdown": ("html2text",),
-    "mcp": ("mcp",),
+    "mcp": ("httpx2", "mcp"),
     "report": ("matplotlib",),
     "search": ("ddgs",),
     "vector": ("safetensors", "tokenizers"),
