@@ -32,7 +32,7 @@ class Drafts:
     written: int
     """Questions that were written."""
     notes: Sequence[str]
-    """What was left out and why, and notes on the writer."""
+    """The questions that were left out, each with the reason, and remarks on the writer."""
 
 
 def write_questions(
@@ -92,7 +92,7 @@ def _ask_for_questions(
     """Ask for questions about functions; a reply must have valid calls, and messages that mention values."""
     by_name = {doc.name: doc for doc in docs}
 
-    def read(reply: Mapping[str, object]) -> Sequence[DraftedQuestion]:
+    def read_questions(reply: Mapping[str, object]) -> Sequence[DraftedQuestion]:
         questions = reply.get("questions")
         if not isinstance(questions, list) or len(questions) != number:
             raise Unfit(f'must have "questions", a list of {number}')
@@ -118,7 +118,7 @@ def _ask_for_questions(
         return found
 
     material = {"functions": _show_docs(docs), "number": number}
-    return make_question(name, "writing_questions.md", material, read)
+    return make_question(name, "writing_questions.md", material, read_questions)
 
 
 def _read_calls(reply: Mapping[str, object]) -> tuple[Call, ...]:

@@ -45,7 +45,7 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
     model = ServerCalls(state, Offer(entry.functions, setting.manner.prompting.names))
     turn = 0
 
-    def ask(request: AskModel) -> Generator[AskModel, Completion, Completion]:
+    def ask_server(request: AskModel) -> Generator[AskModel, Completion, Completion]:
         if request.digest not in asides:
             completion = yield request
             if completion.fault:
@@ -60,13 +60,13 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
             return Results((yield from perform_calls(demand.calls)))
         if demand.turn > turn or not (demand.turn or demand.step):
             turn = demand.turn
-            yield from ask(model.request_probes())
+            yield from ask_server(model.request_probes())
         return (yield demand)
 
     def perform_calls(texts: Sequence[str]) -> Generator[AskModel, Completion, tuple[str, ...]]:
         read = model.read_calls(texts)
         calls = [call for call in read if isinstance(call, Call)]
-        returned = read_results((yield from ask(model.request_calls(calls)))) if calls else ()
+        returned = read_results((yield from ask_server(model.request_calls(calls)))) if calls else ()
         results = (shorten_text(text, _LONGEST) for text in returned)
         return tuple(next(results) if isinstance(call, Call) else call for call in read)
 
@@ -74,11 +74,11 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
         put_turns(entry, setting.manner, setting.suite.wording), respond
     )
     if not transcript.last.fault:
-        yield from ask(model.request_probes())
+        yield from ask_server(model.request_probes())
         truth = ServerCalls(state, Offer(entry.functions, Names.DOTTED), of_truth=True)
-        yield from ask(truth.request_probes())
+        yield from ask_server(truth.request_probes())
         for texts in entry.expectation.turns:
             if calls := [call for call in truth.read_calls(texts) if isinstance(call, Call)]:
-                yield from ask(truth.request_calls(calls))
-                yield from ask(truth.request_probes())
+                yield from ask_server(truth.request_calls(calls))
+                yield from ask_server(truth.request_probes())
     return replace(transcript, asides=tuple(asides.values()))

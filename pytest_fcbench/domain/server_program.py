@@ -30,10 +30,10 @@ class ServerProgram:
         Entries keep the word, so that stored answers do not depend on where a suite lies.
         """
 
-        def fill(command: tuple[str, ...]) -> tuple[str, ...]:
+        def fill_folder(command: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(part.replace("{suite}", folder) for part in command)
 
-        return replace(self, command=fill(self.command), setup=tuple(map(fill, self.setup)))
+        return replace(self, command=fill_folder(self.command), setup=tuple(map(fill_folder, self.setup)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,12 +68,15 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
 
 @dataclass
 class _Side:
-    """One side of a conversation with what its server answered. Raises KeyError for what nobody kept."""
+    """The calls of the model, or of the truth, and the answers of its server.
+
+    Its methods raise KeyError where an answer was not kept.
+    """
 
     calls: ServerCalls
     answers: Mapping[str, Completion]
     results: list[object] = field(default_factory=list)
-    """What its calls have returned, as compared."""
+    """The results of its calls so far, in the form that is compared."""
 
     def perform_step(self, texts: Sequence[str]) -> list[object]:
         """Take over the results of calls, and return them."""

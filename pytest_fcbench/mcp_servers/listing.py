@@ -71,8 +71,8 @@ def list_tools(server: ServerProgram | ServerAddress, cwd: Path | None = None) -
     Raises ``UsageError`` and ``CallError``.
     """
 
-    async def ask() -> ToolListing:
+    async def fetch_listing() -> ToolListing:
         async with open_server(server, cwd) as opened:
             return ToolListing(opened.name, opened.version, tuple(await opened.list_tools()))
 
-    return asyncio.run(ask())
+    return asyncio.run(fetch_listing())

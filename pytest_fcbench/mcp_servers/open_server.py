@@ -1,4 +1,4 @@
-"""Open an MCP server, a program of our own or one that listens elsewhere, and talk to it.
+"""Open an MCP server, a program that is started here or one that listens elsewhere, and talk to it.
 
 Each program runs in a temporary folder, which calls and results name ``/workspace``: its real path differs
 from run to run. It gets the few environment variables that every program needs, and those that its entry
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from pytest_fcbench.domain.errors import CallError, UsageError
-from pytest_fcbench.domain.redaction import mask_secrets, redact_secrets
+from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets, redact_secrets
 from pytest_fcbench.domain.server_program import ServerProgram
 from pytest_fcbench.domain.transcript import Call
 
@@ -146,7 +146,7 @@ async def open_server(
                 client = Client(streamable_http_client(server.url, http_client=http), cache=None)
                 async with asyncio.timeout(server.timeout_s) as limit, client:
                     limit.reschedule(None)
-                    yield OpenServer(client, server.timeout_s, secrets=tuple(headers.values()))
+                    yield OpenServer(client, server.timeout_s, secrets=_list_secrets(headers))
         else:
             async with _start_program(server, cwd) as opened:
                 yield opened
@@ -159,7 +159,7 @@ async def open_server(
 
 
 def _find_cause(group: BaseExceptionGroup) -> BaseException:
-    """Return the error of a group that says most: one of ours, else that of the connection."""
+    """Return one error of a group: one that is meant for users, or else the first one."""
     errors: list[BaseException] = []
     found: list[BaseException] = [group]
     while found:
@@ -184,7 +184,7 @@ async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncItera
 
     named = _read_variables({name: name for name in program.variables})
     environment = {**get_default_environment(), **named}
-    secrets = tuple(named.values())
+    secrets = _list_secrets(named)
     with (
         tempfile.TemporaryDirectory(prefix="fcbench-mcp-", ignore_cleanup_errors=True) as made,
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
@@ -195,7 +195,7 @@ async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncItera
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         for command in program.setup:
-            await _run_setup(command, folder, environment, program.timeout_s)
+            await _run_setup(command, folder, environment, program.timeout_s, secrets)
         first, *rest = program.command
         parameters = StdioServerParameters(command=first, args=rest, env=environment, cwd=folder)
         client = Client(stdio_client(parameters, errlog=log), cache=None)
@@ -219,6 +219,11 @@ async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncItera
             raise cause.with_reason(f"{cause.reason}{_read_log(log, secrets)}") from None
 
 
+def _list_secrets(values: Mapping[str, str]) -> tuple[str, ...]:
+    """List the values that no result may show; short words, such as ``1``, stand in honest results too."""
+    return tuple(list_request_secrets(None, None, {"extra_headers": values}))
+
+
 def _read_variables(names: Mapping[str, str]) -> dict[str, str]:
     """Return the values of environment variables. Raises ``UsageError`` for one that is not set."""
     for variable in names.values():
@@ -228,7 +233,11 @@ def _read_variables(names: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _run_setup(
-    command: tuple[str, ...], folder: str, environment: Mapping[str, str], within_s: float
+    command: tuple[str, ...],
+    folder: str,
+    environment: Mapping[str, str],
+    within_s: float,
+    secrets: tuple[str, ...],
 ) -> None:
     """Run a program in the folder of a server. Raises ``CallError`` where it fails."""
     shown = " ".join(command)
@@ -254,7 +263,8 @@ async def _run_setup(
                 process.kill()
             await process.wait()
     if process.returncode:
-        said = redact_secrets(output.decode("utf-8", "replace").strip())[-_LONGEST_STDERR:]
+        said = mask_secrets(redact_secrets(output.decode("utf-8", "replace").strip()), secrets)
+        said = said[-_LONGEST_STDERR:]
         raise CallError("mcp_setup", f"the setup {shown!r} failed: {said}")
 
 

@@ -70,16 +70,17 @@ class ServerModel:
 
     async def _perform_request(self, item_id: str, request: ServerRequest) -> list[str]:
         session = self._sessions.pop(item_id, None)
-        if session and not session.continues(request):
-            await session.end()
+        if session and not session.can_continue(request):
+            await session.end_server()
             session = None
         # End servers that nobody asks any more, and where all are busy wait until one is not.
         while session is None:
             idle = [name for name, each in self._sessions.items() if not each.is_busy]
             late = [name for name in idle if self._sessions[name].idle_s > _IDLE_S]
             surplus = idle[: max(0, len(self._sessions) - _AT_ONCE + 1)]
-            for name in {*late, *surplus}:
-                await self._sessions.pop(name).end()
+            # Taken out first: while one ends, another request may take or end those that are left.
+            for each in [self._sessions.pop(name) for name in {*late, *surplus}]:
+                await each.end_server()
             if len(self._sessions) >= _AT_ONCE:
                 await asyncio.sleep(0.05)
                 continue
@@ -96,7 +97,7 @@ class ServerModel:
             self._loop = self._thread = None
 
         async def end_sessions() -> None:
-            ending = [session.end() for session in self._sessions.values()]
+            ending = [session.end_server() for session in self._sessions.values()]
             self._sessions.clear()
             others = asyncio.all_tasks() - {asyncio.current_task()}
             await asyncio.gather(*ending)
@@ -134,7 +135,7 @@ class _Session:
         """Seconds since the last request."""
         return asyncio.get_running_loop().time() - self._used_at
 
-    def continues(self, request: ServerRequest) -> bool:
+    def can_continue(self, request: ServerRequest) -> bool:
         """Tell whether the server is in the state in which a request finds it."""
         return (
             not self._task.done()
@@ -177,7 +178,7 @@ class _Session:
                 if not answer.done():
                     answer.set_result(texts)
 
-    async def end(self) -> None:
+    async def end_server(self) -> None:
         """End the server."""
         self._task.cancel()
         await asyncio.wait([self._task])

@@ -16,6 +16,7 @@ from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.answer_limit import BoundedModel
@@ -220,6 +221,8 @@ class ModelStack:
     def _open_servers(self) -> Model:
         """Return what carries calls out on MCP servers, with its answers stored where others are."""
         context, settings, waits = self._context, self._context.settings, self._context.waits
+        if settings.mcp:
+            require_extra("mcp", "--fcbench-mcp")
         model = ServerModel(
             settings.mcp, lambda entry: context.suites[entry.suite].find_folder(entry), immediate=not waits
         )

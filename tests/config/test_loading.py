@@ -83,6 +83,7 @@ def test_without_options_and_file_the_defaults_hold(
         judge_api_key_env=None,
         similarity_api_key_env=None,
         responses="recorded",
+        mcp=False,
         embedding="auto",
         search="core",
         search_record=None,
@@ -160,6 +161,7 @@ similarity_api_base: http://localhost:9001/v1
 similarity_api_key_env: A_THIRD_VARIABLE
 responses: live
 embedding: minilm
+mcp: true
 search: serpapi
 search_record: web.jsonl
 smoke: true
@@ -228,6 +230,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         judge_api_key_env="ANOTHER_VARIABLE",
         similarity_api_key_env="A_THIRD_VARIABLE",
         responses="live",
+        mcp=True,
         embedding="minilm",
         search="serpapi",
         search_record=path.parent / "web.jsonl",

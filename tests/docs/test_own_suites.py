@@ -31,11 +31,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_there_are_five_commands() -> None:
+def test_there_are_six_commands() -> None:
     assert sorted(PAGE.files) == ["README.md", "shop.py"]
     assert PAGE.files["shop.py"].count("\ndef ") == 3
     first, *_ = PAGE.text.partition("## In fcbench.yaml")
-    assert len(re.findall(r"^\$ ", first, re.MULTILINE)) == 5
+    assert len(re.findall(r"^\$ ", first, re.MULTILINE)) == 6
 
 
 def test_the_score_is_of_thirty_entries_and_more(folder: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcbench.domain.server_program import ServerProgram, ServerState
-from pytest_fcbench.domain.transcript import Completion, Ending, Fault
+from pytest_fcbench.domain.transcript import Completion, Fault
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
 from pytest_fcbench.matchers import server_state
 from tests.factories import make_multi_turn, make_transcript
@@ -16,7 +16,7 @@ from tests.mcp_servers.made import COUNT, TEA, converse_with_shelf, make_server_
 ENTRY = make_server_entry()
 
 
-def judge(*answers: object, entry: object = ENTRY) -> object:
+def judge_answers(*answers: object, entry: object = ENTRY) -> object:
     return server_state.judge(entry, converse_with_shelf(entry, *answers)).official  # type: ignore[arg-type]
 
 
@@ -27,12 +27,12 @@ def test_the_calls_of_the_truth_pass_in_both_profiles() -> None:
 
 def test_another_way_to_the_same_state_passes() -> None:
     one = ("put-goods", {"name": "tea", "count": 1})
-    assert judge([one], [one], "Done.", [COUNT], "Two.") == Passed()
-    assert judge([COUNT, one, one], "Done.", [COUNT], "Two.") == Passed()
+    assert judge_answers([one], [one], "Done.", [COUNT], "Two.") == Passed()
+    assert judge_answers([COUNT, one, one], "Done.", [COUNT], "Two.") == Passed()
 
 
 def test_another_state_fails_with_what_differs() -> None:
-    verdict = judge([("put-goods", {"name": "tea", "count": 3})], "Done.", [COUNT], "Three.")
+    verdict = judge_answers([("put-goods", {"name": "tea", "count": 3})], "Done.", [COUNT], "Three.")
     assert isinstance(verdict, Failed)
     assert verdict.code == "multi_turn:instance_state_mismatch"
     assert verdict.reason == "turn 1: describe_shelf().goods.tea is 3, expected 2"
@@ -41,27 +41,27 @@ def test_another_state_fails_with_what_differs() -> None:
 
 def test_a_call_too_many_that_changes_the_state_fails() -> None:
     salt = ("put-goods", {"name": "salt", "count": 1})
-    verdict = judge([TEA], "Done.", [COUNT, salt], "Two.")
+    verdict = judge_answers([TEA], "Done.", [COUNT, salt], "Two.")
     assert isinstance(verdict, Failed)
     assert verdict.reason == "turn 2: describe_shelf().goods.salt is 1, which should not be there"
     assert verdict.details["right_turns"] == 1
 
 
 def test_a_call_that_was_made_for_its_result_must_have_returned_it() -> None:
-    verdict = judge([TEA], "Done.", [("count_goods", {"name": "Tea"})], "None.")
+    verdict = judge_answers([TEA], "Done.", [("count_goods", {"name": "Tea"})], "None.")
     assert isinstance(verdict, Failed)
     assert verdict.code == "multi_turn:execution_response_mismatch"
     assert verdict.details["call"] == "count_goods(name='tea')"
 
 
 def test_words_in_a_turn_that_needs_a_call_fail() -> None:
-    verdict = judge([TEA], "Done.", "Two, I think.")
+    verdict = judge_answers([TEA], "Done.", "Two, I think.")
     assert isinstance(verdict, Failed)
     assert verdict.code == "multi_turn:empty_turn_model_response"
 
 
 def test_a_conversation_that_was_ended_by_force_fails() -> None:
-    verdict = judge(*[[COUNT]] * 21)
+    verdict = judge_answers(*[[COUNT]] * 21)
     assert isinstance(verdict, Failed)
     assert verdict.code == "multi_turn:force_terminated"
 
@@ -96,11 +96,11 @@ def test_without_what_the_server_answered_nothing_is_scored() -> None:
 def test_what_is_volatile_counts_where_the_entry_does_not_say_so() -> None:
     # The clock differs between the two servers.
     entry = make_server_entry(volatile=["process"])
-    verdict = judge([TEA], "Done.", [COUNT], "Two.", entry=entry)
+    verdict = judge_answers([TEA], "Done.", [COUNT], "Two.", entry=entry)
     assert isinstance(verdict, Failed)
     assert verdict.code == "multi_turn:execution_response_mismatch"
     masked = make_server_entry(volatile=["process"], masks=[r'"asked_at": \d+'])
-    assert judge([TEA], "Done.", [COUNT], "Two.", entry=masked) == Passed()
+    assert judge_answers([TEA], "Done.", [COUNT], "Two.", entry=masked) == Passed()
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,3 @@ def test_a_long_result_is_cut_for_the_model() -> None:
     transcript = converse_with_shelf(ENTRY, [COUNT], play=play_long)
     (shown,) = transcript.turns[0][0].results
     assert shown == "x" * 99_999 + "…"
-
-
-def test_an_answer_that_was_cut_is_told_as_such() -> None:
-    cut = Completion(text="Two", ending=Ending.CUT, finish_reason="length")
-    verdict = judge([TEA], "Done.", cut)
-    assert isinstance(verdict, Failed)

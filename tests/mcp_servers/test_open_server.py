@@ -85,6 +85,12 @@ def test_only_named_variables_are_given_and_their_values_are_masked(monkeypatch:
     assert '"token": "***"' in make_calls(ServerProgram(SHELF, ("SHELF_TOKEN",)), describe)[0]
 
 
+def test_a_short_value_is_not_masked_because_honest_results_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELF_TOKEN", "2")
+    put, count = Call("put-goods", {"name": "tea", "count": 2}), Call("count_goods", {"name": "tea"})
+    assert '"count": 2' in make_calls(ServerProgram(SHELF, ("SHELF_TOKEN",)), put, count)[1]
+
+
 def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SHELF_TOKEN", raising=False)
     with pytest.raises(UsageError, match="SHELF_TOKEN is not set"):

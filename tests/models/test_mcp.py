@@ -39,7 +39,7 @@ def servers() -> Iterator[ServerModel]:
     model.close()
 
 
-def ask(model: ServerModel, request: ServerRequest) -> list[dict[str, object]]:
+def ask_server(model: ServerModel, request: ServerRequest) -> list[dict[str, object]]:
     completion = asyncio.run(model.complete(ENTRY, write_request(request)))
     return [json.loads(text) if text[0] == "{" else {"text": text} for text in read_results(completion)]
 
@@ -49,35 +49,35 @@ def list_processes() -> list[psutil.Process]:
 
 
 def test_a_server_serves_the_whole_conversation(servers: ServerModel) -> None:
-    ask(servers, ServerRequest(PROGRAM, (), (DESCRIBE,), probing=True))
+    ask_server(servers, ServerRequest(PROGRAM, (), (DESCRIBE,), probing=True))
     (process,) = list_processes()
-    ask(servers, ServerRequest(PROGRAM, (), (PUT,)))
-    (counted,) = ask(servers, ServerRequest(PROGRAM, (PUT,), (COUNT,)))
+    ask_server(servers, ServerRequest(PROGRAM, (), (PUT,)))
+    (counted,) = ask_server(servers, ServerRequest(PROGRAM, (PUT,), (COUNT,)))
     assert counted["count"] == 2
     assert list_processes() == [process]
 
 
 def test_a_request_with_other_calls_gets_a_fresh_server_in_that_state(servers: ServerModel) -> None:
-    ask(servers, ServerRequest(PROGRAM, (), (PUT,)))
+    ask_server(servers, ServerRequest(PROGRAM, (), (PUT,)))
     (process,) = list_processes()
-    (counted,) = ask(servers, ServerRequest(PROGRAM, (PUT, PUT), (COUNT,)))
+    (counted,) = ask_server(servers, ServerRequest(PROGRAM, (PUT, PUT), (COUNT,)))
     assert counted["count"] == 4
     assert list_processes() != [process]
-    (counted,) = ask(servers, ServerRequest(PROGRAM, (), (COUNT,)))
+    (counted,) = ask_server(servers, ServerRequest(PROGRAM, (), (COUNT,)))
     assert counted["count"] == 0
 
 
 def test_a_server_that_was_ended_meanwhile_is_brought_back(servers: ServerModel) -> None:
-    ask(servers, ServerRequest(PROGRAM, (), (PUT,)))
+    ask_server(servers, ServerRequest(PROGRAM, (), (PUT,)))
     list_processes()[0].kill()
-    with pytest.raises(CallError):
-        ask(servers, ServerRequest(PROGRAM, (PUT,), (COUNT,)))
-    (counted,) = ask(servers, ServerRequest(PROGRAM, (PUT,), (COUNT,)))
+    with pytest.raises(CallError, match="the MCP server"):
+        ask_server(servers, ServerRequest(PROGRAM, (PUT,), (COUNT,)))
+    (counted,) = ask_server(servers, ServerRequest(PROGRAM, (PUT,), (COUNT,)))
     assert counted["count"] == 2
 
 
 def test_no_process_stays(servers: ServerModel) -> None:
-    ask(servers, ServerRequest(PROGRAM, (), (PUT,)))
+    ask_server(servers, ServerRequest(PROGRAM, (), (PUT,)))
     assert list_processes()
     servers.close()
     assert not list_processes()
@@ -89,7 +89,7 @@ def test_more_servers_than_places_end_the_oldest(
 ) -> None:
     monkeypatch.setattr(mcp, "_AT_ONCE", 1)
     other = make_server_entry(("Other", ["describe_shelf()"]))
-    ask(servers, ServerRequest(PROGRAM, (), (PUT,)))
+    ask_server(servers, ServerRequest(PROGRAM, (), (PUT,)))
     (process,) = list_processes()
     request = write_request(ServerRequest(PROGRAM, (), (DESCRIBE,)))
     object.__setattr__(other, "id", "mcp_1")
@@ -101,14 +101,14 @@ def test_more_servers_than_places_end_the_oldest(
 def test_nothing_is_started_where_the_user_does_not_allow_it() -> None:
     model = ServerModel(False, lambda entry: Path("/suite"))
     with pytest.raises(CallError, match="allow it with --fcbench-mcp") as raised:
-        ask(model, ServerRequest(PROGRAM, (), (PUT,)))
+        ask_server(model, ServerRequest(PROGRAM, (), (PUT,)))
     assert raised.value.cause == "mcp_off"
     assert not list_processes()
 
 
 def test_a_missing_program_is_no_answer(servers: ServerModel) -> None:
     with pytest.raises(CallError, match="'no-such-program' is not there"):
-        ask(servers, ServerRequest(ServerProgram(("no-such-program",)), (), (PUT,)))
+        ask_server(servers, ServerRequest(ServerProgram(("no-such-program",)), (), (PUT,)))
 
 
 def test_a_program_may_lie_beside_its_suite() -> None:
@@ -116,7 +116,7 @@ def test_a_program_may_lie_beside_its_suite() -> None:
     model = ServerModel(True, lambda entry: Path(folder))
     try:
         program = ServerProgram((SHELF[0], "-I", f"{{suite}}/{name}"))
-        (counted,) = ask(model, ServerRequest(program, (PUT,), (COUNT,)))
+        (counted,) = ask_server(model, ServerRequest(program, (PUT,), (COUNT,)))
         assert counted["count"] == 2
     finally:
         model.close()

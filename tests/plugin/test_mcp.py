@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -17,9 +16,6 @@ from tests.mcp_servers.made import compose_suite, write_shelf_command
 from tests.plugin.conftest import Project
 
 pytest.importorskip("mcp")
-
-DOCS = json.dumps({"functions": shelf.TOOLS})[1:-1]
-PUT, COUNT = "put-goods(name='tea', count={count})", "count_goods(name='tea')"
 
 
 def write_shelf_suite(project: Project, *habits: str) -> None:
@@ -76,7 +72,7 @@ def test_nothing_is_started_without_the_switch(project: Project) -> None:
     result = project.run_apart("shop")
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(["*allow it with --fcbench-mcp*"])
-    causes = {record["entry"]: record["official"]["cause"] for record in project.records().values()}  # type: ignore[index]
+    causes = {entry: record["verdicts"]["official"]["code"] for entry, record in project.records().items()}  # type: ignore[index]
     assert causes == dict.fromkeys(["shop:mcp_shelf_0", "shop:mcp_shelf_1"], "mcp_off")
 
 

@@ -28,6 +28,7 @@ from pytest_fcbench.domain.errors import (
     UsageError,
     describe_unknown_name,
 )
+from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.models.mcp import ServerModel
@@ -157,10 +158,12 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             (other_suite,) = RunContext(load_settings(plain, chosen.against, "oracle")).suites.values()
             against, _ = _load_readable(other_suite, other_suite.categories)
         # An audit compares meanings only where it is told by which model.
-        model = sentence_vectors.load_model(chosen.embedding) if chosen.embedding else None
-        servers = ServerModel(chosen.mcp, suite.find_folder, immediate=True) if chosen.mcp else None
-        if servers:
-            opened.enter_context(closing(servers))
+        vectors = sentence_vectors.load_model(chosen.embedding) if chosen.embedding else None
+        servers: ServerModel | None = None
+        if chosen.mcp:
+            require_extra("mcp", "--mcp")
+            model = ServerModel(True, suite.find_folder, immediate=True)
+            servers = opened.enter_context(closing(model))
         facts = Facts(
             suite,
             entries,
@@ -171,7 +174,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             against,
             chosen.training,
             threshold=chosen.threshold,
-            embed=model.embed if model else None,
+            embed=vectors.embed if vectors else None,
             results=_gather_results(chosen, entries),
             servers=servers,
         )

@@ -110,6 +110,8 @@ def run_command(chosen: argparse.Namespace) -> int:
 
 def _ask_servers(chosen: argparse.Namespace) -> Mapping[str, ToolListing]:
     """Ask the MCP servers among the sources for their tools. Raises ``FcbenchError``."""
+    if chosen.timeout <= 0:
+        raise UsageError(f"--timeout {chosen.timeout:g}: must be above 0")
     headers: dict[str, str] = {}
     for given in chosen.header:
         name, _, variable = given.partition("=")

@@ -26,7 +26,8 @@ def read_functions(value: object, where: str) -> Iterator[FunctionDoc]:
         return read_operations(value)
     # An MCP server sends its list as the result of a request.
     inner = value.get("result", value) if isinstance(value, Mapping) else value
-    listed = inner.get("tools") if isinstance(inner, Mapping) else inner
+    # ``fcbench functions`` writes its list under another name.
+    listed = inner.get("tools", inner.get("functions")) if isinstance(inner, Mapping) else inner
     if isinstance(listed, list):
         return read_tools(listed, where)
     raise UsageError(

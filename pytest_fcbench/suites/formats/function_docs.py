@@ -98,6 +98,16 @@ class SchemaRow(Row):
     description: Given[str] = None
 
 
+class OfferedByRow(Row):
+    """The MCP server that function docs were read from, as ``fcbench functions`` writes it."""
+
+    source: str
+    name: Given[str] = None
+    version: Given[str] = None
+    tools: Given[str] = None
+    """A hash of all its tools."""
+
+
 def _find_form(value: object) -> str:
     """Return the tag of the form that a function doc is written in."""
     doc = as_mapping(value)

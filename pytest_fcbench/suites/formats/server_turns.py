@@ -28,6 +28,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Annotated
+
+import pydantic
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
@@ -38,9 +41,14 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.server_program import ServerProgram, ServerState
 from pytest_fcbench.mcp_servers.listing import split_command
 from pytest_fcbench.suites.formats.fields import Field
-from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow, choose_docs, read_function_docs
+from pytest_fcbench.suites.formats.function_docs import (
+    AnyFunctionRow,
+    OfferedByRow,
+    choose_docs,
+    read_function_docs,
+)
 from pytest_fcbench.suites.formats.multi_turn import TurnRow, check_known_call
-from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Some, TextOr
+from pytest_fcbench.suites.formats.rows import EntryRow, Given, Row, Rule, Some, TextOr
 
 
 class ProgramRow(Row):
@@ -54,7 +62,7 @@ class ProgramRow(Row):
     """Texts by path in its folder, written before it starts."""
     setup: Given[list[str]] = None
     """Commands that run in its folder before it starts."""
-    timeout: Given[float] = None
+    timeout: Given[Annotated[float, pydantic.Field(gt=0), Rule("must be above 0")]] = None
     """The longest that its start and each call may take, in seconds."""
 
 
@@ -63,16 +71,6 @@ class EnvironmentRow(Row):
 
     mcp: TextOr[ProgramRow]
     """The command of an MCP server, or what is to be known about it."""
-
-
-class OfferedByRow(Row):
-    """The server that function docs were read from, as ``fcbench functions`` notes it."""
-
-    source: str
-    name: Given[str] = None
-    version: Given[str] = None
-    tools: Given[str] = None
-    """A hash of all its tools."""
 
 
 class ServerEntryRow(EntryRow):
@@ -91,7 +89,7 @@ class ServerEntryRow(EntryRow):
     masks: Given[list[str]] = None
     """Regular expressions of what differs in other results."""
     cluster: Given[str] = None
-    """What entries share that pass and fail together."""
+    """A name that related entries share; they count as dependent."""
 
 
 class ServerFile(Row):

@@ -58,7 +58,7 @@ from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs, tables
 from pytest_fcbench.suites.formats.fields import Field
-from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow
+from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow, OfferedByRow
 from pytest_fcbench.suites.formats.rows import (
     EntryRow,
     Given,
@@ -171,6 +171,8 @@ class OfferedFile(Row):
     entries: list[OfferedRow]
     functions: Given[list[AnyFunctionRow]] = None
     """Docs of functions, which entries offer by name."""
+    server: Given[OfferedByRow] = None
+    """The MCP server that the docs were read from."""
 
 
 class ExpectingFile(Row):
@@ -180,6 +182,8 @@ class ExpectingFile(Row):
     entries: list[ExpectingRow]
     functions: Given[list[AnyFunctionRow]] = None
     """Docs of functions, which entries offer by name."""
+    server: Given[OfferedByRow] = None
+    """The MCP server that the docs were read from."""
 
 
 class NextReplyFile(Row):
@@ -189,6 +193,8 @@ class NextReplyFile(Row):
     entries: list[NextReplyRow]
     functions: Given[list[AnyFunctionRow]] = None
     """Docs of functions, which entries offer by name."""
+    server: Given[OfferedByRow] = None
+    """The MCP server that the docs were read from."""
 
 
 class NextCallFile(Row):
@@ -198,6 +204,8 @@ class NextCallFile(Row):
     entries: list[NextCallRow]
     functions: Given[list[AnyFunctionRow]] = None
     """Docs of functions, which entries offer by name."""
+    server: Given[OfferedByRow] = None
+    """The MCP server that the docs were read from."""
 
 
 class SqlFile(ExpectingFile):

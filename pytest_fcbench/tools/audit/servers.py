@@ -26,7 +26,7 @@ def find_changed_tools(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         if entry.scene is None or entry.scene.server is None:
             continue
         program = entry.scene.server.program.enter_suite(str(facts.suite.find_folder(entry)))
-        # Entries share servers: one is started once, and a flaw is told at the first entry that has it.
+        # Many entries name one server: it is started once, and a flaw is reported at the first entry.
         server = repr(program)
         if server not in offered:
             offered[server] = {}

@@ -29,7 +29,7 @@ from pytest_fcbench.tools.audit.findings import (
 
 
 def list_expected_turns(entry: Entry) -> Sequence[Sequence[str]]:
-    """List the calls of each turn in environments of ours; none where the truth is of another kind."""
+    """List the calls of each turn; none for other truths, and where an MCP server carries them out."""
     truth = entry.expectation
     return truth.turns if isinstance(truth, Trajectory) and not entry.rule.starts_server else ()
 

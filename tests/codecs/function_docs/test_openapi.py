@@ -97,6 +97,12 @@ def test_tools_become_functions(wrapped: str) -> None:
     ]
 
 
+def test_what_fcbench_functions_wrote_is_read() -> None:
+    tool = {"name": "price", "description": "Price.", "parameters": {"type": "object", "properties": {}}}
+    noted = {"server": {"source": "mcp:uvx shop"}, "functions": [tool]}
+    assert list(openapi.read_functions(noted, "f.yaml")) == list(openapi.read_functions([tool], "f.yaml"))
+
+
 def test_a_tool_without_parameters_has_none() -> None:
     (doc,) = _read_docs([{"name": "now"}])
 

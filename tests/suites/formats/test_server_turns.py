@@ -38,14 +38,14 @@ FILE: dict[str, object] = {
 }
 
 
-def read(tmp_path: Path, **changed: object) -> Entry:
+def read_entry(tmp_path: Path, **changed: object) -> Entry:
     path = tmp_path / "mcp.yaml"
     path.write_text(yaml.safe_dump({**FILE, **changed}, sort_keys=False))
     return read_entries(path, "own")[0]
 
 
 def test_an_entry_has_the_program_and_what_shows_its_state(tmp_path: Path) -> None:
-    entry = read(tmp_path)
+    entry = read_entry(tmp_path)
     assert entry.scene
     assert entry.scene.server
     state = entry.scene.server
@@ -58,7 +58,7 @@ def test_an_entry_has_the_program_and_what_shows_its_state(tmp_path: Path) -> No
 
 
 def test_an_entry_may_have_a_server_of_its_own(tmp_path: Path) -> None:
-    entry = read(tmp_path, entries=[{**ENTRY, "environment": {"mcp": PROGRAM}}])
+    entry = read_entry(tmp_path, entries=[{**ENTRY, "environment": {"mcp": PROGRAM}}])
     assert entry.scene
     assert entry.scene.server
     assert entry.scene.server.program == ServerProgram(
@@ -71,7 +71,7 @@ def test_an_entry_may_have_a_server_of_its_own(tmp_path: Path) -> None:
 
 
 def test_all_tools_are_offered_where_an_entry_names_none(tmp_path: Path) -> None:
-    entry = read(tmp_path, entries=[{key: ENTRY[key] for key in ("id", "turns")}])
+    entry = read_entry(tmp_path, entries=[{key: ENTRY[key] for key in ("id", "turns")}])
     assert [doc.name for doc in entry.functions] == [tool["name"] for tool in shelf.TOOLS]
 
 
@@ -83,6 +83,7 @@ def test_all_tools_are_offered_where_an_entry_names_none(tmp_path: Path) -> None
         ({"environment": {"mcp": {"command": "a", "files": {"../x": ""}}}}, "within the folder"),
         ({"environment": {"mcp": {"command": "a", "files": {"/x": ""}}}}, "within the folder"),
         ({"environment": {"http": "a"}}, "unknown key 'http'"),
+        ({"environment": {"mcp": {"command": "a", "timeout": 0}}}, "must be above 0"),
         ({"probes": ["count_goods()"]}, "count_goods needs the parameter 'name'"),
         ({"probes": ["count(name='a')"]}, "unknown function 'count'"),
         ({"entries": [{**ENTRY, "masks": ["["]}]}, r"entries.0.masks.0: .* is not a regular expression"),
@@ -101,7 +102,7 @@ def test_all_tools_are_offered_where_an_entry_names_none(tmp_path: Path) -> None
 )
 def test_mistakes_are_named_with_their_place(tmp_path: Path, changed: dict[str, object], told: str) -> None:
     with pytest.raises(SuiteError, match=told):
-        read(tmp_path, **changed)
+        read_entry(tmp_path, **changed)
 
 
 def test_an_entry_without_a_server_is_refused(tmp_path: Path) -> None:
