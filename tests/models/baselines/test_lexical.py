@@ -232,7 +232,7 @@ _OFFERING = [
     for category in CATEGORIES.values()
     if category.rule.name != "chat" and not category.rule.of_own_suites
 ]
-"""The categories of core that offer functions: without any, the model can only reply in words, which is right."""
+"""The categories of core that offer functions: without any, a reply in words is right."""
 
 
 @pytest.mark.parametrize("category", _OFFERING, ids=lambda category: category.name)
