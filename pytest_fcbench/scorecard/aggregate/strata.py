@@ -40,5 +40,5 @@ def tabulate_strata(records: Sequence[Record], profile: Profile) -> Table | None
             )
             for name, of in found.items()
         ),
-        ("by the features that make an entry hard: at most one is easy, three or more are hard",),
+        ("by the number of features that make an entry hard: 0 or 1, 2, 3 or more",),
     )
