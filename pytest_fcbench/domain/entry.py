@@ -17,6 +17,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.server_program import ServerState
+from pytest_fcbench.domain.strata import Stratum, find_stratum
 from pytest_fcbench.domain.text import escape_surrogates
 
 
@@ -536,6 +537,8 @@ class Entry:
     """The earlier conversation whose memory this one begins with. It runs once, however many continue it."""
     variation: Variation | None = None
     """Set where the category's rule varies others."""
+    features: tuple[str, ...] | None = None
+    """What makes it hard, as its suite says; None where the suite says nothing about it."""
     matcher: str = ""
     """Name of the matcher that another distribution provides for it; empty for the matcher of its rule."""
 
@@ -553,6 +556,11 @@ class Entry:
     def key(self) -> str:
         """``suite:id``, its name in every report."""
         return f"{self.suite}:{self.id}"
+
+    @property
+    def stratum(self) -> Stratum | None:
+        """The stratum of difficulty; None where nothing is said about what makes it hard."""
+        return None if self.features is None else find_stratum(self.features)
 
     @property
     def item_id(self) -> str:

@@ -10,6 +10,7 @@ import pytest
 from pytest_fcbench.config.loading import find_config_file, find_own_suites
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
+from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.plugin.project import find_project_folder
 from pytest_fcbench.suites.registry import OURS
 
@@ -66,5 +67,5 @@ def check_mark_names(expression: str, config: pytest.Config, items: Iterable[pyt
     if unknown:
         unknown -= {mark.name for item in items for mark in item.iter_markers()}
     for name in sorted(unknown):
-        known = sorted({*CATEGORIES, *SELECTIONS, *OURS})
+        known = sorted({*CATEGORIES, *SELECTIONS, *Stratum, *OURS})
         raise pytest.UsageError(f"-m {expression!r}: {describe_unknown_name('mark', name, known)}")

@@ -18,6 +18,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError, UsageError
 from pytest_fcbench.domain.garbage_collection import CalmCollector
 from pytest_fcbench.domain.redaction import mask_secrets
+from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
@@ -95,7 +96,7 @@ class Benchmark:
         if settings.plan:
             # Workers have nothing to do.
             config.option.dist, config.option.tx = "no", []
-        for mark in (*settings.suites, *CATEGORIES, *SELECTIONS):
+        for mark in (*settings.suites, *CATEGORIES, *SELECTIONS, *Stratum):
             config.addinivalue_line("markers", f"{mark}: entries of {mark} (fcbench)")
 
     @pytest.hookimpl(optionalhook=True)
@@ -129,10 +130,14 @@ class Benchmark:
             metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
         entries = self._list_entries(marker.args[0])
-        # All entries of a category in a suite have the same marks.
-        marks = {entry.suite: _make_marks(entry) for entry in entries}
+        # All entries of a category in a suite and a stratum have the same marks.
+        marks = {(entry.suite, entry.stratum): _make_marks(entry) for entry in entries}
         metafunc.parametrize(
-            "entry", [pytest.param(entry, id=entry.item_id, marks=marks[entry.suite]) for entry in entries]
+            "entry",
+            [
+                pytest.param(entry, id=entry.item_id, marks=marks[entry.suite, entry.stratum])
+                for entry in entries
+            ],
         )
 
     def _list_entries(self, category: str) -> Sequence[Entry]:
@@ -423,15 +428,16 @@ def attach_entry(item: pytest.Item, entry: Entry) -> None:
 
 
 def _make_marks(entry: Entry) -> list[pytest.MarkDecorator]:
-    """Return the marks for the suite, the category and the groups of an entry."""
+    """Return the marks for the suite, the category, the groups and the stratum of an entry."""
     category = entry.category.name
     groups = [name for name, members in SELECTIONS.items() if category in members]
-    return [getattr(pytest.mark, name) for name in (entry.suite, category, *groups)]
+    strata = [entry.stratum] if entry.stratum else []
+    return [getattr(pytest.mark, name) for name in (entry.suite, category, *groups, *strata)]
 
 
 _KNOWN_MARKS = frozenset(
     ("fcbench", "parametrize", "usefixtures", "filterwarnings", "skip", "skipif", "xfail", "xdist_group")
-) | {*OURS, *CATEGORIES, *SELECTIONS}
+) | {*OURS, *CATEGORIES, *SELECTIONS, *Stratum}
 
 
 def _find_own_marks(item: pytest.Item) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ class Outliner:
             if record.paths
             else _NO_PATHS,
             as_written=record.as_written and self._outline_verdicts(record.as_written),
+            stratum=self._share_value(record.stratum),
             rating=record.rating and replace(record.rating, reason=""),
         )
 

@@ -36,6 +36,7 @@ from pytest_fcbench.domain.json_values import (
 )
 from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.reasoning import separate_reasoning
+from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.transcript import (
     Aside,
     Completion,
@@ -217,6 +218,8 @@ class Record:
     """Verdicts on the same calls as written, where calls are judged by what they return; else null."""
     rating: Rating | None = None
     """A judge's rating of a reply in words; null where no judge was asked."""
+    stratum: Annotated[str | None, one_of(None, *Stratum)] = None
+    """Stratum of difficulty; null where the suite does not say what makes the entry hard."""
 
     def __post_init__(self) -> None:
         for name in _USAGE:
@@ -267,7 +270,7 @@ class Record:
         return Usage(self.latency_s, self.input_tokens, self.output_tokens, self.usd)
 
 
-_LATER = {"cluster", "asides", "paths", "as_written", "rating"}
+_LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum"}
 """Keys that scorecards of older versions lack."""
 _REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_USAGE, *_LATER})
 
@@ -320,6 +323,7 @@ def build_record(
         asides=tuple(replace(aside, usd=usd(aside.completion, aside.party)) for aside in transcript.asides)
         if transcript
         else (),
+        stratum=entry.stratum,
     ).replace_judgement(judgement)
 
 

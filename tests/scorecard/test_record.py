@@ -234,6 +234,7 @@ def test_as_json_it_has_every_verdict_with_code_and_reason() -> None:
         "paths": {},
         "as_written": None,
         "rating": None,
+        "stratum": None,
     }
     passed = {"status": "passed", "code": None, "reason": None}
     assert to_json(make_record())["verdicts"] == {"official": passed, "corrected": passed}
@@ -382,6 +383,7 @@ RECORDS = st.builds(
     paths=st.dictionaries(st.sampled_from(Profile), _PATH, max_size=2),
     as_written=st.none() | _BOTH_VERDICTS,
     rating=st.none() | _RATED,
+    stratum=st.none() | _TEXT,
 )
 
 
@@ -396,7 +398,7 @@ _SUMS = set(asdict(Usage()))
 """What a Record's JSON says for readers and can be computed again."""
 
 
-_LATER = {"cluster", "asides", "paths", "as_written", "rating"}
+_LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum"}
 """What older scorecards do not have."""
 
 

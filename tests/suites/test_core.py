@@ -23,7 +23,7 @@ from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, parse_for
 from pytest_fcbench.suites.derived_entries import MADE_OF
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question
+from pytest_fcbench.tools.audit.duplicates import ALIKE, count_distinct_tasks, find_pairs, read_question
 from pytest_fcbench.tools.authoring.languages import UNKNOWN, guess_language
 
 
@@ -48,7 +48,7 @@ def _iter_expected_calls(entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, Ex
 
 
 def test_it_names_itself_and_the_hash_of_its_files(suite: Suite) -> None:
-    assert (suite.name, suite.version) == ("core", "10")
+    assert (suite.name, suite.version) == ("core", "11")
     assert suite.pack_sha256 is not None
     assert re.fullmatch(r"[0-9a-f]{64}", suite.pack_sha256)
 
@@ -117,8 +117,8 @@ def test_only_what_is_made_of_an_entry_asks_the_same(entries: tuple[Entry, ...])
     assert not [turns for turns, count in counts.items() if count > 1]
 
 
-def test_seven_hundred_entries_are_not_of_format_sensitivity(entries: tuple[Entry, ...]) -> None:
-    assert sum(not entry.variation for entry in entries) >= 700
+def test_a_thousand_tasks_are_distinct(entries: tuple[Entry, ...]) -> None:
+    assert count_distinct_tasks([entry for entry in entries if not entry.variation]) >= 1000
 
 
 def test_what_is_written_by_hand_is_about_many_things_in_many_languages(entries: tuple[Entry, ...]) -> None:
@@ -229,24 +229,19 @@ def test_defaults_are_of_the_declared_type_and_in_the_enum(entries: tuple[Entry,
                     assert not options or default in options, f"{entry.key} {name}"
 
 
-_ALIKE = 0.7
-"""The most that two questions written by hand have in common, as ROUGE-L."""
-
-
 def test_no_two_questions_written_by_hand_are_alike(suite: Suite) -> None:
     """In one turn and of one kind of entry; memories and webs put the same questions by design."""
     for category in suite.categories:
         if category.single_turn and not category.rule.varies_others:
             questions = [read_question(e) for e in suite.load(category) if not e.parents]
             alike = [
-                (p.question.source.id, p.other.source.id) for p in find_pairs(questions, questions, _ALIKE)
+                (p.question.source.id, p.other.source.id) for p in find_pairs(questions, questions, ALIKE)
             ]
             assert not alike
 
 
 def test_live_categories_are_in_five_languages_beside_english(suite: Suite) -> None:
-    names = ("live_multiple", "live_parallel_multiple", "live_irrelevance")
-    for name in names:
+    for name in SELECTIONS["live"]:
         counts = Counter(
             guess_language(e.turns[0][-1].content) for e in suite.load(CATEGORIES[name]) if not e.parents
         )

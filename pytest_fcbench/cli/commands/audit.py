@@ -40,7 +40,7 @@ from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites import custom
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.audit import checks, distributions, report, review
+from pytest_fcbench.tools.audit import checks, distributions, duplicates, report, review
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Severity
@@ -183,6 +183,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
         *(suite.name, suite.version, len(entries), names, findings),
         distributions.count_by_category(entries),
         find_uncounted(suite.name, entries, unread),
+        duplicates.count_distinct_tasks(entries),
     )
     _report(chosen, audit, reviewed)
     return int(audit.count(Severity.CERTAIN) > 0)
@@ -293,7 +294,7 @@ def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | 
         print(report.render_json(audit))
     else:
         print_long_lines(report.render_lines(audit, chosen.show))
-        for table in report.tabulate_distributions(audit.spreads):
+        for table in report.tabulate_distributions(audit):
             print_long_lines(("", *tables.render_text(table)))
         if reviewed:
             left = review.find_undecided(reviewed, audit.findings)

@@ -16,6 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, StrictSchema
+from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard import record
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths
@@ -24,6 +25,7 @@ from pytest_fcbench.scorecard.aggregate.ratings import Ratings
 from pytest_fcbench.scorecard.aggregate.ratings import summarise_ratings_by_category as rate_categories
 from pytest_fcbench.scorecard.aggregate.right_turns import RightTurns, count_right_turns_by_category
 from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, list_sized_categories
+from pytest_fcbench.scorecard.aggregate.strata import score_strata
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import Record, group_by_category
@@ -91,6 +93,8 @@ class ProfileResults:
     """Turns of conversations, by category and for ``all``; only where such were run."""
     trials: Annotated[RunTrials | None, _Absent()] = None
     """Only where each entry was put to the model several times."""
+    strata: Annotated[Mapping[Stratum, Score] | None, _Absent()] = None
+    """Entries by stratum of difficulty; only where the suite says what makes an entry hard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,7 @@ def write_section(
             measure_sensitivity(records, profile),
             count_right_turns_by_category(records, profile) or None,
             RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
+            score_strata(records, profile) or None,
         )
     results = Results(
         ratings=rate_categories(records),

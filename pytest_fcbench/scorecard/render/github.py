@@ -12,7 +12,7 @@ from html import escape
 from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import Failed, Profile
-from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns
+from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns, strata
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -65,6 +65,7 @@ def write_step_summary(
     yield from render_markdown(_tabulate_scores(facts, evidence))
     for table in (
         call_tables.tabulate_calls(evidence.records, evidence.profile),
+        strata.tabulate_strata(evidence.records, evidence.profile),
         right_turns.tabulate_right_turns(evidence.records, evidence.profile),
         execution.tabulate_sides(evidence.records, evidence.profile),
         ratings.tabulate_ratings(evidence.records, facts.rated_by),

@@ -13,7 +13,7 @@ from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, put_on_one_line, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
-from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns
+from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns, strata
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
@@ -114,6 +114,7 @@ def _write_summary(
         if sentence := call_tables.describe_other_rules(records, each):
             yield from _wrap_text(sentence, width, "")
     for table in (
+        strata.tabulate_strata(records, facts.profile),
         right_turns.tabulate_right_turns(records, facts.profile),
         execution.tabulate_sides(records, facts.profile),
         ratings.tabulate_ratings(records, facts.rated_by),

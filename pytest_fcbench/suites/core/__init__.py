@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.suite import Suite, hash_files
 
 NAME = "core"
-VERSION = "10"
+VERSION = "11"
 
 _FOLDER = Path(__file__).parent
 
@@ -36,13 +36,17 @@ GROWN = _FOLDER / "grown"
 HARD = _FOLDER / "hard"
 """Entries written by hand, with many functions of one domain."""
 
+WIDE = _FOLDER / "wide"
+"""Entries written by hand, each domain with a set of functions that many questions share: JSON, which is
+read faster, with an entry in a line."""
+
 
 def open_suite(cache: Path) -> Suite:
     """Open the suite; its hash is that of its files."""
     return Suite(
         name=NAME,
         version=VERSION,
-        pack_sha256=hash_files(sorted(_FOLDER.rglob("*.yaml")), _FOLDER),
+        pack_sha256=hash_files(sorted([*_FOLDER.rglob("*.yaml"), *_FOLDER.rglob("*.json")]), _FOLDER),
         categories=tuple(c for c in CATEGORIES.values() if _find_files(c)),
         wording=read_wording(),
         world=make_world(),
@@ -62,10 +66,21 @@ def _find_files(category: Category) -> Sequence[Path]:
         return sorted(_FOLDER.glob("memory_*.yaml"))
     # Both categories of the web ask the same questions; only the results of searches differ.
     name = "web_search" if category.name in SELECTIONS["web_search"] else category.name
-    return [path for folder in (_FOLDER, GROWN, HARD) if (path := folder / f"{name}.yaml").exists()]
+    found = [folder / f"{name}.yaml" for folder in (_FOLDER, GROWN, HARD)]
+    return [path for path in (*found, WIDE / f"{name}.json") if path.exists()]
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
+    features = read_features()
+    return tuple(
+        # Entries in other prompt formats have those of the entries that they repeat.
+        replace(entry, features=features.get(entry.id, entry.features))
+        for entry in _load_plain(category)
+    )
+
+
+def _load_plain(category: Category) -> tuple[Entry, ...]:
+    """Load the entries of a category without their features."""
     paths = tuple(_find_files(category))
     if category.rule.varies_others:
         varied: list[Entry] = []
@@ -95,6 +110,15 @@ def _read_trajectories(paths: tuple[Path, ...]) -> Sequence[tuple[Entry, Withhel
     return [
         each for path in paths for each in entry_files.make_trajectories(_read_file(path), NAME, make_world())
     ]
+
+
+@cache
+def read_features() -> Mapping[str, tuple[str, ...]]:
+    """Return what makes each entry hard, by id; ``python -m tests.core_features --write`` finds it."""
+    return {
+        name: tuple(each.text() for each in found.elements())
+        for name, found in _read_file(_FOLDER / "features.json").members().items()
+    }
 
 
 @cache

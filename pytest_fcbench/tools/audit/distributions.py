@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.strata import find_stratum
 from pytest_fcbench.tools.audit.facts import join_user_messages
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
-from pytest_fcbench.tools.audit.strata import count_expected_calls, find_stratum
+from pytest_fcbench.tools.audit.strata import count_expected_calls, list_features
 from pytest_fcbench.tools.authoring.languages import guess_language
 
 MEASURES: Mapping[str, str] = {
@@ -57,7 +58,7 @@ def count_by_category(entries: Sequence[Entry]) -> Mapping[str, Distribution]:
             },
             types=Counter(str(schema.get("type")) for schema in schemas if isinstance(schema, dict)),
             languages=Counter(guess_language(join_user_messages(entry)) for entry in group),
-            strata=Counter(find_stratum(entry).value for entry in group),
+            strata=Counter(find_stratum(list_features(entry)).value for entry in group),
         )
     return distributions
 

@@ -198,6 +198,28 @@ def _describe_truth(entry: Entry) -> str:
     return _SOME_CALL
 
 
+ALIKE = 0.7
+"""The least ROUGE-L of two questions that are one task."""
+
+
+def count_distinct_tasks(entries: Sequence[Entry]) -> int:
+    """Count the tasks of entries: questions that are alike, or made from one another, are one task."""
+    task = {entry.key: entry.key for entry in entries}
+
+    def find_task(key: str) -> str:
+        while task[key] != key:
+            key = task[key]
+        return key
+
+    questions = [*map(read_question, entries)]
+    for pair in find_pairs(questions, questions, ALIKE):
+        task[find_task(pair.question.source.key)] = find_task(pair.other.source.key)
+    for entry in entries:
+        for parent in task.keys() & entry.parents:
+            task[find_task(entry.key)] = find_task(parent)
+    return len({find_task(key) for key in task})
+
+
 SAME_MEANING = 0.8
 """The least cosine of two questions that may mean the same. By all-MiniLM-L6-v2 the same question in other
 words has 0.84 and more, about another thing 0.64 and less (tried on a few)."""

@@ -15,6 +15,7 @@ from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.distributions import MEASURES, Distribution, summarize_counts
+from pytest_fcbench.tools.audit.duplicates import ALIKE
 from pytest_fcbench.tools.audit.findings import Finding, Severity, format_on_one_line
 
 _LONGEST_EVIDENCE = 320
@@ -37,6 +38,8 @@ class Audit:
     """Distributions by category."""
     uncounted: frozenset[str] = frozenset()
     """The entries, and the unreadable categories, that no score counts."""
+    tasks: int | None = None
+    """Distinct tasks; None where nobody counted them."""
 
     @property
     def title(self) -> str:
@@ -121,18 +124,24 @@ def _tabulate_counts(audit: Audit) -> Table:
     return Table(audit.title, columns, (*rows, total), left=frozenset({"what it finds"}))
 
 
-def tabulate_distributions(spreads: Mapping[str, Distribution]) -> Sequence[Table]:
-    """Tabulate sizes by category, declared types of parameters and languages of questions."""
+def tabulate_distributions(audit: Audit) -> Sequence[Table]:
+    """Tabulate sizes by category, declared types of parameters, languages of questions and strata."""
+    spreads = audit.spreads
     sizes = tuple(
         (name, f"{each.entries}", *(summarize_counts(each.measures[measure]) for measure in MEASURES))
         for name, each in spreads.items()
     )
-    note = "The mean, with the minimum and the maximum in brackets; one number if all are equal."
+    notes = ["The mean, with the minimum and the maximum in brackets; one number if all are equal."]
+    if audit.tasks is not None:
+        notes.append(
+            f"{audit.tasks:,} distinct tasks: questions with a ROUGE-L of {ALIKE} or more, "
+            "or made from one another, count once."
+        )
     types: Counter[str] = sum((each.types for each in spreads.values()), Counter())
     languages: Counter[str] = sum((each.languages for each in spreads.values()), Counter())
     strata: Counter[str] = sum((each.strata for each in spreads.values()), Counter())
     return (
-        Table("Sizes", ("category", "entries", *MEASURES.values()), sizes, (note,)),
+        Table("Sizes", ("category", "entries", *MEASURES.values()), sizes, tuple(notes)),
         _tabulate_shares("Declared types of parameters", "type", types),
         _tabulate_shares(
             "Languages of questions, guessed from script and common words", "language", languages
@@ -181,7 +190,7 @@ def render_page(audit: Audit) -> str:
             ]
             rows.append((name, parts))
         charts.append(f"<figcaption>{caption}</figcaption>{draw_bars(rows, caption, shares=True)}")
-    shown = [_tabulate_counts(audit), *findings, *tabulate_distributions(audit.spreads)]
+    shown = [_tabulate_counts(audit), *findings, *tabulate_distributions(audit)]
     return "\n".join(tables.render_page(audit.title, shown, charts))
 
 
@@ -203,6 +212,7 @@ def render_json(audit: Audit) -> str:
             "suite": audit.suite,
             "version": audit.version,
             "entries": audit.entries,
+            "distinct_tasks": audit.tasks,
             "checks": list(audit.checks),
             "counts": {severity.value: audit.count(severity) for severity in Severity},
             "counts_in_scores": {

@@ -1,9 +1,8 @@
-"""Strata of difficulty: how many features that make an entry hard it has."""
+"""Features that make an entry hard, which decide its stratum."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 
 from pytest_fcbench.domain.entry import (
     AnyCall,
@@ -24,14 +23,6 @@ _MANY_FUNCTIONS = 10
 _MANY_CALLS = 3
 _RELATED = 3
 """The fewest functions of one domain that a model has to tell apart."""
-
-
-class Stratum(StrEnum):
-    """A stratum of difficulty."""
-
-    EASY = "easy"
-    MEDIUM = "medium"
-    HARD = "hard"
 
 
 def has_many_functions(entry: Entry) -> bool:
@@ -129,12 +120,11 @@ FEATURES: Mapping[str, Callable[[Entry], bool]] = {
 """The features by the words that tables use."""
 
 
+STATED = ("unit or date arithmetic", "negation", "later correction")
+"""Features that no function finds: a suite states them."""
+
+
 def list_features(entry: Entry) -> Sequence[str]:
-    """List the features of an entry that make it hard."""
-    return [name for name, has in FEATURES.items() if has(entry)]
-
-
-def find_stratum(entry: Entry) -> Stratum:
-    """Return the stratum of an entry: easy with at most one feature, hard with three or more."""
-    number = len(list_features(entry))
-    return Stratum.EASY if number < 2 else Stratum.MEDIUM if number == 2 else Stratum.HARD
+    """List the features of an entry that make it hard: those found here, and those that its suite states."""
+    stated = entry.features or ()
+    return [*(name for name, has in FEATURES.items() if has(entry)), *(n for n in STATED if n in stated)]

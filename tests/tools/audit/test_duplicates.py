@@ -205,3 +205,14 @@ def test_another_suite_may_mean_the_same_with_any_functions() -> None:
         duplicates.find_paraphrases, make_facts(make_entry(entry_id="a"), against=[other], embed=_embed_texts)
     )
     assert (entry, evidence) == ("a", "has the same meaning as bfcl:x (cosine 0.96): 'Rain in Bergen?'")
+
+
+def test_questions_that_are_alike_or_made_from_one_another_are_one_task() -> None:
+    texts = ["Book a table for two at noon", "Book a table for six at noon", "What is the tide today?"]
+    asked = [replace(make_entry(query=text), id=f"e{number}") for number, text in enumerate(texts)]
+    made = replace(make_entry(query="When is high water?"), id="e3", parents=(asked[2].key, "core:gone"))
+    # The first two share six of seven words.
+    assert duplicates.count_distinct_tasks(asked[:1]) == 1
+    assert duplicates.count_distinct_tasks(asked) == 2
+    assert duplicates.count_distinct_tasks([*asked, made]) == 2
+    assert duplicates.count_distinct_tasks([*asked, replace(made, parents=())]) == 3

@@ -20,7 +20,7 @@ FINDINGS = (
 @pytest.fixture
 def audit() -> Audit:
     spreads = distributions.count_by_category([make_entry(), make_entry("irrelevance")])
-    return Audit("mine", "1", 2, ("shape", "refused"), FINDINGS, spreads)
+    return Audit("mine", "1", 2, ("shape", "refused"), FINDINGS, spreads, tasks=1)
 
 
 def test_lines_are_bounded_and_the_most_certain_come_first(audit: Audit) -> None:
@@ -97,8 +97,9 @@ def test_the_score_leaves_out_categories_of_the_benchmarks_only() -> None:
 
 
 def test_sizes_types_and_languages_have_tables(audit: Audit) -> None:
-    sizes, types, languages, strata = report.tabulate_distributions(audit.spreads)
+    sizes, types, languages, strata = report.tabulate_distributions(audit)
     assert strata.rows == (("easy", "2", "100.0%"),)
+    assert sizes.notes[1].startswith("1 distinct tasks: ")
     assert sizes.rows == (
         ("simple_python", "1", "1", "2", "1", "1"),
         ("irrelevance", "1", "1", "2", "0", "1"),
@@ -111,6 +112,7 @@ def test_the_document_has_counts_findings_and_distributions(audit: Audit) -> Non
     document = json.loads(report.render_json(audit))
     assert document["schema"] == "fcbench-audit/1"
     assert document["counts"] == {"certain": 1, "likely": 0, "hint": 4}
+    assert document["distinct_tasks"] == 1
     assert document["findings"][0] == {
         "check": "refused",
         "entry": "e1",
