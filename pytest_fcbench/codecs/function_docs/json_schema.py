@@ -135,8 +135,8 @@ def check_schema(schema: Mapping[str, object]) -> None:
     import jsonschema
     import referencing.exceptions
 
-    validator = _make_validator(schema)
     try:
+        validator = _make_validator(schema)
         validator.check_schema(_allow_null(schema))
         # A call without arguments follows the references at the top, which could have no end.
         list(validator.iter_errors({}))
