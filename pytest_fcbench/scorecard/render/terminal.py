@@ -16,6 +16,7 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotSco
 from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.trained import tabulate_untrained
 from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
 from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
@@ -114,6 +115,7 @@ def _write_summary(
         if sentence := call_tables.describe_other_rules(records, each):
             yield from _wrap_text(sentence, width, "")
     for table in (
+        tabulate_untrained(records, facts.profile, size_of),
         right_turns.tabulate_right_turns(records, facts.profile),
         execution.tabulate_sides(records, facts.profile),
         ratings.tabulate_ratings(records, facts.rated_by),
