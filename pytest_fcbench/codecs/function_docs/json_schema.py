@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fcbench.codecs.json_objects import as_mapping
@@ -134,9 +136,21 @@ def describe_schema_violation(doc: FunctionDoc, parameter: str, value: object) -
 
 def check_schema(schema: Mapping[str, object]) -> None:
     """Check that a schema is valid and that its references can be followed. Raises ``UsageError``."""
+    try:
+        text = json.dumps(schema, default=repr)
+    except (ValueError, RecursionError):
+        raise UsageError("a reference in this schema leads back to itself; give it a type") from None
+    if error := _find_schema_error(text):
+        raise UsageError(error)
+
+
+@lru_cache(maxsize=4096)
+def _find_schema_error(text: str) -> str | None:
+    """Find the first error of a schema, given as JSON text; logs repeat the same schemas in every line."""
     import jsonschema
     import referencing.exceptions
 
+    schema = json.loads(text)
     try:
         validator = _make_validator(schema)
         validator.check_schema(_update_keywords(schema))
@@ -144,15 +158,12 @@ def check_schema(schema: Mapping[str, object]) -> None:
         list(validator.iter_errors({}))
     except jsonschema.SchemaError as error:
         place = ".".join(map(str, error.absolute_path))
-        raise UsageError(
-            f"not a valid JSON Schema: {place and place + ': '}{shorten_text(error.message, 200)}"
-        ) from None
+        return f"not a valid JSON Schema: {place and place + ': '}{shorten_text(error.message, 200)}"
     except referencing.exceptions.Unresolvable as error:
-        raise UsageError(
-            f"the reference {error.ref!r} is not defined in this schema; bundle all definitions into it"
-        ) from None
+        return f"the reference {error.ref!r} is not defined in this schema; bundle all definitions into it"
     except RecursionError:
-        raise UsageError("a reference in this schema leads back to itself; give it a type") from None
+        return "a reference in this schema leads back to itself; give it a type"
+    return None
 
 
 def _make_validator(schema: Mapping[str, object]) -> Validator:
