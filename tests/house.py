@@ -150,7 +150,10 @@ IMPORTERS: Mapping[str, Set[str]] = {
     "pydantic": {
         "codecs/function_docs/python_code.py",
         *(f"suites/formats/{name}.py" for name in ("function_docs", "golden_paths", "multi_turn", "rows")),
-        *(f"suites/formats/{name}.py" for name in ("single_turn", "web_pages", "web_questions")),
+        *(
+            f"suites/formats/{name}.py"
+            for name in ("server_turns", "single_turn", "web_pages", "web_questions")
+        ),
         "domain/json_values.py",
         "domain/transcript_json.py",
         "domain/verdict.py",

@@ -81,8 +81,7 @@ def write_questions(
 
 def _show_docs(docs: Sequence[FunctionDoc]) -> list[dict[str, object]]:
     return [
-        {"name": doc.name, "description": doc.description, "parameters": doc.given or doc.parameters}
-        for doc in docs
+        {"name": doc.name, "description": doc.description, "parameters": doc.shown_schema} for doc in docs
     ]
 
 

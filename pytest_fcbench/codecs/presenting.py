@@ -259,7 +259,7 @@ def _build_doc(doc: FunctionDoc, names: Names) -> WireDoc:
     return {
         "name": names.show_name(doc.name),
         "description": doc.description,
-        "parameters": doc.parameters if doc.given is None else doc.given,
+        "parameters": doc.shown_schema,
         **doc.extra,
     }
 

@@ -246,6 +246,9 @@ class Settings:
         "rule that decides the exit code, such as 'overall>=0.2', 'not-worse(95%%)', 'latency.p95<=3s'",
     )
     baseline: Path | None = option("FILE", "scorecard or saved baseline that gate rules compare with")
+    trained: Path | None = option(
+        "FILE", "audit (--against=train.jsonl -o FILE.json) whose trained entries a second score leaves out"
+    )
     rank_with: tuple[Path, ...] = option(
         "FILE", "scorecard or saved baseline, or folder of them, among which the summary ranks the run"
     )

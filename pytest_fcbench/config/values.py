@@ -22,6 +22,7 @@ from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import Rule
 from pytest_fcbench.suites.registry import OURS, SUITES
@@ -181,6 +182,12 @@ def _read_gate(layers: Layers, option: Option) -> tuple[Rule, ...]:
         raise UsageError(
             f"gate rule {comparing.text!r} compares with a baseline; give one with --fcbench-baseline=FILE: "
             "a scorecard, or a file that 'fcbench baseline save' has written"
+        )
+    leaving_out = next((rule for rule in gate if rule.metric == UNTRAINED), None)
+    if leaving_out and not layers.find_first("trained"):
+        raise UsageError(
+            f"gate rule {leaving_out.text!r} leaves out entries of the training data; name them with "
+            "--fcbench-trained=FILE, which 'fcbench audit SUITE --against=train.jsonl -o FILE.json' writes"
         )
     return tuple(gate)
 

@@ -106,7 +106,7 @@ def _open_conversation(entry: Entry, wording: Wording, mode: Mode, runner: PathR
         {
             "name": presenting.show_name(doc.name, mode, runner),
             "description": doc.description,
-            "parameters": doc.parameters,
+            "parameters": doc.shown_schema,
             **doc.extra,
         }
         for doc in entry.functions

@@ -39,6 +39,11 @@ class FunctionDoc:
     """The JSON Schema that ``parameters`` was converted from, or None where the source has no JSON Schema."""
 
     @property
+    def shown_schema(self) -> Schema:
+        """The schema that a model is sent: as its source wrote it, or else ``parameters``."""
+        return self.parameters if self.given is None else self.given
+
+    @property
     def properties(self) -> Mapping[str, Schema]:
         """Schema of each parameter, in the order of the doc."""
         properties = self.parameters.get("properties")

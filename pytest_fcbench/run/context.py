@@ -27,6 +27,7 @@ from pytest_fcbench.models.providers.openai_compatible import find_endpoint
 from pytest_fcbench.models.sentence_vectors import AUTO, INSTALL, SentenceModel
 from pytest_fcbench.models.web import refuse_search
 from pytest_fcbench.run.selection import Selection
+from pytest_fcbench.run.trained_entries import read_trained_entries
 from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import bfcl, complexfuncbench_texts
@@ -141,6 +142,12 @@ class RunContext:
     def baseline(self) -> Scorecard | None:
         """The scorecard that the gate compares with. Raises ``UsageError``."""
         return scorecard_files.load_outlines(self.settings.baseline) if self.settings.baseline else None
+
+    @cached_property
+    def trained(self) -> frozenset[str]:
+        """The keys of entries that are in the training data of the model. Raises ``UsageError``."""
+        path = self.settings.trained
+        return read_trained_entries(path, self.suite_versions) if path else frozenset()
 
     @cached_property
     def rivals(self) -> Sequence[Scorecard]:

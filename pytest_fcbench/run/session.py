@@ -37,6 +37,7 @@ from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.run.record_spool import RecordSpool
 from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.aggregate.endings import describe_endings
+from pytest_fcbench.scorecard.aggregate.scores import leave_out_trained, mark_trained
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.record import Record
@@ -93,7 +94,7 @@ class Session:
         if self._link is None:
             self.open_models(share)
             # A missing or broken baseline stops the run here, before any call is paid for.
-            _ = self.context.baseline, self.context.rivals
+            _ = self.context.baseline, self.context.rivals, self.context.trained
         # Entries live as long as the run; looking for garbage among them takes a fifth of the time.
         with pause_collector():
             self.context.check()
@@ -271,7 +272,8 @@ class Session:
     ) -> Record:
         """Return the Record of an entry; ``marks`` are the user's own."""
         made = records.build_record(entry, self.context.manner, judgement, transcript, self.context.usd)
-        return replace(made, marks=marks)
+        (marked,) = mark_trained([replace(made, marks=marks)], self.context.trained)
+        return marked
 
     def not_scored(
         self,
@@ -314,6 +316,9 @@ class Session:
             notes.append("web APIs were called live, so scores depend on their replies of that day")
         searching = {r.suite for r in found if r.category == "memory_vector"}
         notes += early_notes.describe_vectors(self.context, searching)
+        if path := self.context.settings.trained:
+            trained = len(found) - len(leave_out_trained(found))
+            notes.append(f"{trained} of {len(found)} entries are in the training data ({path.name})")
         notes += describe_endings(found)
         if told := describe_unusable_answers(found):
             notes.append(told)

@@ -236,7 +236,7 @@ class _EntryReader:
 
 def _digest_doc(doc: FunctionDoc) -> bytes:
     # With the order of keys, in which a model is shown them.
-    text = json.dumps([doc.name, doc.description, doc.parameters, doc.extra])
+    text = json.dumps([doc.name, doc.description, doc.shown_schema, doc.extra])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 

@@ -74,6 +74,7 @@ def test_without_options_and_file_the_defaults_hold(
         profile=Profile.OFFICIAL,
         gate=(),
         baseline=None,
+        trained=None,
         rank_with=(),
         judge=None,
         similarity="structured",
@@ -145,6 +146,7 @@ reasoning: strip
 profile: corrected
 gate: ["overall>=0.1", "parallel > 20%"]
 baseline: kept.json
+trained: trained.json
 rank_with: [one.json, runs]
 api_base: http://localhost:8000/v1
 api_key_env: A_VARIABLE
@@ -221,6 +223,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         profile=Profile.CORRECTED,
         gate=(),
         baseline=path.parent / "kept.json",
+        trained=path.parent / "trained.json",
         rank_with=(path.parent / "one.json", path.parent / "runs"),
         judge=None,
         similarity="openai/bge",

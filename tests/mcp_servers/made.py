@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_fcbench.codecs.function_docs import openapi
@@ -22,6 +24,8 @@ from tests.matchers.golden_path.talking import FC
 from tests.mcp_servers import shelf
 
 SHELF = (sys.executable, "-I", shelf.__file__)
+SERVERS = ("time", "git", "fetch", "sqlite", "arxiv")
+"""Servers of the package index that start without network and key."""
 SUITES = Path(__file__).parent / "suites"
 TEA = ("put-goods", {"name": "tea", "count": 2})
 COUNT = ("count_goods", {"name": "tea"})
@@ -84,6 +88,19 @@ def compose_suite(name: str, commands: Mapping[str, str], docs: str) -> str:
     for word, command in commands.items():
         text = text.replace(f"{{{word}}}", command)
     return text + docs
+
+
+def find_commands() -> Mapping[str, str]:
+    """Return the commands of the servers of the package index that are installed.
+
+    Those that need version 1 of the SDK have an environment of their own, which FCBENCH_MCP_SQLITE and so on
+    name.
+    """
+    named = {name: os.environ.get(f"FCBENCH_MCP_{name.upper()}", "") for name in SERVERS}
+    here = {
+        name: f"{sys.executable} -m mcp_server_{name}" for name in SERVERS if find_spec(f"mcp_server_{name}")
+    }
+    return here | {name: command for name, command in named.items() if command}
 
 
 def write_shelf_command(*habits: str) -> str:

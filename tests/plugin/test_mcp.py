@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
@@ -12,7 +10,7 @@ import pytest
 import yaml
 
 from tests.mcp_servers import shelf
-from tests.mcp_servers.made import compose_suite, write_shelf_command
+from tests.mcp_servers.made import compose_suite, find_commands, write_shelf_command
 from tests.plugin.conftest import Project
 
 pytest.importorskip("mcp")
@@ -83,24 +81,16 @@ def test_a_server_that_dies_leaves_its_entries_unscored(project: Project) -> Non
     result.stdout.fnmatch_lines(["*the shelf fell down*"])
 
 
-def find_commands() -> Mapping[str, str]:
-    """Return the command of each server from the package index that is installed."""
-    commands = {name: f"{sys.executable} -m mcp_server_{name}" for name in ("git", "time")}
-    # mcp-server-sqlite needs version 1 of the SDK, so it has an environment of its own.
-    sqlite = os.environ.get("FCBENCH_MCP_SQLITE", "")
-    return {**commands, "sqlite": sqlite, "python": sys.executable}
-
-
 @pytest.mark.parametrize(("name", "entries"), [("time", 4), ("git", 5), ("sqlite", 4)])
 def test_servers_of_the_package_index(project: Project, name: str, entries: int, tmp_path: Path) -> None:
     commands = find_commands()
-    if name == "sqlite" and not commands["sqlite"]:
-        pytest.skip("set FCBENCH_MCP_SQLITE to the command of mcp-server-sqlite, installed beside mcp<2")
-    if name != "sqlite":
-        pytest.importorskip(f"mcp_server_{name}")
+    if name not in commands:
+        pytest.skip(f"set FCBENCH_MCP_{name.upper()} to the command of mcp-server-{name}")
     listed = project.fcbench("functions", f"mcp:{commands[name]}", "--timeout=300")
     assert listed.returncode == 0, listed.stderr
-    project.write(f"real/{name}.yaml", compose_suite(name, commands, listed.stdout))
+    project.write(
+        f"real/{name}.yaml", compose_suite(name, {**commands, "python": sys.executable}, listed.stdout)
+    )
     project.run_apart("real", "--fcbench-mcp").assert_outcomes(passed=entries)
     # A model that never calls leaves the state as it was and gets nothing.
     project.write("silent.py", "def answer(messages, tools):\n    return 'I cannot do that.'\n")

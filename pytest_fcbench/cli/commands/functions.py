@@ -74,7 +74,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         {
             "name": doc.name,
             "description": doc.description,
-            "parameters": _to_plain(doc.given or doc.parameters),
+            "parameters": _to_plain(doc.shown_schema),
         }
         for doc in docs.values()
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
@@ -12,6 +12,8 @@ from pytest_fcbench.cli.run_options import declare_run_options, load_settings
 from pytest_fcbench.cli.scorecard_arguments import declare_scorecard
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.run.trained_entries import read_trained_entries
+from pytest_fcbench.scorecard.aggregate.scores import mark_trained
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import github, terminal
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
@@ -36,7 +38,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write a summary (verdict, scores, gate, changes) to this file as Markdown",
     )
-    declare_run_options(parser, ("gate", "baseline", "config"))
+    declare_run_options(parser, ("gate", "baseline", "trained", "config"))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
@@ -46,6 +48,9 @@ def run_command(chosen: argparse.Namespace) -> int:
     if not settings.gate and not chosen.to:
         raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
     card = load_outlines(chosen.scorecard)
+    if settings.trained:
+        trained = read_trained_entries(settings.trained, card.facts.suites)
+        card = replace(card, records=tuple(mark_trained(card.records, trained)))
     baseline = load_outlines(settings.baseline) if settings.baseline else None
     facts = card.facts
     evidence = gate.Evidence(

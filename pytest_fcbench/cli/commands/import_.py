@@ -159,6 +159,7 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
         masked = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.masked.items()))
         yield f"masked: {masked}"
     unread = f", {counts.unread} of them unreadable" if counts.unread else ""
+    unread += f", {counts.empty} without a conversation" if counts.empty else ""
     yield (
         f"read: {counts.lines} lines{unread}, {counts.conversations} conversations, "
         f"{counts.answers} answers of the assistant"

@@ -25,7 +25,7 @@ from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.aggregate.scores import Score, mark_trained
 from pytest_fcbench.scorecard.compare.changes import NO_ENTRY, Change, Kind, list_changed_scores, list_changes
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
 from pytest_fcbench.scorecard.render import tables
@@ -52,14 +52,15 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the scorecard with the new verdicts to this file",
     )
-    declare_run_options(parser, ("config",))
+    declare_run_options(parser, ("trained", "config"))
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     try:
         old = scorecard_files.load_scorecard(chosen.scorecard)
         with open_replay(chosen, old, old.records) as session:
-            new = {record.item_id: record for record in _judge_again(session, old.records)}
+            again = mark_trained(_judge_again(session, old.records), session.context.trained)
+            new = {record.item_id: record for record in again}
         found = list(list_changes(old.records, new))
         renewed = [
             f"suite {name}: {what} {str(told.get(key))[:12]} → {str(suite[key])[:12]}"
@@ -73,8 +74,8 @@ def run_command(chosen: argparse.Namespace) -> int:
             report: dict[str, Any] = json.loads(old.path.read_text(encoding="utf-8"))
             for test in report["tests"]:
                 if section := test.get("metadata", {}).get("fcbench"):
-                    again = to_json(new[from_json(section).item_id])
-                    section |= {key: again[key] for key in ("verdicts", "paths", "as_written", "rating")}
+                    judged = to_json(new[from_json(section).item_id])
+                    section |= {key: judged[key] for key in _JUDGED}
             note = f"judged again by pytest-fcbench {version('pytest-fcbench')}"
             facts = replace(
                 old.facts,
@@ -90,6 +91,10 @@ def run_command(chosen: argparse.Namespace) -> int:
         # An exit code of 1 would mean that something changed.
         raise UsageError(str(error)) from None
     return 1 if found or renewed else 0
+
+
+_JUDGED = ("verdicts", "paths", "as_written", "rating", "marks")
+"""The members of a Record that may change."""
 
 
 def _judge_again(session: Session, records: Sequence[Record]) -> Iterator[Record]:

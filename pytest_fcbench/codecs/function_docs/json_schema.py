@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_fcbench.codecs.json_objects import as_mapping
@@ -51,11 +53,12 @@ def convert_schema(
     to one of the schemas ``within`` which it occurs keeps its type only. Raises ``UsageError`` for a
     reference without a target.
     """
-    resolved, within = _resolve(schema, root, within)
+    resolved, within = resolve_schema(schema, root, within)
     kind = _infer_type(resolved)
     converted: dict[str, object] = {"type": _WORDS[kind] if kind else "any"}
     words = " ".join(str(resolved.get("description") or "").split())
-    limits = [f"{phrase} {resolved[key]}" for key, phrase in _LIMITS.items() if key in resolved]
+    stated = _update_keywords({key: resolved[key] for key in _LIMITS if key in resolved})
+    limits = [f"{phrase} {stated[key]}" for key, phrase in _LIMITS.items() if key in stated]
     if words or limits:
         converted["description"] = f"{words} ({', '.join(limits)})".lstrip() if limits else words
     if options := _list_options(resolved):
@@ -86,7 +89,8 @@ def convert_parameter(schema: object, root: Mapping[str, object], words: str = "
 def convert_parameters(schema: object, root: Mapping[str, object]) -> Schema:
     """Convert the schema of an object to the parameters of a function doc. Raises ``UsageError``."""
     converted = convert_schema({"properties": {}, **as_mapping(schema), "type": "object"}, root)
-    properties = fill_descriptions(converted)
+    members = as_mapping(converted.get("properties"))
+    properties = {name: {"description": "", **as_mapping(member)} for name, member in members.items()}
     return {"type": "dict", "properties": properties, "required": converted.get("required", [])}
 
 
@@ -98,7 +102,7 @@ def describe_function(name: str, description: str, schema: Mapping[str, object])
     """
     check_schema(schema)
     converted = convert_parameters(schema, schema)
-    whole, _ = _resolve(schema, schema, frozenset())
+    whole, _ = resolve_schema(schema, schema)
     raw = as_mapping(whole.get("properties"))
     properties = {
         parameter: {**each, "type": "any"} if _has_several_types(raw.get(parameter), schema) else each
@@ -122,7 +126,7 @@ def describe_schema_violation(doc: FunctionDoc, parameter: str, value: object) -
     schema = as_mapping(doc.given.get("properties")).get(parameter) if doc.given else None
     if doc.given is None or schema is None:
         return None
-    validator = _make_validator(doc.given).evolve(schema=_allow_null(schema))
+    validator = _make_validator(doc.given).evolve(schema=_update_keywords(schema))
     try:
         error = next(validator.iter_errors(cast("Any", value)), None)
     except (referencing.exceptions.Unresolvable, RecursionError) as failure:
@@ -132,25 +136,34 @@ def describe_schema_violation(doc: FunctionDoc, parameter: str, value: object) -
 
 def check_schema(schema: Mapping[str, object]) -> None:
     """Check that a schema is valid and that its references can be followed. Raises ``UsageError``."""
+    try:
+        text = json.dumps(schema, default=repr)
+    except (ValueError, RecursionError):
+        raise UsageError("a reference in this schema leads back to itself; give it a type") from None
+    if error := _find_schema_error(text):
+        raise UsageError(error)
+
+
+@lru_cache(maxsize=4096)
+def _find_schema_error(text: str) -> str | None:
+    """Find the first error of a schema, given as JSON text; logs repeat the same schemas in every line."""
     import jsonschema
     import referencing.exceptions
 
-    validator = _make_validator(schema)
+    schema = json.loads(text)
     try:
-        validator.check_schema(_allow_null(schema))
+        validator = _make_validator(schema)
+        validator.check_schema(_update_keywords(schema))
         # A call without arguments follows the references at the top, which could have no end.
         list(validator.iter_errors({}))
     except jsonschema.SchemaError as error:
         place = ".".join(map(str, error.absolute_path))
-        raise UsageError(
-            f"not a valid JSON Schema: {place and place + ': '}{shorten_text(error.message, 200)}"
-        ) from None
+        return f"not a valid JSON Schema: {place and place + ': '}{shorten_text(error.message, 200)}"
     except referencing.exceptions.Unresolvable as error:
-        raise UsageError(
-            f"the reference {error.ref!r} is not defined in this schema; bundle all definitions into it"
-        ) from None
+        return f"the reference {error.ref!r} is not defined in this schema; bundle all definitions into it"
     except RecursionError:
-        raise UsageError("a reference in this schema leads back to itself; give it a type") from None
+        return "a reference in this schema leads back to itself; give it a type"
+    return None
 
 
 def _make_validator(schema: Mapping[str, object]) -> Validator:
@@ -160,16 +173,19 @@ def _make_validator(schema: Mapping[str, object]) -> Validator:
     # Without a registry of our own, the library would ask the network for a reference.
     registry: referencing.Registry[bool | Mapping[str, Any]] = referencing.Registry()
     kind = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
-    return kind(_allow_null(schema), registry=registry)
+    return kind(_update_keywords(schema), registry=registry)
 
 
-def _allow_null(schema: Any) -> Any:
-    """Write ``nullable``, a keyword of OpenAPI 3.0, as JSON Schema does."""
+def _update_keywords(schema: Any) -> Any:
+    """Write the keywords of OpenAPI 3.0 that JSON Schema has in another form as JSON Schema does."""
     if isinstance(schema, list):
-        return [_allow_null(each) for each in schema]
+        return [_update_keywords(each) for each in schema]
     if not isinstance(schema, Mapping):
         return schema
-    written = {key: _allow_null(value) for key, value in schema.items()}
+    written = {key: _update_keywords(value) for key, value in schema.items()}
+    for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(written.get(exclusive), bool) and written.pop(exclusive) and limit in written:
+            written[exclusive] = written.pop(limit)
     if written.get("nullable") is not True:
         return written
     return {"anyOf": [{"type": "null"}, {key: each for key, each in written.items() if key != "nullable"}]}
@@ -189,19 +205,13 @@ def _has_several_types(schema: object, root: Mapping[str, object]) -> bool:
     parts = _list_alternatives(given)
     if not parts:
         return isinstance(kinds, list) and len({*kinds} - {"null"}) > 1
-    found = {_infer_type(_resolve(part, root, frozenset())[0]) for part in parts}
+    found = {_infer_type(resolve_schema(part, root)[0]) for part in parts}
     # Two objects are of one type, but what one of them allows the other may not.
     return len(found) > 1 or ("object" in found and len(parts) > 1)
 
 
-def fill_descriptions(converted: Mapping[str, object]) -> Mapping[str, Schema]:
-    """Return the properties of a converted object, each with a description."""
-    properties = as_mapping(converted.get("properties"))
-    return {name: {"description": "", **as_mapping(member)} for name, member in properties.items()}
-
-
-def _resolve(
-    schema: object, root: Mapping[str, object], within: frozenset[str]
+def resolve_schema(
+    schema: object, root: Mapping[str, object], within: frozenset[str] = frozenset()
 ) -> tuple[Mapping[str, object], frozenset[str]]:
     """Follow the references of a schema and join its parts; also return the references that were followed."""
     resolved = dict(as_mapping(schema))
@@ -213,7 +223,7 @@ def _resolve(
             within |= {reference}
         elif isinstance(parts := resolved.get("allOf"), list) and parts:
             resolved["allOf"] = parts[1:]
-            part, within = _resolve(parts[0], root, within)
+            part, within = resolve_schema(parts[0], root, within)
             both = {**part, **resolved}
             for key in ("properties", "required"):
                 one, other = part.get(key), resolved.get(key)
@@ -251,6 +261,32 @@ def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str
             f"the reference {reference!r} is not defined in this file; bundle all definitions into it"
         )
     return found
+
+
+def bundle_references(schema: Mapping[str, object], document: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a schema with what it refers to under ``$defs``. Raises ``UsageError``."""
+    names: dict[str, str] = {}
+    definitions: dict[str, object] = {}
+
+    def copy_value(value: object) -> object:
+        if isinstance(value, list):
+            return [copy_value(each) for each in value]
+        if not isinstance(value, Mapping):
+            return value
+        copied = {key: copy_value(each) for key, each in value.items()}
+        if isinstance(reference := value.get("$ref"), str):
+            if reference not in names:
+                name = reference.rpartition("/")[2]
+                while name in definitions:
+                    name += "_"
+                # Named before it is copied, because it may contain itself.
+                names[reference], definitions[name] = name, {}
+                definitions[name] = copy_value(resolve_reference(reference, document))
+            copied["$ref"] = f"#/$defs/{names[reference]}"
+        return copied
+
+    bundled = as_mapping(copy_value(schema))
+    return {**bundled, "$defs": definitions} if definitions else bundled
 
 
 def _infer_type(schema: Mapping[str, object]) -> str | None:

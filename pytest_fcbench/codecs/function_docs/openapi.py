@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from pytest_fcbench.codecs.function_docs.json_schema import (
     NO_PARAMETERS,
-    convert_parameter,
+    bundle_references,
+    convert_parameters,
     describe_function,
-    fill_descriptions,
     resolve_reference,
+    resolve_schema,
 )
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
@@ -55,7 +56,8 @@ def read_operations(document: Mapping[str, object]) -> Iterator[FunctionDoc]:
 
     Parameters of path, query and header and the members of a JSON body become the parameters of one
     function; a name in both gets ``_body`` appended in the body. Cookies and headers that a client sends
-    by itself (``Authorization``, ``Accept``, ``Content-Type``) are left out.
+    by itself (``Authorization``, ``Accept``, ``Content-Type``) are left out. Schemas stay as they are, but
+    what they refer to is under ``$defs``.
     """
     for path, item in as_mapping(document.get("paths")).items():
         shared = _as_list(as_mapping(item).get("parameters"))
@@ -82,20 +84,31 @@ def _read_operation(
         if place == "body":
             _add_body(parameter.get("schema"), document, properties, required)
         elif place in ("path", "query", "header") and name.lower() not in _BY_CLIENT:
+            own = {key: value for key, value in parameter.items() if key not in _NOT_SCHEMA}
             words = _join_words(parameter.get("description"))
-            properties[name] = convert_parameter(parameter.get("schema", parameter), document, words)
+            properties[name] = {
+                **as_mapping(parameter.get("schema", own)),
+                **({"description": words} if words else {}),
+            }
             required += [name] * (parameter.get("required") is True and name not in required)
     content = as_mapping(_follow_reference(operation.get("requestBody"), document).get("content"))
     kind = next((kind for kind in content if "json" in str(kind)), next(iter(content), None))
     if kind is not None:
         _add_body(as_mapping(content.get(kind)).get("schema"), document, properties, required)
     words = " ".join(filter(None, (_join_words(operation.get(key)) for key in ("summary", "description"))))
-    name = str(operation.get("operationId") or f"{method}_{path}")
-    whole = {"type": "dict", "properties": properties, "required": required}
-    return FunctionDoc(re.sub(r"[^\w.]+", "_", name).strip("_"), words or f"{method.upper()} {path}", whole)
+    name = re.sub(r"[^\w.]+", "_", str(operation.get("operationId") or f"{method}_{path}")).strip("_")
+    words = words or f"{method.upper()} {path}"
+    schema = bundle_references({"type": "object", "properties": properties, "required": required}, document)
+    try:
+        return describe_function(name, words, schema)
+    except UsageError:
+        # OpenAPI up to 3.0 has keywords with another meaning than in JSON Schema: such a schema is converted.
+        return FunctionDoc(name, words, convert_parameters(schema, schema))
 
 
 _BY_CLIENT = frozenset({"authorization", "accept", "content-type"})
+_NOT_SCHEMA = frozenset({"name", "in", "required", "allowEmptyValue", "collectionFormat"})
+"""Keys of a parameter of Swagger 2 that are not of its schema, which it contains."""
 
 
 def _follow_reference(value: object, document: Mapping[str, object]) -> Mapping[str, object]:
@@ -108,14 +121,15 @@ def _add_body(
 ) -> None:
     if schema is None:
         return
-    whole = convert_parameter(schema, document)
-    if whole["type"] != "dict" or "properties" not in whole:
-        properties["body"] = whole
+    whole, _ = resolve_schema(schema, document)
+    members = as_mapping(whole.get("properties"))
+    if whole.get("type", "object") != "object" or not members:
+        properties["body"] = schema
         required.append("body")
         return
-    needed = _as_list(whole["required"])
-    for name, member in fill_descriptions(whole).items():
-        unique = f"{name}_body" if name in properties else name
+    needed = _as_list(whole.get("required"))
+    for name, member in members.items():
+        unique = f"{name}_body" if name in properties else str(name)
         properties[unique] = member
         required += [unique] * (name in needed)
 

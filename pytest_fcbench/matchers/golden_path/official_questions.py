@@ -38,7 +38,7 @@ def compare_calls(
     ``UnexpectedJudgementError``.
     """
     functions = [
-        {"name": doc.name, "description": doc.description, "parameters": doc.parameters, **doc.extra}
+        {"name": doc.name, "description": doc.description, "parameters": doc.shown_schema, **doc.extra}
         for doc in entry.functions
     ]
     values = {

@@ -56,7 +56,7 @@ def ask_equivalence(
     names = {call.get("name") for call in (made, expected)}
     material = {
         "functions": {
-            doc.name: _write_json({"description": doc.description, "parameters": doc.parameters})
+            doc.name: _write_json({"description": doc.description, "parameters": doc.shown_schema})
             for doc in entry.functions
             if doc.name in names
         },

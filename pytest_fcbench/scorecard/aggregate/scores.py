@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
@@ -83,6 +83,11 @@ _VerdictsByUnit: TypeAlias = Mapping[str, Mapping[str, Sequence[bool]]]
 
 _ALONE = ("complex", "executable", "format_sensitivity")
 """Groups and categories that have no part in overall."""
+
+TRAINED = "trained"
+"""The mark of entries that are in the training data of the model."""
+UNTRAINED = "untrained"
+"""The metric that is ``overall`` without these entries."""
 
 
 def aggregate_scores(
@@ -210,6 +215,19 @@ def select_marked(records: Iterable[Record], mark: str) -> list[Record]:
     return [record for record in records if record.suite == mark or record.category in members]
 
 
+def mark_trained(records: Iterable[Record], trained: Collection[str]) -> list[Record]:
+    """Add the mark of trained entries to the Records of these entries."""
+    return [
+        replace(record, marks=tuple(sorted({*record.marks, TRAINED}))) if record.entry in trained else record
+        for record in records
+    ]
+
+
+def leave_out_trained(records: Iterable[Record]) -> list[Record]:
+    """Select the Records of entries that are not known to be in the training data."""
+    return [record for record in records if TRAINED not in record.marks]
+
+
 def score_metric(
     metric: str,
     records: Sequence[Record],
@@ -218,6 +236,8 @@ def score_metric(
     assumed: Passed | Failed | None = None,
 ) -> Score | None:
     """Return the score of ``overall``, a group, a category or a mark; None where nothing of it was run."""
+    if metric == UNTRAINED:
+        metric, records = "overall", leave_out_trained(records)
     if has_formula(metric, records):
         return aggregate_scores(records, profile, size_of, assumed).find_score(metric)
     part = select_marked(records, metric)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb, fsum, isclose, sqrt
 from statistics import NormalDist, fmean
@@ -27,7 +27,13 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, FEWEST, find_freedom
-from pytest_fcbench.scorecard.aggregate.scores import assume_verdict, has_formula, select_marked
+from pytest_fcbench.scorecard.aggregate.scores import (
+    UNTRAINED,
+    assume_verdict,
+    has_formula,
+    leave_out_trained,
+    select_marked,
+)
 from pytest_fcbench.scorecard.aggregate.student import find_quantile, find_tail
 from pytest_fcbench.scorecard.record import Record
 
@@ -128,14 +134,19 @@ class Paired:
 
         A category that neither run has counts as 0 in both, as in the scores; ``size_of`` gives its size.
         """
+        if metric == UNTRAINED:
+            kept = {record.entry for record in leave_out_trained(self.later)}
+            return replace(self, pairs=tuple(pair for pair in self.pairs if pair.entry in kept)).weigh_pairs(
+                "overall", size_of
+            )
         if has_formula(metric, self.later):
             share = weigh_categories(
                 metric, lambda name: len(self._by_category.get(name, ())) or size_of(name)
             )
             return [(weight, part) for name, part in self._by_category.items() if (weight := share.get(name))]
         entries = {record.entry for record in select_marked(self.later, metric)}
-        kept = [[p for p in part if p.entry in entries] for part in self._by_category.values()]
-        return [(len(part) / sum(map(len, kept)), part) for part in kept if part]
+        parts = [[p for p in part if p.entry in entries] for part in self._by_category.values()]
+        return [(len(part) / sum(map(len, parts)), part) for part in parts if part]
 
     def measure_difference(
         self, metric: str, size_of: Callable[[str], int] = lambda name: 0

@@ -81,6 +81,10 @@ class Rule(Protocol):
         """The rule as it was written."""
 
     @property
+    def metric(self) -> str:
+        """The number that it is about."""
+
+    @property
     def needs_baseline(self) -> bool:
         """True where the rule compares with a baseline."""
 

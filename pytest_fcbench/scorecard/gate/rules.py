@@ -4,6 +4,7 @@ They are written so::
 
     overall>=0.80               a score, as a fraction or in %: overall, a group, a category, a suite, a
     parallel>=75%               selection such as python, or mark:NAME for a pytest mark of your own
+    untrained>=75%              overall without the entries of --fcbench-trained
     parallel>=baseline-0.02     the same beside the baseline's score on the entries that both have
     not-worse(95%)              overall is not worse than the baseline's, as far as can be told with that
     not-worse(live, 99%)        confidence; or another score is not
@@ -28,7 +29,7 @@ from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, NotScored
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
-from pytest_fcbench.scorecard.aggregate.scores import select_marked
+from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED, select_marked
 from pytest_fcbench.scorecard.aggregate.usage import measure_usage
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.paired import Difference, Paired, pair_runs
@@ -42,7 +43,7 @@ from pytest_fcbench.scorecard.gate.gate import (
 )
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
-METRICS = ("overall", *GROUPS, *CATEGORIES, *(name for name in SELECTIONS if name not in GROUPS))
+METRICS = ("overall", UNTRAINED, *GROUPS, *CATEGORIES, *(name for name in SELECTIONS if name not in GROUPS))
 """The metrics of every run, whatever its suites and marks."""
 
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {

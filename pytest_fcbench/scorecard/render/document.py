@@ -26,6 +26,7 @@ from pytest_fcbench.scorecard.aggregate.ratings import summarise_ratings_by_cate
 from pytest_fcbench.scorecard.aggregate.right_turns import RightTurns, count_right_turns_by_category
 from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, list_sized_categories
 from pytest_fcbench.scorecard.aggregate.strata import score_strata
+from pytest_fcbench.scorecard.aggregate.trained import score_untrained
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import Record, group_by_category
@@ -89,6 +90,9 @@ class ProfileResults:
     where calls were executed."""
     format_sensitivity: Annotated[Sensitivity | None, _Absent()] = None
     """Only where entries were put to the model in all prompt formats."""
+    untrained: Annotated[Score | None, _Absent()] = None
+    """The score of the run without entries that are in the training data of the model; only where such were
+    run."""
     right_turns: Annotated[Mapping[str, RightTurns] | None, _Absent(), _WITH_ALL] = None
     """Turns of conversations, by category and for ``all``; only where such were run."""
     trials: Annotated[RunTrials | None, _Absent()] = None
@@ -163,6 +167,7 @@ def write_section(
             golden_paths.score_paths_by_category(records, profile) or None,
             execution.count_sides_by_category(records, profile) or None,
             measure_sensitivity(records, profile),
+            without.overall if (without := score_untrained(records, profile, size_of)) else None,
             count_right_turns_by_category(records, profile) or None,
             RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
             score_strata(records, profile) or None,

@@ -14,6 +14,7 @@ from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns, strata
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.aggregate.trained import tabulate_untrained
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import call_tables, format_tables, run_verdict
@@ -64,6 +65,7 @@ def write_step_summary(
         yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
     yield from render_markdown(_tabulate_scores(facts, evidence))
     for table in (
+        tabulate_untrained(evidence.records, evidence.profile, evidence.size_of),
         call_tables.tabulate_calls(evidence.records, evidence.profile),
         strata.tabulate_strata(evidence.records, evidence.profile),
         right_turns.tabulate_right_turns(evidence.records, evidence.profile),

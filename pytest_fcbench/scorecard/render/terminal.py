@@ -16,6 +16,7 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotSco
 from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns, strata
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.trained import tabulate_untrained
 from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
 from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
@@ -115,6 +116,7 @@ def _write_summary(
             yield from _wrap_text(sentence, width, "")
     for table in (
         strata.tabulate_strata(records, facts.profile),
+        tabulate_untrained(records, facts.profile, size_of),
         right_turns.tabulate_right_turns(records, facts.profile),
         execution.tabulate_sides(records, facts.profile),
         ratings.tabulate_ratings(records, facts.rated_by),

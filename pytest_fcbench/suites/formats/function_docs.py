@@ -14,7 +14,7 @@ All but the first have a JSON Schema, which a model is sent unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Protocol, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Tag, ValidationError, WithJsonSchema
@@ -23,7 +23,7 @@ from pytest_fcbench.codecs.function_docs.json_schema import NO_PARAMETERS, descr
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.rows import Given, OneOf, Row
 
@@ -146,11 +146,11 @@ class _Object(Protocol):
 
 
 def read_function_docs(
-    rows: Iterable[AnyFunctionRow], at: Field, types: Mapping[str, type]
+    rows: Sequence[AnyFunctionRow] | None, at: Field, types: Mapping[str, type]
 ) -> Mapping[str, FunctionDoc]:
     """Return the docs by name; ``types`` has the valid type words. Raises ``SuiteError``."""
     docs: dict[str, FunctionDoc] = {}
-    for row, place in zip(rows, at.elements(), strict=True):
+    for row, place in zip(rows or (), at.elements() if rows else (), strict=True):
         doc = _make_doc(row, place, types)
         if doc.name in docs:
             raise place.error(f"the function {doc.name!r} is defined twice")
@@ -187,7 +187,7 @@ def _make_doc(row: AnyFunctionRow, at: Field, types: Mapping[str, type]) -> Func
         parameters = {key: field.value for key, field in at.at("parameters").members().items()}
         extra = {"response": row.response} if "response" in row.model_fields_set else {}
         return FunctionDoc(row.name, row.description, parameters, extra)
-    if types is not TYPES[Language.PYTHON]:
+    if "object" not in types:
         raise at.error("a JSON Schema has the types of JSON; write this doc with the types of the category")
     if isinstance(row, ChatToolRow):
         row, at = row.function, at.at("function")

@@ -39,13 +39,14 @@ from typing import Annotated, TypeAlias
 
 import pydantic
 
+from pytest_fcbench.codecs.function_docs.json_schema import describe_schema_violation
 from pytest_fcbench.domain.conformance import TYPES, conforms_to_schema
 from pytest_fcbench.domain.entry import Category, Entry, GoldenPath, Lookup, Message, PathCall
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
-from pytest_fcbench.suites.formats.function_docs import FunctionRow
+from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow
 from pytest_fcbench.suites.formats.listings import KINDS, make_listing
 from pytest_fcbench.suites.formats.rows import EntryRow, Given, One, OneOf, Row, Rule, Some, TextOr, read_row
 
@@ -103,7 +104,7 @@ class RulesRow(Row):
 class SharedFile(RulesRow):
     """Functions and settings that the entries of several files share."""
 
-    functions: list[FunctionRow]
+    functions: list[AnyFunctionRow]
 
 
 class PathFile(RulesRow):
@@ -111,7 +112,7 @@ class PathFile(RulesRow):
 
     category: str
     entries: list[PathRow]
-    functions: Given[list[FunctionRow]] = None
+    functions: Given[list[AnyFunctionRow]] = None
     """Docs of functions, which entries offer by name."""
     uses: Given[list[str]] = None
     """Files beside this one with functions of their own."""
@@ -177,11 +178,14 @@ def _read_docs(files: _Files) -> Mapping[str, FunctionDoc]:
     docs: dict[str, FunctionDoc] = {}
     for row, at in files:
         listed = at.at("functions")
-        described = function_docs.read_function_docs(row.functions, listed, _TYPES) if row.functions else {}
+        described = function_docs.read_function_docs(row.functions, listed, _TYPES)
         for place, doc in zip(listed.elements() if described else (), described.values(), strict=True):
             if doc.name in docs:
                 raise place.error(f"the function {doc.name!r} is defined twice")
             _resolve(place, ())
+            if doc.given is not None:
+                docs[doc.name] = doc
+                continue
             if (kind := doc.parameters["type"]) != "object":
                 raise place.at("parameters", "type").error(
                     describe_unknown_name("type", str(kind), ("object",))
@@ -261,8 +265,11 @@ def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[
     for name, given in field.members().items() if field.value is not None else ():
         if name not in doc.properties:
             raise given.error(describe_unknown_name("parameter", name, doc.properties))
-        arguments[name] = _resolve(given, earlier)
-        _check_value(replace(given, value=arguments[name]), doc.properties[name])
+        arguments[name] = value = _resolve(given, earlier)
+        if violated := describe_schema_violation(doc, name, value):
+            raise given.error(f"is not what the schema of {name} allows: {violated}")
+        if doc.given is None:
+            _check_value(replace(given, value=value), doc.properties[name])
     return arguments
 
 

@@ -1,6 +1,7 @@
 """Multi-turn entries written by hand in YAML.
 
 category: multi_turn_base
+functions: [...]                   # optional: docs in any form, in place of those made of the code
 entries:
   - id: multi_turn_base_0
     domains:                       # what calls act on, each with what differs from its default state
@@ -30,6 +31,7 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.codecs.function_docs import python_code
+from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.entry import Category, Entry, Message, Scene, Trajectory
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -41,6 +43,7 @@ from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.derived_entries import Withheld, withhold_functions
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow, read_function_docs
 from pytest_fcbench.suites.formats.rows import AtLeastOne, EntryRow, Given, Row, Rule, Some, read_row
 
 UNWORDED = "TODO:"
@@ -81,6 +84,8 @@ class TrajectoryFile(Row):
 
     category: str
     entries: list[TrajectoryRow]
+    functions: Given[list[AnyFunctionRow]] = None
+    """Docs that models are sent in place of those that are made of the code."""
 
 
 def entries(
@@ -90,9 +95,11 @@ def entries(
 
     Where the world is known, each entry's environments are opened, to find errors in their state.
     """
-    rows = read_row(file, TrajectoryFile).entries
-    for row, place in zip(rows, file.at("entries").elements(), strict=True):
-        entry = _make_entry(row, place, suite, category)
+    read = read_row(file, TrajectoryFile)
+    own = read_function_docs(read.functions, file.at("functions"), TYPES[category.language])
+    documented: set[str] = set()
+    for row, place in zip(read.entries, file.at("entries").elements(), strict=True):
+        entry = _make_entry(row, place, suite, category, own, file.at("functions"))
         if world is not None:
             _check_state(place.at("domains"), entry, world)
         withheld = None
@@ -110,21 +117,39 @@ def entries(
             except ValueError as error:
                 raise at.error(str(error)) from None
             withheld = Withheld(turn, tuple(names))
+        documented.update(doc.name for doc in entry.functions)
         yield place, entry, withheld
+    for number, name in enumerate(own):
+        if name not in documented:
+            raise file.at("functions", number).error(describe_unknown_name("function", name, documented))
 
 
-def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -> Entry:
+def _make_entry(
+    row: TrajectoryRow,
+    at: Field,
+    suite: str,
+    category: Category,
+    own: Mapping[str, FunctionDoc],
+    at_own: Field,
+) -> Entry:
     # A name with a colon is a class of the team's own; no domain of ours has one.
     classes = {name: _load_class(name, at.at("domains", name)) for name in row.domains if ":" in name}
     for name in row.domains:
         if name not in (*DOMAINS, *classes):
             raise at.at("domains", name).error(describe_unknown_name("domain", name, DOMAINS))
-    docs = tuple(
-        doc
+    offered = {
+        doc.name: doc
         for name in row.domains
         for doc in (document_domain(adapt_class(classes[name])) if name in classes else _document_ours(name))
-    )
-    offered = {doc.name: doc for doc in docs}
+    }
+    for number, doc in enumerate(own.values()):
+        # A doc of the file may belong to the domains of another entry.
+        if doc.name not in offered:
+            continue
+        for name in doc.properties:
+            if name not in (taken := offered[doc.name].properties):
+                raise at_own.at(number).error(describe_unknown_name("parameter", name, taken))
+        offered[doc.name] = doc
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
         for call in place.at("calls").elements():
             check_call(call, offered)
@@ -135,7 +160,7 @@ def _make_entry(row: TrajectoryRow, at: Field, suite: str, category: Category) -
         id=row.id,
         category=category,
         turns=tuple((Message("user", turn.user),) for turn in row.turns),
-        functions=docs,
+        functions=tuple(offered.values()),
         expectation=Trajectory(tuple(tuple(turn.calls) for turn in row.turns)),
         scene=Scene(
             tuple(row.domains),

@@ -113,7 +113,7 @@ class ServerFile(Row):
 
 def entries(row: ServerFile, file: Field, suite: str, category: Category) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
-    docs = read_function_docs(row.functions or (), file.at("functions"), TYPES[category.language])
+    docs = read_function_docs(row.functions, file.at("functions"), TYPES[category.language])
     common = _read_observation(row, file, docs)
     for each, place in zip(row.entries, file.at("entries").elements(), strict=True):
         offered = docs if each.functions is None else choose_docs(each.functions, place.at("functions"), docs)

@@ -223,8 +223,8 @@ def entries(
 ) -> Iterator[tuple[Field, Entry]]:
     """Yield the entries of a file with their places. Raises ``SuiteError``."""
     types = TYPES[category.language]
-    described = [] if isinstance(row, ChatFile) else row.functions or []
-    docs = function_docs.read_function_docs(described, file.at("functions"), types) if described else {}
+    described = None if isinstance(row, ChatFile) else row.functions
+    docs = function_docs.read_function_docs(described, file.at("functions"), types)
     database = tables.read_tables(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
     rows: Sequence[AskedRow | NextReplyRow] = row.entries
     for asked, place in zip(rows, file.at("entries").elements(), strict=True):

@@ -33,7 +33,12 @@ def find_idle_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     too; a hint where every word of a function's name stands in the question and the ``lexical`` model fills
     all that the function requires.
     """
-    idle = [e for e in facts.entries if isinstance(e.expectation, NoCall) and e.functions]
+    # After a conversation has begun, the same question may have been answered by then.
+    idle = [
+        entry
+        for entry in facts.entries
+        if isinstance(entry.expectation, NoCall) and entry.functions and not entry.rule.continues
+    ]
     called = {e.id: e.expectation for e in facts.entries if isinstance(e.expectation, ExpectedCalls)}
     others = [read_question(entry) for entry in facts.entries if entry.id in called]
     served: dict[str, str] = {}

@@ -67,6 +67,13 @@ class Audit:
         return not all(map(self.is_counted, self.findings))
 
     @property
+    def trained(self) -> Sequence[str] | None:
+        """The entries that are in the training data; None where they were not compared with any."""
+        compared = [name for name in self.checks if CHECKS[name].needs == "training"]
+        found = {finding.entry for finding in self.findings if finding.check in compared}
+        return sorted(found) if compared else None
+
+    @property
     def groups(self) -> Iterator[tuple[str, Severity, Sequence[Finding]]]:
         """Findings by check and severity: first those that can change a score, the most certain first."""
         order = list(Severity)
@@ -218,6 +225,7 @@ def render_json(audit: Audit) -> str:
             "counts_in_scores": {
                 severity.value: audit.count(severity, is_counted=True) for severity in Severity
             },
+            "trained": audit.trained,
             "findings": [
                 {**asdict(finding), "counts_in_scores": audit.is_counted(finding)}
                 for _, _, group in audit.groups

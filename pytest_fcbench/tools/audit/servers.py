@@ -14,7 +14,7 @@ from pytest_fcbench.tools.audit.findings import CERTAIN, LIKELY, Flaw, check
 
 @check(
     "changed_tool",
-    "an MCP server offers another tool than the entry describes",
+    "an MCP server offers a changed tool",
     "write the docs again with `fcbench functions mcp:...`",
     needs="mcp",
 )

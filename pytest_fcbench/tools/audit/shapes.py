@@ -37,7 +37,7 @@ def find_misshapen_entries(facts: Facts) -> Iterator[tuple[str, Flaw]]:
                 flaw = Flaw(CERTAIN, f"{functions} functions are offered, but {rule} uses only the first")
             case ExpectedCalls() if functions < 2 and rule.several_functions:
                 flaw = Flaw(LIKELY, "only one function is offered, so there is nothing to choose from")
-            case ExpectedCalls() if calls < 2 and rule.parallel:
+            case ExpectedCalls() if calls < 2 and rule.parallel and not rule.continues:
                 flaw = Flaw(LIKELY, f"{calls} call is expected in a category with several calls")
             case AnyCall() if not functions:
                 flaw = Flaw(CERTAIN, "no function is offered, but a call is expected")

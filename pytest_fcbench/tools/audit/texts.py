@@ -22,7 +22,9 @@ def find_empty_texts(facts: Facts) -> Iterator[tuple[str, Flaw]]:
         messages = [message for turn in entry.turns for message in turn]
         if not join_user_messages(entry).strip():
             yield entry.id, Flaw(CERTAIN, "no message of the user has a text", "write the question")
-        elif blank := [message.role for message in messages if not message.content.strip()]:
+        elif blank := [
+            message.role for message in messages if not (message.content.strip() or message.calls)
+        ]:
             yield entry.id, Flaw(LIKELY, f"messages without a text: {format_value(blank)}")
         for doc in list_offered_docs(entry):
             if not doc.description.strip() and doc.name not in seen:

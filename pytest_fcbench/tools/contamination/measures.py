@@ -63,7 +63,7 @@ def build_text(entry: Entry, *, functions: bool = False) -> str:
     said = [message.content for turn in entry.turns for message in turn if message.role == "user"]
     docs = [
         json.dumps(
-            {"name": doc.name, "description": doc.description, "parameters": doc.parameters},
+            {"name": doc.name, "description": doc.description, "parameters": doc.shown_schema},
             ensure_ascii=False,
         )
         for doc in entry.functions

@@ -55,7 +55,9 @@ class ImportCounts:
     left_out: Counter[str] = field(default_factory=Counter)
     """Answers by the reason why they are no entries."""
     unread: int = 0
-    """Lines that are no conversation."""
+    """Lines that cannot be read."""
+    empty: int = 0
+    """Lines that can be read and have no conversation, such as spans of other kinds."""
     masked: Counter[str] = field(default_factory=Counter)
     """Masked values by kind."""
     rest: int = 0
@@ -110,6 +112,7 @@ def import_log(
             counts.unread += 1
             tell(f"{place}: {error}")
             continue
+        counts.empty += not found
         held_out = [is_held_out(each, choice.held_out) for each in found]
         if not any(held_out):
             counts.rest += 1
@@ -178,7 +181,9 @@ class _LogReader:
             return reason
         # Both sets are filled by steps that become entries only, so that none is lost to one that does not.
         name = str(entry["id"])
-        if self._seen.add_text(f"{called}\n{step.new_text}") or name in self._ids:
+        # The calls that one question leads to have most words in common, so they are of several kinds.
+        kind = (" ".join(called), len(step.since_question))
+        if self._seen.add_text(step.new_text, kind) or name in self._ids:
             return "a duplicate"
         self._ids.add(name)
         texts = self._statistics.add_step(step)

@@ -29,8 +29,8 @@ class SeenTexts:
         self._factors = 2 * factors + 1
         self._bands: list[set[int]] = [set() for _ in range(_BANDS)]
 
-    def add_text(self, text: str) -> bool:
-        """Add a text, and tell whether one like it was there."""
+    def add_text(self, text: str, kind: tuple[str, int] = ("", 0)) -> bool:
+        """Add a text, and tell whether one like it was there among those of its kind."""
         import numpy as np
 
         words = _WORD.findall(text.lower())[:_MOST_WORDS]
@@ -39,7 +39,7 @@ class SeenTexts:
         smallest = ((hashes[:, None] * self._factors + self._terms) >> np.uint64(32)).min(axis=0)
         was_there = False
         for band, rows in zip(self._bands, smallest.reshape(_BANDS, _ROWS), strict=True):
-            key = hash(rows.tobytes())
+            key = hash((kind, rows.tobytes()))
             was_there = was_there or key in band
             band.add(key)
         return was_there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.entry import Message, PastCall
@@ -36,10 +37,15 @@ class NextStep:
         return "simple_python" if len(self.tools) == 1 else "multiple"
 
     @property
+    def since_question(self) -> tuple[Message, ...]:
+        """The last question, and what followed it."""
+        return self.said[max((at for at, each in enumerate(self.said) if each.role == "user"), default=0) :]
+
+    @property
     def new_text(self) -> str:
-        """The messages since the last earlier answer, and the calls: what makes the step a new one."""
-        last = max((at for at, each in enumerate(self.said) if each.role == "assistant"), default=-1)
-        return "\n".join([*(message.content for message in self.said[last + 1 :]), *map(str, self.calls)])
+        """The last question, what followed it, and the calls: what makes the step a new one."""
+        since = ((message.content, *map(str, message.calls)) for message in self.since_question)
+        return "\n".join([*chain.from_iterable(since), *map(str, self.calls)])
 
 
 @dataclass(frozen=True, slots=True)

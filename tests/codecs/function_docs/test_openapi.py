@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from pytest_fcbench.codecs.function_docs import openapi
+from pytest_fcbench.codecs.function_docs.json_schema import describe_schema_violation
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema
 
-_BERTH = {
+_BERTH: Mapping[str, Any] = {
     "type": "object",
     "required": ["name"],
     "properties": {"id": {"type": "integer"}, "name": {"type": "string"}, "next": {"$ref": "#/c/Berth"}},
@@ -47,6 +51,75 @@ def test_operations_become_functions() -> None:
     assert put.properties["next"]["type"] == "dict"
     assert put.required == ("id", "name")
     assert (post.properties["body"]["type"], post.required) == ("string", ("body",))
+
+
+def test_a_schema_stays_as_it_is_with_what_it_refers_to() -> None:
+    get, put, _ = _read_docs(_HARBOUR)
+
+    assert get.given == {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "dry": {"type": "boolean"}},
+        "required": ["id"],
+    }
+    assert put.given == {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer"},
+            "id_body": {"type": "integer"},
+            "name": {"type": "string"},
+            "next": {"$ref": "#/$defs/Berth"},
+        },
+        "required": ["id", "name"],
+        "$defs": {
+            "Berth": {**_BERTH, "properties": {**_BERTH["properties"], "next": {"$ref": "#/$defs/Berth"}}},
+        },
+    }
+
+
+def test_two_definitions_of_one_name_stay_apart() -> None:
+    other = {"$ref": "#/old/Berth"}
+    schema = {"type": "object", "properties": {"new": {"$ref": "#/c/Berth"}, "old": other}}
+    body = {"content": {"application/json": {"schema": schema}}}
+    old = {"type": "string"}
+    (doc,) = _read_docs(
+        {
+            "c": {"Berth": {"type": "integer"}},
+            "old": {"Berth": old},
+            "paths": {"/": {"put": {"requestBody": body}}},
+        }
+    )
+    assert doc.given is not None
+    assert doc.given["$defs"] == {"Berth": {"type": "integer"}, "Berth_": old}
+    assert doc.properties["old"]["type"] == "string"
+
+
+@pytest.mark.parametrize(
+    ("schema", "allowed", "refused"),
+    [
+        ({"type": "integer", "minimum": 0, "exclusiveMinimum": True}, 1, 0),
+        ({"type": "integer", "maximum": 9, "exclusiveMaximum": True}, 8, 9),
+        ({"type": "integer", "maximum": 9, "exclusiveMaximum": False}, 9, 10),
+        ({"type": "integer", "nullable": True}, None, "1"),
+    ],
+)
+def test_keywords_of_the_older_form_are_understood(schema: object, allowed: object, refused: object) -> None:
+    parameter = {"name": "n", "in": "query", "schema": schema}
+    (doc,) = _read_docs({"paths": {"/": {"get": {"parameters": [parameter]}}}})
+    assert doc.given is not None
+    assert doc.given["properties"] == {"n": schema}
+    assert describe_schema_violation(doc, "n", allowed) is None
+    assert describe_schema_violation(doc, "n", refused)
+
+
+def test_a_schema_that_is_none_of_json_schema_is_converted() -> None:
+    (doc,) = _read_docs(
+        {
+            "swagger": "2.0",
+            "paths": {"/": {"post": {"parameters": [{"name": "f", "in": "query", "type": "file"}]}}},
+        }
+    )
+    assert doc.given is None
+    assert doc.properties["f"]["type"] == "any"
 
 
 def test_the_older_format_has_its_body_among_the_parameters() -> None:

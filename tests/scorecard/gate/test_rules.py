@@ -126,8 +126,8 @@ def test_what_is_no_rule_is_told(text: str, says: str) -> None:
         ("latency", "Did you mean 'latency.p95' or 'latency.p50'?"),
         (
             "accuracy",
-            "Valid: overall, simple, non_live, live, irrelevance_all, multi_turn, web_search, memory, "
-            "agentic, complex, executable_simple, executable, v1, ",
+            "Valid: overall, untrained, simple, non_live, live, irrelevance_all, multi_turn, web_search, "
+            "memory, agentic, complex, executable_simple, executable, v1, ",
         ),
     ],
 )

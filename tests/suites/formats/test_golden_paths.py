@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, GoldenPath, Group, Lookup, Message, PathCall
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.domain.verdict import Passed
+from pytest_fcbench.matchers.golden_path.verdict import judge
 from pytest_fcbench.suites.formats.entry_files import read_entries
 from pytest_fcbench.suites.formats.listings import make_listing
+from tests.matchers.golden_path.talking import PROMPT, hold_conversation, write_call
 
 SHARED = """\
 functions:
@@ -522,7 +526,7 @@ def test_errors_in_a_shared_file_name_that_file(tmp_path: Path, old: str, new: s
         pytest.param(
             "items:\n            type: object",
             "items: &a\n            items: *a\n            type: object",
-            r"15: functions\.0\.parameters\.properties\.stops\.items\.items",
+            r"4: functions\.0: a reference in this schema leads back to itself",
             id="schema",
         ),
         pytest.param(
@@ -621,3 +625,42 @@ def test_whatever_stands_in_a_place_only_a_suite_error_comes_of_it(
 ) -> None:
     text = _replace_once(GOOD, place, json.dumps(value))
     assert _read_error(_write_files(tmp_path, text)).startswith(str(tmp_path))
+
+
+TOOL = {
+    "properties": {"query": {"type": "string"}, "kind": {"anyOf": [{"const": "pond"}, {"type": "integer"}]}},
+    "required": ["query"],
+}
+WITH_TOOL = f"""\
+category: hotels
+functions: [{{name: find_pond, inputSchema: {json.dumps(TOOL)}}}]
+entries:
+  - id: hotels_1
+    query: Which lakes are there?
+    steps: [[{{call: {{find_pond: {{query: "", kind: 3}}}}, reply: plenty}}]]
+"""
+
+
+def test_a_tool_is_shown_as_it_is_given_and_the_path_passes(tmp_path: Path) -> None:
+    (entry,) = read_entries(_write_files(tmp_path, WITH_TOOL), "mine")
+    requests: list[AskModel] = []
+    for kind, passes in ((3, True), ("pond", False)):
+        call = write_call("find_pond", query="", kind=kind)
+        outcome = judge(entry, hold_conversation(entry, [[call]], requests=requests)).official
+        assert isinstance(outcome, Passed) is passes
+    (tool,) = requests[0].tools
+    assert tool["function"] == {"name": "find_pond", "description": "", "parameters": TOOL}
+    hold_conversation(entry, [], manner=PROMPT, requests=requests)
+    assert json.dumps(TOOL, indent=4).replace("\n", "\n        ") in str(requests[-1].messages[0]["content"])
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("lake", "call.find_pond.kind: is not what the schema of kind allows: 'lake' is not valid under any"),
+        ("[3]", "call.find_pond.kind: is not what the schema of kind allows: [3] is not valid under any"),
+    ],
+)
+def test_a_call_must_be_what_the_schema_of_a_tool_allows(tmp_path: Path, value: str, says: str) -> None:
+    with pytest.raises(SuiteError, match=re.escape(says)):
+        read_entries(_write_files(tmp_path, WITH_TOOL.replace("kind: 3", f"kind: {value}")), "mine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -118,10 +119,10 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
         "category: multi_turn_bse",
         r"1: category: unknown category 'multi_turn_bse'\. Did you mean 'multi_turn_base'",
     ),
-    "functions of a single turn": (
+    "probes of an MCP server": (
         "category: multi_turn_base",
-        "category: multi_turn_base\nfunctions: []",
-        r"2: functions: unknown key 'functions'\. .*Valid: category, entries\.",
+        "category: multi_turn_base\nprobes: []",
+        r"2: probes: unknown key 'probes'\. .*Valid: category, entries, functions\.",
     ),
     "no entries": ("entries:", "entry:", r"2: entry: unknown key 'entry'\. Did you mean 'entries'\?"),
     "no id": ("  - id: multi_turn_base_1\n    domains:", "  - domains:", r"17: entries\.1: has no 'id'"),
@@ -355,3 +356,31 @@ def test_what_could_not_be_used_is_told_when_it_is_read(
     path = _write_file(tmp_path, old, new)
     with pytest.raises(SuiteError, match=f"^{re.escape(f'{path}:{place}')}: "):
         read_entries(path, "mine", WORLD)
+
+
+ADD = {"properties": {"a": {"anyOf": [{"type": "number"}, {"const": "pi"}]}, "b": {"type": "number"}}}
+
+
+def test_a_tool_of_the_file_is_shown_in_place_of_the_doc_of_the_code(tmp_path: Path) -> None:
+    tools = f"functions: [{{name: add, inputSchema: {json.dumps(ADD)}}}]\nentries:"
+    entry, other = read_entries(_write_file(tmp_path, "entries:", tools), "mine")
+    assert [doc.shown_schema for doc in entry.functions if doc.name == "add"] == [ADD]
+    (made,) = (doc for doc in document_domain(DOMAINS["math"]) if doc.name == "mean")
+    assert entry.find_function("mean") == made
+    assert other.find_function("add") is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        ("{name: ad, inputSchema: {}}", "functions.0: unknown function 'ad'. Did you mean 'add'"),
+        (
+            "{name: add, inputSchema: {properties: {aa: {}}}}",
+            "functions.0: unknown parameter 'aa'. Did you mean 'a'",
+        ),
+    ],
+)
+def test_a_tool_of_the_file_must_fit_the_code(tmp_path: Path, tool: str, says: str) -> None:
+    path = _write_file(tmp_path, "entries:", f"functions: [{tool}]\nentries:")
+    with pytest.raises(SuiteError, match=re.escape(says)):
+        read_entries(path, "mine")

@@ -26,6 +26,11 @@ def test_a_function_whose_name_stands_in_the_question() -> None:
     assert evidence.startswith("every word of weather.forecast occurs in the question")
 
 
+def test_a_question_that_was_answered_in_the_conversation() -> None:
+    facts = make_facts(make_entry(entry_id="a"), make_entry("next_reply", entry_id="b"))
+    assert list_findings(irrelevance.find_idle_functions, facts) == []
+
+
 def test_functions_that_do_not_fit() -> None:
     other = make_entry("irrelevance", entry_id="b", functions=[make_doc("chess.opening")])
     facts = make_facts(make_entry(entry_id="a"), other, make_entry("irrelevance", functions=[], entry_id="c"))

@@ -58,6 +58,7 @@ def test_right_forms_have_no_finding() -> None:
         make_entry(),
         make_entry("multiple", functions=TWO),
         make_entry("parallel", expect=[CALL, CALL]),
+        make_entry("next_call"),
         make_entry("irrelevance"),
         make_entry("live_relevance"),
         make_multi_turn(("a", ["f()"])),

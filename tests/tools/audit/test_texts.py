@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import Message
+from pytest_fcbench.domain.entry import Message, PastCall
 from pytest_fcbench.tools.audit import texts
 from tests.factories import make_doc, make_entry, make_multi_turn
 from tests.tools.audit.made import list_findings, make_facts
@@ -24,6 +24,12 @@ def test_a_message_without_a_text() -> None:
     assert list_findings(texts.find_empty_texts, make_facts(entry)) == [
         ("simple_python_0", "likely", "messages without a text: ['system']")
     ]
+
+
+def test_a_message_with_a_call_needs_no_text() -> None:
+    said = Message("assistant", "", (PastCall("f", {}),)), Message("tool", "fine"), Message("user", "Again")
+    entry = replace(make_entry("next_call"), turns=(said,))
+    assert list_findings(texts.find_empty_texts, make_facts(entry)) == []
 
 
 def test_a_turn_without_messages_is_meant_so() -> None:

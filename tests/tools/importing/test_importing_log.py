@@ -11,6 +11,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, ExpectedCalls
 from pytest_fcbench.suites.custom import open_own
 from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log
 from tests.tools.importing.made import TWO_ANSWERS, make_call, make_chat, say, to_lines
+from tests.tools.importing.test_log_forms import FORMS
 
 ALL = Choice()
 
@@ -65,6 +66,19 @@ def test_duplicates_are_kept_once() -> None:
     assert counts.left_out == {"a duplicate": 2}
 
 
+def test_short_results_and_the_calls_of_one_question_are_no_duplicates() -> None:
+    question = "Please find out for me, before we leave tomorrow, what the weather in the city of"
+
+    def look_twice(city: str) -> dict[str, object]:
+        calls = [say("assistant", tool_calls=[make_call(city=city, days=days)]) for days in (1, 2)]
+        result, last = say("tool", "ok"), say("assistant", "Fine.")
+        return make_chat(say("user", f"{question} {city} is"), calls[0], result, calls[1], result, last)
+
+    entries, counts = _import(look_twice("Bergen"), look_twice("Lima"))
+    assert len(entries) == 6
+    assert not counts.left_out
+
+
 def test_replies_and_functions_can_be_left_out() -> None:
     mail = make_chat(say("user", "Mail!"), say("assistant", tool_calls=[make_call("send_mail", to="a")]))
     entries, counts = _import(TWO_ANSWERS, mail, choice=Choice(("send_*",), replies=False))
@@ -115,18 +129,24 @@ def test_conversations_are_held_out_whole_and_the_rest_is_kept_as_it_was() -> No
     assert set(entries) <= set(more)
 
 
+_BYTES = b'"{}[]:,\\ aeinotu0123456789\x00\xae'
+"""What damaged lines get: mostly what leaves them readable as text."""
+
+
 def test_no_damaged_line_stops_the_import_or_is_lost_without_a_word() -> None:
     chance = Random(20261126)
     lines = []
-    for number in range(300):
-        chat = make_chat(say("user", f"Weather on day {number}?"), say("assistant", "It rains."))
-        text = bytearray(json.dumps(chat).encode())
+    forms = [json.dumps(form) for form in FORMS.values()]
+    for number in range(1000):
+        text = bytearray(forms[number % len(forms)].replace("Bergen", f"Bergen {number}").encode())
         for _ in range(chance.randint(1, 3)):
             at = chance.randrange(len(text))
-            text[at : at + chance.randint(0, 3)] = chance.randbytes(chance.randint(0, 3))
+            added = bytes(chance.choices(_BYTES, k=chance.randint(0, 3)))
+            text[at : at + chance.randint(0, 3)] = added
         lines.append((f"log:{number}", bytes(text)))
     told: list[str] = []
     found, counts = import_log(lines, Choice(), io.BytesIO(), told.append)
     assert len(list(found)) == counts.kept.total()
-    assert counts.lines == counts.conversations + len(told) == 300
+    assert counts.lines == counts.conversations + counts.empty + len(told) == 1000
+    assert min(counts.kept.total(), counts.left_out.total(), counts.empty, len(told)) > 0
     assert counts.kept.total() + counts.left_out.total() == counts.answers

@@ -14,6 +14,7 @@ from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profil
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings, right_turns
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
+from pytest_fcbench.scorecard.aggregate.trained import tabulate_untrained
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import Record, group_by_category
@@ -357,10 +358,11 @@ def draw_error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool 
 
 
 def tabulate_beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
-    """Tabulate each model's turns of conversations, executable entries and replies in words."""
+    """Tabulate each model's scores without trained entries, turns, executable entries and replies."""
     for model in shown:
         card = model.scorecard
         for table in (
+            tabulate_untrained(card.records, profile, card.size_of),
             right_turns.tabulate_right_turns(card.records, profile),
             execution.tabulate_sides(card.records, profile),
             ratings.tabulate_ratings(card.records, card.facts.rated_by),
