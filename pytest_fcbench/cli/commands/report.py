@@ -85,7 +85,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         )
     require_other_file(chosen.to, paths)
     with ExitStack() as opened:
-        cards = [_open_card(path, opened) for path in paths]
+        cards = [scorecard_files.open_scorecard(path, opened, _check_answers) for path in paths]
         profile = Profile(chosen.profile or cards[0].facts.profile)
         known = _SuiteKnowledge(cards, chosen, profile)
 
@@ -106,35 +106,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     of = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}, {entries:,} entr{'y' if entries == 1 else 'ies'}"
     print(f"{chosen.to}: {of}, {size / 1e6:.1f} MB")
     return 0
-
-
-def _open_card(path: Path, opened: ExitStack) -> Scorecard:
-    """Load outlines of a scorecard whose answers are read from its file as long as ``opened`` is open.
-
-    Raises ``UsageError``, also where an answer cannot be read, before anything is rendered.
-    """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        # A pipe can be read once only.
-        card = scorecard_files.load_scorecard(path)
-        for record in card.records:
-            _check_answers(path, record)
-        return card
-    places: dict[str, Place] = {}
-
-    def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
-        if record is not None:
-            _check_answers(path, record)
-            places[record.item_id] = place
-
-    card = scorecard_files.load_outlines(path, take_test)
-    read_place = opened.enter_context(open_places(path))
-
-    def read_whole(record: Record) -> Record:
-        # A baseline has no answers.
-        place = places.get(record.item_id)
-        return from_json(json.loads(read_place(place))["metadata"]["fcbench"]) if place else record
-
-    return replace(card, read_whole=read_whole)
 
 
 def _check_answers(path: Path, record: Record) -> None:

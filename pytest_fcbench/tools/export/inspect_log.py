@@ -1,0 +1,159 @@
+"""A run as a log of Inspect, written sample by sample from the classes of inspect_ai.
+
+A scorecard holds no questions, so the input of a sample is the id of its entry. A sample has a score for each
+profile; what was not scored is what Inspect calls unscored, and is in none of its metrics.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalLog,
+    EvalMetric,
+    EvalPlan,
+    EvalResults,
+    EvalSample,
+    EvalScore,
+    EvalSpec,
+)
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    Content,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+    ModelUsage,
+)
+from inspect_ai.scorer import Score
+from inspect_ai.tool import ToolCall
+
+from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.record import Record, read_answer
+from pytest_fcbench.scorecard.rows import list_scores
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.tools.export.order import Order
+
+
+def render_text(order: Order) -> Iterator[str]:
+    """Yield the log as JSON, one sample at a time."""
+    card = order.card
+    header = {**_describe_run(card, order.profile).model_dump(exclude_none=True), "samples": []}
+    # The list of samples is the last member, so its end is that of the text.
+    yield _write_json(header).removesuffix("]}")
+    for number, outline in enumerate(card.records):
+        sample = _describe_sample(card.read_whole(outline), card.facts.model)
+        yield f"{',' if number else ''}\n{_write_json(sample.model_dump(exclude_none=True))}"
+    yield "\n]}\n"
+
+
+def _write_json(value: Mapping[str, object]) -> str:
+    # The canonical score of what was not scored is NaN, which Inspect reads in JSON too.
+    return json.dumps(value, default=str)
+
+
+def _describe_run(card: Scorecard, first: Profile) -> EvalLog:
+    """Describe a run without its samples; the scores of ``first`` come first."""
+    facts, profiles = card.facts, sorted(Profile, key=lambda profile: profile is not first)
+    suites = " + ".join(facts.suites)
+    ended = datetime.fromtimestamp(card.created_s or 0, UTC).isoformat()
+    spec = EvalSpec(
+        created=ended,
+        task=f"fcbench {suites}",
+        task_version="; ".join(str(about.get("version")) for about in facts.suites.values()),
+        dataset=EvalDataset(name=suites, samples=len({record.entry for record in card.records})),
+        model=f"fcbench/{facts.model}",
+        config=EvalConfig(epochs=count_trials(card.records)),
+        packages={"pytest-fcbench": facts.fcbench},
+        metadata={
+            "mode": facts.mode,
+            "names": facts.names,
+            "syntax": facts.syntax,
+            "labels": dict(facts.labels),
+        },
+    )
+    scores = []
+    for profile in profiles:
+        found = card.scores(profile)
+        metrics = {
+            name: EvalMetric(
+                name=name,
+                value=score.accuracy,
+                metadata={"interval_95": [limits.low, limits.high]} if (limits := score.interval) else None,
+            )
+            # The first metric is the one that Inspect shows.
+            for _, name, score in sorted(list_scores(found), key=lambda one: one[1] != found.main)
+            if score.accuracy is not None
+        }
+        scores.append(
+            EvalScore(
+                name=profile,
+                scorer=profile,
+                scored_samples=found.overall.scored,
+                unscored_samples=found.overall.not_scored,
+                metrics=metrics,
+            )
+        )
+    number = len(card.records)
+    results = EvalResults(total_samples=number, completed_samples=number, scores=scores)
+    return EvalLog(version=2, status="success", eval=spec, plan=EvalPlan(), results=results)
+
+
+def _describe_sample(record: Record, model: str) -> EvalSample:
+    answers = [read_answer(answer) for turn in record.turns for answer in turn]
+    spoken = [_describe_answer(number, answer) for number, answer in enumerate(answers)]
+    messages: list[ChatMessage] = [ChatMessageUser(content=record.entry), *spoken]
+    usage = ModelUsage(
+        input_tokens=record.input_tokens or 0,
+        output_tokens=record.output_tokens or 0,
+        total_tokens=(record.input_tokens or 0) + (record.output_tokens or 0),
+        total_cost=record.usd,
+    )
+    return EvalSample(
+        id=record.entry,
+        epoch=record.trial or 1,
+        input=record.entry,
+        target="",
+        messages=messages,
+        output=ModelOutput(model=model, completion=spoken[-1].text if spoken else "", usage=usage),
+        scores={profile: _describe_verdict(record, profile) for profile in Profile},
+        metadata={"suite": record.suite, "category": record.category, "group": record.group},
+        model_usage={model: usage},
+        total_time=record.latency_s,
+    )
+
+
+def _describe_answer(number: int, answer: Completion) -> ChatMessageAssistant:
+    calls = []
+    for place, call in enumerate(answer.tool_calls or ()):
+        arguments, fault = call.arguments, None
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments)
+            except (ValueError, RecursionError) as error:
+                fault = str(error)
+        if not isinstance(arguments, Mapping):
+            arguments, fault = {"raw": arguments}, fault or "the arguments are no object"
+        calls.append(ToolCall(f"call-{number}-{place}", call.name, dict(arguments), fault))
+    content: list[Content] = [ContentReasoning(reasoning=answer.reasoning)] if answer.reasoning else []
+    return ChatMessageAssistant(
+        content=[*content, ContentText(text=answer.text or "")], tool_calls=calls or None, source="generate"
+    )
+
+
+def _describe_verdict(record: Record, profile: Profile) -> Score:
+    match record.verdict(profile):
+        case Passed():
+            return Score(value="C")
+        case Failed(code=code, reason=reason):
+            return Score(value="I", explanation=reason, metadata={"code": code})
+        case NotScored(cause=cause, reason=reason):
+            return Score.unscored(reason=cause, explanation=reason)
