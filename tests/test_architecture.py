@@ -223,6 +223,7 @@ EXCEPTIONS = {
     "matchers/judging/prompts.py": ({"pathlib"}, "reads what judges are told from the package"),
     "matchers/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
     "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),
+    "scorecard/run_results.py": ({"os", "pathlib"}, "takes the path of a scorecard of any kind"),
     "scorecard/report_stream.py": ({"pathlib"}, "reads scorecards test by test"),
     "scorecard/compare/merging.py": ({"pathlib"}, "names the scorecards that it joins by their paths"),
     "scorecard/render/github.py": ({"secrets"}, "ends a long text with a mark that nobody can guess"),

@@ -99,6 +99,7 @@ Row: TypeAlias = EntryRow | ScoreRow
 
 def list_columns(kind: type[EntryRow] | type[ScoreRow]) -> Mapping[str, type[str] | type[int] | type[float]]:
     """List the columns of rows of a kind, with the type of their values."""
+    # The annotations are texts, of which the first word is the type of a value that is known.
     types = {"str": str, "int": int, "float": float}
     return {column.name: types[str(column.type).partition(" ")[0]] for column in fields(kind)}
 

@@ -58,7 +58,7 @@ class RunResults:
 
     @property
     def score(self) -> Score:
-        """The score that stands for the run: overall, or the score of what was run where it has no part in it."""
+        """The score that stands for the run; not overall where nothing of its formula was scored."""
         scores = self.scores[self.profile]
         return scores.find_score(scores.main) or scores.overall
 
@@ -78,6 +78,7 @@ class RunResults:
         Raises ``UsageError`` without the extra ``data``.
         """
         extras.require_extra("data", "to_frame()")
+        # Here, because pandas is an extra and takes half a second.
         import pandas as pd
 
         kind, rows = (EntryRow, self.entries) if per == "entry" else (ScoreRow, self.rows)

@@ -53,6 +53,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_format(parser: argparse.ArgumentParser, form: Format) -> None:
+    # ``run`` is that of the command, which hands over to the format.
     parser.set_defaults(export=lambda chosen: _export_cards(form, chosen))
     add = parser.add_argument
     number = "*" if form.takes_several else "?"
@@ -66,11 +67,16 @@ def _declare_format(parser: argparse.ArgumentParser, form: Format) -> None:
         where = f"file to write, ending in {endings}"
     add(*OUTPUT, dest="to", type=Path, required=not form.texts, metavar="PATH", help=where)
     if "per" in form.options:
-        add("--per", choices=list(ROWS), default="entry", help="what a row stands for (default: entry)")
+        add(
+            "--per",
+            choices=list(ROWS),
+            default="entry",
+            help="write a row for each entry or for each score (default: entry)",
+        )
     if "chart" in form.options:
         add("--chart", choices=list(CHARTS), default="forest", help="the kind of chart (default: forest)")
     if "metric" in form.options:
-        metric = "score to show, such as parallel (default: the one that stands for the run)"
+        metric = "score to show, such as parallel (default: the main score of the run)"
         add("--metric", metavar="NAME", help=metric)
     if "profile" in form.options:
         profile = "whose verdicts to use (default: the profile of the runs, else official)"
@@ -132,6 +138,7 @@ def _choose_ending(form: Format, to: Path | None) -> str:
         return form.texts[0]
     if ending not in known:
         raise UsageError(
-            f"--output={to}: unknown ending {ending!r}; fcbench export {form.name} writes {' or '.join(known)}"
+            f"--output={to}: unknown ending {ending!r}; fcbench export {form.name} writes "
+            f"{' or '.join(known)}"
         )
     return ending

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, require_other_file
@@ -36,10 +33,9 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.explaining import explain_record
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.record import Record, from_json, read_answer
+from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.html.island import Done, Found, Told
-from pytest_fcbench.scorecard.report_stream import Place, open_places
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 HELP = "render one or several scorecards as an HTML page"

@@ -191,7 +191,8 @@ def render_latex(table: Table) -> Iterator[str]:
     yield r"  \centering"
     if table.title:
         yield rf"  \caption{{{escape_latex(table.title)}}}"
-    yield rf"  \begin{{tabular}}{{{''.join('l' if table.is_left(i) else 'r' for i in range(len(table.columns)))}}}"
+    columns = "".join("l" if table.is_left(i) else "r" for i in range(len(table.columns)))
+    yield rf"  \begin{{tabular}}{{{columns}}}"
     yield r"    \toprule"
     for number, row in enumerate((table.columns, *table.rows)):
         yield rf"    {' & '.join(map(escape_latex, row))} \\"

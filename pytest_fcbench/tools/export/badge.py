@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import put_on_one_line, shorten_text
@@ -23,43 +22,28 @@ _BESIDE = 7
 """Units of room beside a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Badge:
-    label: str
-    message: str
-    colour: str
-
-
 def render_text(order: Order) -> Iterator[str]:
     """Yield the badge as SVG or as JSON."""
     metric = order.find_metric()
     score = order.find_score(order.card, metric)
     if score and score.missing and order.metric is None:
         raise UsageError(
-            f"{order.card.path}: {metric} counts what was not run as 0: {', '.join(score.missing)}; name the score of "
-            f"the badge with --metric, also if it is {metric}"
+            f"{order.card.path}: {metric} counts what was not run as 0: {', '.join(score.missing)}; name the "
+            f"score of the badge with --metric, also if it is {metric}"
         )
     suites = " + ".join(order.card.facts.suites)
     label = shorten_text(put_on_one_line(order.name or f"{suites} {metric}"), _LONGEST)
     message = f"{score.accuracy:.1%}" if score and score.accuracy is not None else "not scored"
-    badge = _Badge(label, message, _BLUE if score else _UNKNOWN)
+    colour = _BLUE if score else _UNKNOWN
     if order.ending == ".json":
-        told = {"schemaVersion": 1, "label": label, "message": message, "color": badge.colour}
+        told = {"schemaVersion": 1, "label": label, "message": message, "color": colour}
         yield f"{json.dumps(told)}\n"
-    else:
-        yield render_svg(_draw_badge(badge))
-
-
-def _draw_badge(badge: _Badge) -> Drawing:
-    left, right = (estimate_width(text, _SIZE) + 2 * _BESIDE for text in (badge.label, badge.message))
-    return Drawing(
-        left + right,
-        20,
-        f"{badge.label}: {badge.message}",
-        (
-            Box(0, 0, left, 20, _GREY),
-            Box(left, 0, right, 20, badge.colour),
-            Label(left / 2, 14, badge.label, "middle", _SIZE, "#ffffff"),
-            Label(left + right / 2, 14, badge.message, "middle", _SIZE, "#ffffff"),
-        ),
+        return
+    left, right = (estimate_width(text, _SIZE) + 2 * _BESIDE for text in (label, message))
+    shapes = (
+        Box(0, 0, left, 20, _GREY),
+        Box(left, 0, right, 20, colour),
+        Label(left / 2, 14, label, "middle", _SIZE, "#ffffff"),
+        Label(left + right / 2, 14, message, "middle", _SIZE, "#ffffff"),
     )
+    yield render_svg(Drawing(left + right, 20, f"{label}: {message}", shapes))

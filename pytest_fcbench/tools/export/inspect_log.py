@@ -111,6 +111,7 @@ def _describe_sample(record: Record, model: str) -> EvalSample:
     answers = [read_answer(answer) for turn in record.turns for answer in turn]
     spoken = [_describe_answer(number, answer) for number, answer in enumerate(answers)]
     messages: list[ChatMessage] = [ChatMessageUser(content=record.entry), *spoken]
+    # Tokens are numbers in Inspect, so what is not known is 0.
     usage = ModelUsage(
         input_tokens=record.input_tokens or 0,
         output_tokens=record.output_tokens or 0,
@@ -133,17 +134,21 @@ def _describe_sample(record: Record, model: str) -> EvalSample:
 
 def _describe_answer(number: int, answer: Completion) -> ChatMessageAssistant:
     calls = []
+    content: list[Content] = [ContentReasoning(reasoning=answer.reasoning)] if answer.reasoning else []
     for place, call in enumerate(answer.tool_calls or ()):
+        if isinstance(call, str):
+            content.append(ContentText(text=call))
+            continue
         arguments, fault = call.arguments, None
         if isinstance(arguments, str):
+            # Deep nesting ends json's recursion; a model can write that.
             try:
                 arguments = json.loads(arguments)
             except (ValueError, RecursionError) as error:
                 fault = str(error)
         if not isinstance(arguments, Mapping):
-            arguments, fault = {"raw": arguments}, fault or "the arguments are no object"
+            arguments, fault = {"raw": arguments}, fault or "the arguments are not an object"
         calls.append(ToolCall(f"call-{number}-{place}", call.name, dict(arguments), fault))
-    content: list[Content] = [ContentReasoning(reasoning=answer.reasoning)] if answer.reasoning else []
     return ChatMessageAssistant(
         content=[*content, ContentText(text=answer.text or "")], tool_calls=calls or None, source="generate"
     )

@@ -40,6 +40,7 @@ def write_path(order: Order, path: Path) -> list[str]:
         run = client.create_run(experiment, start_time=ended_ms, run_name=card.path.stem)
         settings = [Param(key, value[:_LONGEST]) for key, value in collect_settings(card).items()]
         numbers = [Metric(key, value, ended_ms, 0) for key, value in collect_numbers(card).items()]
+        # A request takes 100 settings and 1,000 numbers at most.
         client.log_batch(run.info.run_id, params=settings[:100])
         for start in range(0, len(numbers), _PARTS):
             client.log_batch(run.info.run_id, metrics=numbers[start : start + _PARTS])
@@ -47,4 +48,4 @@ def write_path(order: Order, path: Path) -> list[str]:
         client.set_terminated(run.info.run_id, end_time=ended_ms)
     number = len(order.cards)
     runs = f"{number} run{'s' * (number != 1)} written to {path}"
-    return [f"{runs}; 'mlflow ui --backend-store-uri {address}' shows the experiment {name}"]
+    return [f"{runs}; 'MLFLOW_TRACKING_URI={address} mlflow ui' shows the experiment {name}"]

@@ -15,13 +15,14 @@ from pytest_fcbench.tools.export.order import Order
 
 
 def tabulate_scores(order: Order) -> Table:
-    """Tabulate accuracy and interval of every score in percent; of one run also how many entries were scored."""
+    """Tabulate accuracy and interval of every score in percent, and counts where there is one run."""
     found = [card.scores(order.profile) for card in order.cards]
     names = dict.fromkeys(name for scores in found for _, name, _ in list_scores(scores))
     # Overall is the last score of each scorecard, whatever the others have.
     names["overall"] = names.pop("overall", None)
     missing = select_outermost(part for scores in found for part in scores.overall.missing)
     notes = [f"Not run, counted as 0 in overall: {', '.join(missing)}."] if missing else []
+    rows: list[tuple[str, ...]]
     if len(found) == 1:
         title = f"{order.card.facts.model} ({order.card.facts.mode})"
         columns = ["scored", "not scored", "accuracy (%)", "95% interval"]

@@ -9,7 +9,7 @@ from math import ceil, floor, log10
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear or logarithmic scale from the values ``low`` to ``high`` onto the places ``start`` to ``end``."""
+    """A scale from the values ``low`` to ``high`` onto the places ``start`` to ``end``."""
 
     low: float
     high: float
@@ -32,6 +32,7 @@ class Scale:
         else:
             step = find_round_step(self.high - self.low)
             ticks = [step * number for number in range(floor(self.low / step), ceil(self.high / step) + 1)]
+        # Steps such as 0.1 are not exact, and the last of them may lie beyond the end.
         margin = 1e-9 * abs(self.high)
         return [tick for tick in ticks if self.low - margin <= tick <= self.high + margin]
 

@@ -86,8 +86,10 @@ def draw_forest(order: Order) -> Drawing:
     labels = {name: shorten_text(put_on_one_line(name), _LONGEST) for name in shown}
     left = 20 + max(estimate_width(label, _TEXT) for label in labels.values())
     scale = Scale(0, 1, left, _WIDTH - 200)
-    palette, shapes, y = read_palette(), [], 34.0
+    palette, y = read_palette(), 34.0
+    shapes: list[Shape] = []
     top = y - 6
+    # The runs stand below each other within a score, so that their intervals can be compared by eye.
     for name, block in groupby(rows, key=lambda row: row[0]):
         shapes.append(Label(left - 12, y + 12, labels[name], "end"))
         for _, series, score in block:
@@ -102,7 +104,8 @@ def draw_forest(order: Order) -> Drawing:
     head = Label(8, 18, shorten_text(_describe_what(order, "Accuracy with 95% interval"), 100), size=13)
     runs = _name_runs(order)
     legend = tuple(_draw_legend(runs, y + 42))
-    says = _describe_what(order, f"Accuracy of {', '.join(runs)} in {len(shown)} scores, with 95% intervals")
+    what = f"Accuracy of {', '.join(runs)} in {len(shown)} scores, with 95% intervals"
+    says = _describe_what(order, what)
     return Drawing(_WIDTH, y + 42 + _LINE * len(runs), says, (head, *grid, *shapes, *legend))
 
 
@@ -128,8 +131,8 @@ def draw_wheel(order: Order) -> Drawing:
             spokes[name] = shares
     if len(spokes) < 3:
         raise UsageError(
-            f"--chart=wheel: {len(spokes)} categories have a score in all scorecards; a wheel needs 3, so use "
-            "--chart=forest"
+            f"--chart=wheel: {len(spokes)} categories have a score in all scorecards; a wheel needs 3, so "
+            "use --chart=forest"
         )
     centre, radius, palette = (_WIDTH / 2, 290.0), 190.0, read_palette()
     angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
@@ -159,6 +162,7 @@ def draw_wheel(order: Order) -> Drawing:
             place(angle, shares[series]) for angle, shares in zip(angles, spokes.values(), strict=True)
         ]
         colour = select_colour(series)
+        # Areas of several runs would hide each other.
         if len(order.cards) == 1:
             shapes.append(Area(corners, colour, 0.12))
         shapes.append(Line([*corners, corners[0]], colour, 1.8, DASHES[series]))
@@ -186,6 +190,7 @@ def draw_times(order: Order) -> Drawing:
             "scorecards"
         )
     first, last = (choose(point.x for point in points) for choose in (min, max))
+    # Runs of one minute are shown within an hour, or the axis would have no length.
     margin = max((last - first) * 0.05, _HOUR)
     across = Scale(first - margin, last + margin, 70, _WIDTH - 30)
     form = "%Y-%m-%d" if last - first > 3 * _DAY else "%m-%d %H:%M"
@@ -208,8 +213,8 @@ def draw_costs(order: Order) -> Drawing:
     ]
     if not points:
         raise UsageError(
-            f"--chart=cost: no scorecard has a price and a score of {metric}; state the model's price in fcbench.yaml "
-            "and run again"
+            f"--chart=cost: no scorecard has a price and a score of {metric}; state the model's price in "
+            "fcbench.yaml and run again"
         )
     across = fit_scale([point.x for point in points], 70, _WIDTH - 30)
     labels = {tick: f"{tick:g}" for tick in across.list_ticks()}

@@ -1,4 +1,4 @@
-"""Drawings as SVG files: no style sheet, no script, nothing from elsewhere, the same bytes for the same values."""
+"""Drawings as SVG files, without style sheet, script or anything from elsewhere."""
 
 from __future__ import annotations
 
