@@ -34,6 +34,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolCall
 
+from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
@@ -57,7 +58,19 @@ def render_text(order: Order) -> Iterator[str]:
 
 def _write_json(value: Mapping[str, object]) -> str:
     # The canonical score of what was not scored is NaN, which Inspect reads in JSON too.
-    return json.dumps(value, default=str)
+    return json.dumps(_escape_texts(value), default=str)
+
+
+def _escape_texts(value: object) -> object:
+    """Escape lone surrogates in the texts of a value, which the reader of JSON in Inspect refuses."""
+    match value:
+        case str():
+            return escape_surrogates(value)
+        case Mapping():
+            return {escape_surrogates(str(key)): _escape_texts(member) for key, member in value.items()}
+        case list() | tuple():
+            return [_escape_texts(member) for member in value]
+    return value
 
 
 def _describe_run(card: Scorecard, first: Profile) -> EvalLog:
