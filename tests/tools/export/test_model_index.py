@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from huggingface_hub import EvalResult, ModelCard
+from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.tools.export.model_index import render_text
@@ -14,10 +14,9 @@ from tests.tools.export.runs import make_order, make_run
 
 def read_results(order: Order) -> tuple[str, list[EvalResult]]:
     """Read the name of the model and its results from a card."""
-    card = ModelCard("".join(render_text(order)) + "# A model\n", ignore_metadata_errors=False)
-    data = card.data.to_dict()
-    (model,) = data["model-index"]
-    return model["name"], list(card.data.eval_results or [])
+    card = ModelCard("".join(render_text(order)) + "# A model\n")
+    assert isinstance(card.data, ModelCardData)
+    return str(card.data.model_name), list(card.data.eval_results or [])
 
 
 def test_the_card_reader_finds_the_accuracies_of_both_profiles() -> None:
