@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.factories import make_record, write_scorecard
 from tests.house import (
     IMPORTERS,
     PAGE,
@@ -121,6 +122,14 @@ def test_only_what_draws_loads_matplotlib() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "matplotlib" not in done.stdout.split()
     assert "pytest_fcbench.cli.commands.report" in done.stdout.split()
+
+
+def test_results_are_loaded_without_pandas(tmp_path: Path) -> None:
+    path = write_scorecard(tmp_path / "scorecard.json", [make_record()])
+    code = f"import sys, pytest_fcbench; pytest_fcbench.load({str(path)!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pandas", "pyarrow", "matplotlib"} & {*done.stdout.split()}
+    assert "pytest_fcbench.scorecard.run_results" in done.stdout.split()
 
 
 def test_the_import_rules_can_fail(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ class RunResults:
     """Model, mode, suites, settings, notes and labels of the run."""
     scores: Mapping[Profile, ProfileScores]
     """Scores under each profile."""
-    rows: tuple[ScoreRow, ...]
+    score_rows: tuple[ScoreRow, ...]
     """The scores of both profiles as rows."""
     entries: tuple[EntryRow, ...]
     """The outcome of each entry, in the order of category and id."""
@@ -81,7 +81,7 @@ class RunResults:
         # Here, because pandas is an extra and takes half a second.
         import pandas as pd
 
-        kind, rows = (EntryRow, self.entries) if per == "entry" else (ScoreRow, self.rows)
+        kind, rows = (EntryRow, self.entries) if per == "entry" else (ScoreRow, self.score_rows)
         columns = list_columns(kind)
         frame = pd.DataFrame.from_records([asdict(row) for row in rows], columns=list(columns))
         return frame.astype({name: _DTYPES[of] for name, of in columns.items()})

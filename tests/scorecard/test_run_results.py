@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -109,12 +108,6 @@ def test_a_frame_needs_the_extra(results: RunResults, monkeypatch: pytest.Monkey
         UsageError, match=r"to_frame\(\) needs the package pandas: pip install 'pytest-fcbench\[data\]'"
     ):
         results.to_frame()
-
-
-def test_loading_needs_no_pandas(path: Path) -> None:
-    code = f"import sys, pytest_fcbench; pytest_fcbench.load({str(path)!r}); print('pandas' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 def test_frames_of_several_runs_can_be_joined(path: Path, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolCall
 
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
@@ -47,7 +48,12 @@ from pytest_fcbench.tools.export.order import Order
 def render_text(order: Order) -> Iterator[str]:
     """Yield the log as JSON, one sample at a time."""
     card = order.card
-    header = {**_describe_run(card, order.profile).model_dump(exclude_none=True), "samples": []}
+    if card.created_s is None:
+        raise UsageError(f"{card.path}: contains no answers, like a baseline; give the scorecard of the run")
+    header = {
+        **_describe_run(card, order.profile, card.created_s).model_dump(exclude_none=True),
+        "samples": [],
+    }
     # The list of samples is the last member, so its end is that of the text.
     yield _write_json(header).removesuffix("]}")
     for number, outline in enumerate(card.records):
@@ -73,11 +79,11 @@ def _escape_texts(value: object) -> object:
     return value
 
 
-def _describe_run(card: Scorecard, first: Profile) -> EvalLog:
+def _describe_run(card: Scorecard, first: Profile, created_s: float) -> EvalLog:
     """Describe a run without its samples; the scores of ``first`` come first."""
     facts, profiles = card.facts, sorted(Profile, key=lambda profile: profile is not first)
     suites = " + ".join(facts.suites)
-    ended = datetime.fromtimestamp(card.created_s or 0, UTC).isoformat()
+    ended = datetime.fromtimestamp(created_s, UTC).isoformat()
     spec = EvalSpec(
         created=ended,
         task=f"fcbench {suites}",

@@ -36,10 +36,11 @@ def write_path(order: Order, path: Path) -> list[str]:
         else client.create_experiment(name, artifact_location=(folder / "artifacts").as_uri())
     )
     for card in order.cards:
-        ended_ms = int(1000 * (card.created_s or 0))
+        # A baseline has no time; MLflow takes that of the export then.
+        ended_ms = None if card.created_s is None else int(1000 * card.created_s)
         run = client.create_run(experiment, start_time=ended_ms, run_name=card.path.stem)
         settings = [Param(key, value[:_LONGEST]) for key, value in collect_settings(card).items()]
-        numbers = [Metric(key, value, ended_ms, 0) for key, value in collect_numbers(card).items()]
+        numbers = [Metric(key, value, ended_ms or 0, 0) for key, value in collect_numbers(card).items()]
         # A request takes 100 settings and 1,000 numbers at most.
         client.log_batch(run.info.run_id, params=settings[:100])
         for start in range(0, len(numbers), _PARTS):

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.render.wording import format_time
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -25,6 +26,7 @@ def collect_settings(card: Scorecard) -> Mapping[str, str]:
         "profile": facts.profile,
         "fcbench": facts.fcbench,
         "commit": facts.commit or "",
+        "ended": "" if card.created_s is None else format_time(card.created_s),
         **{f"suite.{name}": str(about.get("version")) for name, about in facts.suites.items()},
         **{f"label.{name}": value for name, value in facts.labels.items()},
     }

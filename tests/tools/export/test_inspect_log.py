@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.tools.export.order import Order
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.tools.export.runs import make_order, make_run
@@ -62,6 +64,13 @@ def test_answers_are_messages_with_calls(read_log: ReadLog) -> None:
     (call,) = called.tool_calls
     assert (call.function, call.arguments, call.parse_error) == ("forecast", {"city": "Bergen"}, None)
     assert sample.model_usage["test"].input_tokens == 220
+
+
+def test_a_baseline_is_refused(read_log: ReadLog) -> None:
+    with pytest.raises(
+        UsageError, match="contains no answers, like a baseline; give the scorecard of the run"
+    ):
+        read_log(make_order(replace(make_run(), created_s=None)))
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
