@@ -51,6 +51,14 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
             raise FcbenchError(f"{path}: cannot be written: {error.strerror}") from None
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder with those above it, unless it is there. Raises ``FcbenchError``."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FcbenchError(f"{path}: the folder cannot be made: {error.strerror}") from None
+
+
 def _remove_file(path: Path) -> None:
     with suppress(OSError):
         path.unlink()

@@ -19,7 +19,7 @@ from pytest_fcbench.cli.scorecard_arguments import (
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.run.output_files import replace_file, write_file
+from pytest_fcbench.run.output_files import make_folder, replace_file, write_file
 from pytest_fcbench.scorecard.scorecard_files import load_outlines, open_scorecard
 from pytest_fcbench.tools.export.formats import FOLDER, FORMATS, Format
 from pytest_fcbench.tools.export.order import Order
@@ -102,13 +102,11 @@ def _export_cards(form: Format, chosen: argparse.Namespace) -> int:
         # An outline takes a tenth of the memory of a Record with its answers, which one format holds.
         load = partial(open_scorecard, opened=opened) if form.has_answers else load_outlines
         cards = [load(path) for path in paths]
-        options = {
-            name: getattr(chosen, name) for name in form.options if name not in ("baseline", "profile")
-        }
-        if getattr(chosen, "baseline", None):
-            options["baseline"] = load_outlines(chosen.baseline)
-        profile = choose_profile(argparse.Namespace(profile=getattr(chosen, "profile", None)), cards)
-        order = Order(cards, profile, ending, **options)
+        options = {name: getattr(chosen, name) for name in form.options}
+        if baseline := options.get("baseline"):
+            options["baseline"] = load_outlines(baseline)
+        options["profile"] = choose_profile(chosen, cards) if "profile" in options else cards[0].facts.profile
+        order = Order(cards, ending=ending, **options)
         if ending in form.texts:
             pieces = form.load_text_format().render_text(order)
             if chosen.to is None:
@@ -119,7 +117,7 @@ def _export_cards(form: Format, chosen: argparse.Namespace) -> int:
             write_file(chosen.to, pieces)
             print(f"written to {chosen.to}")
         elif ending == FOLDER:
-            chosen.to.mkdir(parents=True, exist_ok=True)
+            make_folder(chosen.to)
             print_lines(form.load_file_format().write_path(order, chosen.to))
         else:
             require_other_file(chosen.to, paths)
