@@ -94,6 +94,7 @@ class ScoreRow:
     latency_p95_s: float | None
 
 
+_LARGEST = 2**63
 Row: TypeAlias = EntryRow | ScoreRow
 
 
@@ -127,13 +128,18 @@ def describe_entries(card: Scorecard) -> Iterator[EntryRow]:
             corrected_reason=corrected.reason,
             steps=len(record.steps),
             latency_s=record.latency_s,
-            input_tokens=record.input_tokens,
-            output_tokens=record.output_tokens,
+            input_tokens=_limit_count(record.input_tokens),
+            output_tokens=_limit_count(record.output_tokens),
             usd=record.usd,
             rating=record.rating.score if record.rating else None,
             cluster=record.cluster,
             marks=",".join(record.marks),
         )
+
+
+def _limit_count(count: int | None) -> int | None:
+    """Leave out a count that no column of whole numbers holds; a server can state any."""
+    return count if count is None or abs(count) < _LARGEST else None
 
 
 def list_scores(scores: ProfileScores) -> Iterator[tuple[str, str, Score]]:
@@ -177,8 +183,8 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
                 interval_method=limits.method if limits else None,
                 missing=",".join(score.missing),
                 usd=spent.usd if spent else None,
-                input_tokens=spent.input_tokens if spent else None,
-                output_tokens=spent.output_tokens if spent else None,
+                input_tokens=_limit_count(spent.input_tokens) if spent else None,
+                output_tokens=_limit_count(spent.output_tokens) if spent else None,
                 latency_mean_s=spent.latency_mean_s if spent else None,
                 latency_p50_s=spent.latency_p50_s if spent else None,
                 latency_p95_s=spent.latency_p95_s if spent else None,

@@ -30,7 +30,7 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Ve
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.outlines import Outliner
-from pytest_fcbench.scorecard.record import Record, from_json, sort_records
+from pytest_fcbench.scorecard.record import Record, from_json, read_answer, sort_records
 from pytest_fcbench.scorecard.report_stream import Place, open_places, read_report
 from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
 
@@ -107,24 +107,22 @@ def load_parted(path: Path, take_test: TakeTest) -> tuple[Scorecard, Mapping[str
         raise UsageError(f"{path}: invalid scorecard: {error}; {_WAY_OUT}") from None
 
 
-def open_scorecard(
-    path: Path, opened: ExitStack, check_record: Callable[[Path, Record], object] = lambda path, record: None
-) -> Scorecard:
+def open_scorecard(path: Path, opened: ExitStack) -> Scorecard:
     """Load outlines of a scorecard whose answers are read from its file as long as ``opened`` is open.
 
-    Each whole Record goes through ``check_record``, before anything is rendered. Raises ``UsageError``.
+    Raises ``UsageError``, also where an answer cannot be read, before anything is rendered.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         # A pipe can be read once only.
         card = load_scorecard(path)
         for record in card.records:
-            check_record(path, record)
+            _check_answers(path, record)
         return card
     places: dict[str, Place] = {}
 
     def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
         if record is not None:
-            check_record(path, record)
+            _check_answers(path, record)
             places[record.item_id] = place
 
     card = load_outlines(path, take_test)
@@ -136,6 +134,17 @@ def open_scorecard(
         return from_json(json.loads(read_place(place))["metadata"]["fcbench"]) if place else record
 
     return replace(card, read_whole=read_whole)
+
+
+def _check_answers(path: Path, record: Record) -> None:
+    """Raise ``UsageError`` where an answer cannot be read."""
+    try:
+        for turn in record.turns:
+            for answer in turn:
+                read_answer(answer)
+    except (KeyError, TypeError, ValueError) as error:
+        trouble = f"an answer of {record.item_id}: {error!r}"
+        raise UsageError(f"{path}: invalid scorecard: {trouble}; {_WAY_OUT}") from None
 
 
 _FAULTS = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)

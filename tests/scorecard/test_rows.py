@@ -53,6 +53,13 @@ def test_usage_is_summed_over_the_steps() -> None:
     assert (row.steps, row.latency_s, row.input_tokens, row.output_tokens, row.usd) == (2, 1.5, 120, 10, 0.75)
 
 
+def test_a_count_that_no_column_holds_is_not_known() -> None:
+    card = make_card(make_record(steps=(Usage(1.0, 10**30, 2**63 - 1, None),)))
+    (row,) = describe_entries(card)
+    assert (row.input_tokens, row.output_tokens) == (None, 2**63 - 1)
+    assert {score.input_tokens for score in describe_scores(card)} == {None}
+
+
 def test_ratings_and_marks_are_columns() -> None:
     record = replace(make_record(), rating=Rating(2, None, ""), marks=("slow", "own"), cluster="trip")
     (row,) = describe_entries(make_card(record))

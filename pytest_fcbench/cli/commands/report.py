@@ -81,7 +81,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         )
     require_other_file(chosen.to, paths)
     with ExitStack() as opened:
-        cards = [scorecard_files.open_scorecard(path, opened, _check_answers) for path in paths]
+        cards = [scorecard_files.open_scorecard(path, opened) for path in paths]
         profile = Profile(chosen.profile or cards[0].facts.profile)
         known = _SuiteKnowledge(cards, chosen, profile)
 
@@ -102,21 +102,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     of = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}, {entries:,} entr{'y' if entries == 1 else 'ies'}"
     print(f"{chosen.to}: {of}, {size / 1e6:.1f} MB")
     return 0
-
-
-def _check_answers(path: Path, record: Record) -> None:
-    """Raise ``UsageError`` where an answer cannot be read."""
-    try:
-        _read_completions(record)
-    except (KeyError, TypeError, ValueError) as error:
-        trouble = f"an answer of {record.item_id}: {error!r}"
-        raise UsageError(
-            f"{path}: invalid scorecard: {trouble}; give the scorecard.json of a benchmark run"
-        ) from None
-
-
-def _read_completions(record: Record) -> list[Completion]:
-    return [read_answer(step) for turn in record.turns for step in turn]
 
 
 class _SuiteKnowledge:
@@ -214,7 +199,7 @@ def _repeat_calls(entry: Entry, record: Record, context: RunContext) -> Done | N
     manner = Manner(record.model, Prompting(Mode(record.mode), Names(record.names), record.syntax))
     talk = converse(entry, Setting(manner, context.suites[entry.suite], context.driven))
     asides = {aside.digest: aside.completion for aside in record.asides}
-    completions = deque(_read_completions(record))
+    completions = deque(read_answer(step) for turn in record.turns for step in turn)
 
     def answer(request: AskModel) -> Completion:
         if request.party is Party.MODEL and completions:

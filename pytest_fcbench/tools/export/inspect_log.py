@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 from inspect_ai.log import (
     EvalConfig,
@@ -42,16 +42,17 @@ from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import Order, find_end
 
 
 def render_text(order: Order) -> Iterator[str]:
     """Yield the log as JSON, one sample at a time."""
     card = order.card
-    if card.created_s is None:
-        raise UsageError(f"{card.path}: contains no answers, like a baseline; give the scorecard of the run")
+    ended = find_end(card)
+    if ended is None:
+        raise UsageError(f"{card.path}: states no time, like a baseline; give the scorecard of the run")
     header = {
-        **_describe_run(card, order.profile, card.created_s).model_dump(exclude_none=True),
+        **_describe_run(card, order.profile, ended).model_dump(exclude_none=True),
         "samples": [],
     }
     # The list of samples is the last member, so its end is that of the text.
@@ -79,13 +80,12 @@ def _escape_texts(value: object) -> object:
     return value
 
 
-def _describe_run(card: Scorecard, first: Profile, created_s: float) -> EvalLog:
+def _describe_run(card: Scorecard, first: Profile, ended: datetime) -> EvalLog:
     """Describe a run without its samples; the scores of ``first`` come first."""
     facts, profiles = card.facts, sorted(Profile, key=lambda profile: profile is not first)
     suites = " + ".join(facts.suites)
-    ended = datetime.fromtimestamp(created_s, UTC).isoformat()
     spec = EvalSpec(
-        created=ended,
+        created=ended.isoformat(),
         task=f"fcbench {suites}",
         task_version="; ".join(str(about.get("version")) for about in facts.suites.values()),
         dataset=EvalDataset(name=suites, samples=len({record.entry for record in card.records})),

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from pytest_fcbench.domain.text import put_on_one_line
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import Order, find_end
 from pytest_fcbench.tools.export.tracked_values import collect_numbers, collect_settings
 
 DATABASE = "mlflow.db"
@@ -37,7 +37,8 @@ def write_path(order: Order, path: Path) -> list[str]:
     )
     for card in order.cards:
         # A baseline has no time; MLflow takes that of the export then.
-        ended_ms = None if card.created_s is None else int(1000 * card.created_s)
+        ended = find_end(card)
+        ended_ms = int(1000 * ended.timestamp()) if ended else None
         run = client.create_run(experiment, start_time=ended_ms, run_name=card.path.stem)
         settings = [Param(key, value[:_LONGEST]) for key, value in collect_settings(card).items()]
         numbers = [Metric(key, value, ended_ms or 0, 0) for key, value in collect_numbers(card).items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -54,6 +55,15 @@ class Order:
         """Return a score of a scorecard; None where nothing of it was scored."""
         score = card.scores(self.profile).find_score(metric)
         return score if score and score.accuracy is not None else None
+
+
+def find_end(card: Scorecard) -> datetime | None:
+    """Return the time at which a run ended; None where its file states none, like a baseline."""
+    try:
+        return None if card.created_s is None else datetime.fromtimestamp(card.created_s, UTC)
+    # A file can state a year that the platform's clock does not have.
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 class TextFormat(Protocol):

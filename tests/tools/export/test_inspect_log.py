@@ -67,9 +67,7 @@ def test_answers_are_messages_with_calls(read_log: ReadLog) -> None:
 
 
 def test_a_baseline_is_refused(read_log: ReadLog) -> None:
-    with pytest.raises(
-        UsageError, match="contains no answers, like a baseline; give the scorecard of the run"
-    ):
+    with pytest.raises(UsageError, match="states no time, like a baseline; give the scorecard of the run"):
         read_log(make_order(replace(make_run(), created_s=None)))
 
 

@@ -14,7 +14,7 @@ from pytest_fcbench.scorecard.aggregate.scores import Score
 from pytest_fcbench.scorecard.aggregate.usage import measure_usage
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.wording import name_scorecards, name_suites
-from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.order import Order, find_end
 from pytest_fcbench.tools.export.plots.axes import Scale, find_round_step, fit_scale, fit_shares
 from pytest_fcbench.tools.export.plots.shapes import (
     DASHES,
@@ -180,9 +180,9 @@ def draw_times(order: Order) -> Drawing:
     if len(series) > MOST_SERIES:
         raise UsageError(f"--chart=time: {len(series)} models; a chart shows {MOST_SERIES}, so give fewer")
     points = [
-        _Point(series[f"{card.facts.model} ({card.facts.mode})"], card.created_s, score)
+        _Point(series[f"{card.facts.model} ({card.facts.mode})"], ended.timestamp(), score)
         for card in order.cards
-        if card.created_s is not None and (score := order.find_score(card, metric))
+        if (ended := find_end(card)) and (score := order.find_score(card, metric))
     ]
     if not points:
         raise UsageError(
