@@ -2,3 +2,21 @@
 
 Nothing is imported here on purpose: pytest loads this package in every run where it is installed.
 """
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from pytest_fcbench.scorecard.run_results import RunResults
+
+
+def load(path: str | PathLike[str]) -> RunResults:
+    """Load the results of a run from its ``scorecard.json``, or from a baseline.
+
+    Raises ``UsageError`` with the file and the fault.
+    """
+    from pytest_fcbench.scorecard.run_results import load_results
+
+    return load_results(path)

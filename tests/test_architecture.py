@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.factories import make_record, write_scorecard
 from tests.house import (
     IMPORTERS,
     PAGE,
@@ -123,6 +124,14 @@ def test_only_what_draws_loads_matplotlib() -> None:
     assert "pytest_fcbench.cli.commands.report" in done.stdout.split()
 
 
+def test_results_are_loaded_without_pandas(tmp_path: Path) -> None:
+    path = write_scorecard(tmp_path / "scorecard.json", [make_record()])
+    code = f"import sys, pytest_fcbench; pytest_fcbench.load({str(path)!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pandas", "pyarrow", "matplotlib"} & {*done.stdout.split()}
+    assert "pytest_fcbench.scorecard.run_results" in done.stdout.split()
+
+
 def test_the_import_rules_can_fail(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text("import litellm\nfrom pytest_fcbench.scorecard import gate\n")
@@ -223,6 +232,7 @@ EXCEPTIONS = {
     "matchers/judging/prompts.py": ({"pathlib"}, "reads what judges are told from the package"),
     "matchers/sql/database.py": ({"sqlite3"}, "puts the rows of a question into a database in memory"),
     "scorecard/scorecard_files.py": ({"pathlib"}, "reads scorecards and baselines"),
+    "scorecard/run_results.py": ({"os", "pathlib"}, "takes the path of a scorecard of any kind"),
     "scorecard/report_stream.py": ({"pathlib"}, "reads scorecards test by test"),
     "scorecard/compare/merging.py": ({"pathlib"}, "names the scorecards that it joins by their paths"),
     "scorecard/render/github.py": ({"secrets"}, "ends a long text with a mark that nobody can guess"),

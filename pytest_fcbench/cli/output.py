@@ -17,7 +17,7 @@ from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard.render.tables import FORMATS, WIDTH, Table, render_texts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
-_FORMAT_BY_ENDING = {".md": "markdown", ".csv": "csv", ".html": "html", ".json": "json"}
+_FORMAT_BY_ENDING = {".md": "markdown", ".csv": "csv", ".tex": "latex", ".html": "html", ".json": "json"}
 
 
 def print_lines(lines: Iterable[str], *, flush: bool = False) -> None:

@@ -8,12 +8,18 @@ from importlib.util import find_spec
 from pytest_fcbench.domain.errors import UsageError
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "data": ("pandas", "pyarrow"),
+    "inspect": ("inspect_ai",),
     "markdown": ("html2text",),
     "mcp": ("httpx2", "mcp"),
+    "mlflow": ("mlflow",),
     "report": ("matplotlib",),
     "search": ("ddgs",),
     "vector": ("safetensors", "tokenizers"),
+    "wandb": ("wandb",),
 }
+APART = frozenset({"inspect", "mlflow", "wandb"})
+"""Extras that ``all`` leaves out: programs for other purposes, with many packages of their own."""
 
 
 def list_missing_packages(extra: str) -> list[str]:

@@ -20,15 +20,19 @@ def write_file(path: Path, text: str | Iterable[str]) -> None:
         with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
             file.writelines([text] if isinstance(text, str) else text)
 
-    _replace_file(path, write_text)
+    replace_file(path, write_text)
 
 
 def copy_file(source: Path, path: Path) -> None:
     """Copy a file over another, or keep that one. Raises ``FcbenchError``."""
-    _replace_file(path, lambda part: copyfile(source, part))
+    replace_file(path, lambda part: copyfile(source, part))
 
 
-def _replace_file(path: Path, write: Callable[[Path], object]) -> None:
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Have a file written beside another and put it in its place, or keep that one.
+
+    Raises ``UsageError`` for a path without a name, else ``FcbenchError``.
+    """
     # with_name() would refuse such a path with a ValueError.
     if not path.name:
         raise UsageError(f"{path} is a folder; name a file in it")
@@ -45,6 +49,14 @@ def _replace_file(path: Path, write: Callable[[Path], object]) -> None:
                 part.replace(path)
         except OSError as error:
             raise FcbenchError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder with those above it, unless it is there. Raises ``FcbenchError``."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FcbenchError(f"{path}: the folder cannot be made: {error.strerror}") from None
 
 
 def _remove_file(path: Path) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,8 +30,8 @@ from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Ve
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.outlines import Outliner
-from pytest_fcbench.scorecard.record import Record, from_json, sort_records
-from pytest_fcbench.scorecard.report_stream import Place, read_report
+from pytest_fcbench.scorecard.record import Record, from_json, read_answer, sort_records
+from pytest_fcbench.scorecard.report_stream import Place, open_places, read_report
 from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
 
 BASELINE = "fcbench-baseline/1"
@@ -104,6 +105,46 @@ def load_parted(path: Path, take_test: TakeTest) -> tuple[Scorecard, Mapping[str
         load_scorecard(path)
         # That reader takes the last of keys that are there twice.
         raise UsageError(f"{path}: invalid scorecard: {error}; {_WAY_OUT}") from None
+
+
+def open_scorecard(path: Path, opened: ExitStack) -> Scorecard:
+    """Load outlines of a scorecard whose answers are read from its file as long as ``opened`` is open.
+
+    Raises ``UsageError``, also where an answer cannot be read, before anything is rendered.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        # A pipe can be read once only.
+        card = load_scorecard(path)
+        for record in card.records:
+            _check_answers(path, record)
+        return card
+    places: dict[str, Place] = {}
+
+    def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
+        if record is not None:
+            _check_answers(path, record)
+            places[record.item_id] = place
+
+    card = load_outlines(path, take_test)
+    read_place = opened.enter_context(open_places(path))
+
+    def read_whole(record: Record) -> Record:
+        # A baseline has no answers.
+        place = places.get(record.item_id)
+        return from_json(json.loads(read_place(place))["metadata"]["fcbench"]) if place else record
+
+    return replace(card, read_whole=read_whole)
+
+
+def _check_answers(path: Path, record: Record) -> None:
+    """Raise ``UsageError`` where an answer cannot be read."""
+    try:
+        for turn in record.turns:
+            for answer in turn:
+                read_answer(answer)
+    except (KeyError, TypeError, ValueError) as error:
+        trouble = f"an answer of {record.item_id}: {error!r}"
+        raise UsageError(f"{path}: invalid scorecard: {trouble}; {_WAY_OUT}") from None
 
 
 _FAULTS = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)

@@ -60,9 +60,9 @@ def test_the_ending_of_a_file_names_its_format(
 ) -> None:
     card = str(write_scorecard(tmp_path / "a.json", [make_record()]))
     assert run("compare", card, card, "-o", str(tmp_path / name)) == code
-    assert ("unknown ending '.xlsx'; use one of .md, .csv, .html, .json" in capsys.readouterr().err) == bool(
-        code
-    )
+    assert (
+        "unknown ending '.xlsx'; use one of .md, .csv, .tex, .html, .json" in capsys.readouterr().err
+    ) == bool(code)
 
 
 def test_a_narrow_encoding_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:

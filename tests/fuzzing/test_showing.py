@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree.ElementTree import fromstring
 
+import yaml
 from hypothesis import strategies as st
 
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, from_json, to_json
@@ -15,6 +21,18 @@ from pytest_fcbench.scorecard.render import github, terminal
 from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.tools.export import (
+    badge,
+    csv_rows,
+    json_rows,
+    latex_table,
+    markdown_table,
+    model_index,
+    parquet_rows,
+)
+from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.ordered_rows import describe_rows
+from pytest_fcbench.tools.export.plots import files
 from tests.factories import FACTS
 from tests.fuzzing.targets import make_target
 from tests.scorecard.test_record import RECORDS
@@ -53,3 +71,25 @@ def test_a_page_holds_texts_as_texts(found: list[Record], place: str) -> None:
     made = render_report([card], Told(), Profile.OFFICIAL)
     made.encode()
     assert INJECTED not in made
+
+
+@make_target(20, found=records, per=st.sampled_from(["entry", "score"]))
+def test_rows_are_exported_whole(found: list[Record], per: str) -> None:
+    order = Order([Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, per=per)
+    rows = len(list(describe_rows(order)))
+    assert len(list(csv.reader(csv_rows.render_text(order)))) == rows + 1
+    assert [type(json.loads(line)) for line in json_rows.render_text(order)] == [dict] * rows
+    with TemporaryDirectory() as folder:
+        assert parquet_rows.write_path(order, Path(folder) / "rows.parquet") == [f"{rows:,} rows"]
+
+
+@make_target(20, found=records)
+def test_scores_are_exported_in_forms_that_can_be_read(found: list[Record]) -> None:
+    order = Order([Scorecard(Path("card.json"), FACTS, tuple(found), {})], Profile.OFFICIAL, metric="overall")
+    (_, text, _) = "".join(model_index.render_text(order)).split("---\n")
+    assert yaml.safe_load(text)["model-index"][0]["name"] == FACTS.model
+    fromstring("".join(badge.render_text(order)))
+    for module in (latex_table, markdown_table):
+        "".join(module.render_text(order)).encode()
+    with suppress(UsageError):  # where nothing was scored
+        fromstring("".join(files.render_text(order)))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +23,12 @@ from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.report_stream import open_places
 from pytest_fcbench.scorecard.run_facts import Outcome
-from pytest_fcbench.scorecard.scorecard_files import load_outlines, load_scorecard, write_baseline
+from pytest_fcbench.scorecard.scorecard_files import (
+    load_outlines,
+    load_scorecard,
+    open_scorecard,
+    write_baseline,
+)
 from tests.factories import (
     FACTS,
     make_answered_record,
@@ -328,6 +336,45 @@ def test_a_file_that_is_no_scorecard_is_refused_in_the_same_words(tmp_path: Path
     with pytest.raises(UsageError, match=r"card\.json: ") as outlined:
         load_outlines(path)
     assert str(outlined.value) == str(whole.value)
+
+
+def test_an_open_scorecard_reads_answers_where_they_are_asked_for(tmp_path: Path) -> None:
+    record = make_answered_record(Completion(text="Bergen is sunny"), number=7)
+    path = write_scorecard(tmp_path / "a.json", [record, *RECORDS])
+    with ExitStack() as opened:
+        card = open_scorecard(path, opened)
+        (outline,) = (each for each in card.records if each.turns)
+        assert outline.turns != record.turns
+        assert card.read_whole(outline) == record
+
+
+def test_an_open_scorecard_may_be_a_pipe(tmp_path: Path) -> None:
+    record = make_answered_record(Completion(text="Bergen is sunny"))
+    text = write_scorecard(tmp_path / "a.json", [record]).read_text(encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(text,))
+    writer.start()
+    with ExitStack() as opened:
+        (read,) = open_scorecard(tmp_path / "pipe", opened).records
+    writer.join()
+    assert read == record
+
+
+def test_an_answer_that_cannot_be_read_is_refused_at_once(tmp_path: Path) -> None:
+    broken = replace(make_record(), turns=(({"text": "x", "tool_calls": 3},),))
+    path = write_scorecard(tmp_path / "a.json", [broken])
+    with (
+        ExitStack() as opened,
+        pytest.raises(UsageError, match=r"an answer of core:simple_python_0: .*give the scorecard.json"),
+    ):
+        open_scorecard(path, opened)
+
+
+def test_an_open_baseline_has_no_answers_to_read(tmp_path: Path) -> None:
+    path = _write_file(tmp_path / "b.json", write_baseline(_load_baseline(tmp_path, RECORDS)))
+    with ExitStack() as opened:
+        card = open_scorecard(path, opened)
+        assert [card.read_whole(each) for each in card.records] == list(card.records)
 
 
 def test_a_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, require_other_file
@@ -36,10 +33,9 @@ from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.explaining import explain_record
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.record import Record, from_json, read_answer
+from pytest_fcbench.scorecard.record import Record, read_answer
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.html.island import Done, Found, Told
-from pytest_fcbench.scorecard.report_stream import Place, open_places
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 HELP = "render one or several scorecards as an HTML page"
@@ -85,7 +81,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         )
     require_other_file(chosen.to, paths)
     with ExitStack() as opened:
-        cards = [_open_card(path, opened) for path in paths]
+        cards = [scorecard_files.open_scorecard(path, opened) for path in paths]
         profile = Profile(chosen.profile or cards[0].facts.profile)
         known = _SuiteKnowledge(cards, chosen, profile)
 
@@ -106,50 +102,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     of = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}, {entries:,} entr{'y' if entries == 1 else 'ies'}"
     print(f"{chosen.to}: {of}, {size / 1e6:.1f} MB")
     return 0
-
-
-def _open_card(path: Path, opened: ExitStack) -> Scorecard:
-    """Load outlines of a scorecard whose answers are read from its file as long as ``opened`` is open.
-
-    Raises ``UsageError``, also where an answer cannot be read, before anything is rendered.
-    """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        # A pipe can be read once only.
-        card = scorecard_files.load_scorecard(path)
-        for record in card.records:
-            _check_answers(path, record)
-        return card
-    places: dict[str, Place] = {}
-
-    def take_test(test: Mapping[str, Any], record: Record | None, place: Place) -> None:
-        if record is not None:
-            _check_answers(path, record)
-            places[record.item_id] = place
-
-    card = scorecard_files.load_outlines(path, take_test)
-    read_place = opened.enter_context(open_places(path))
-
-    def read_whole(record: Record) -> Record:
-        # A baseline has no answers.
-        place = places.get(record.item_id)
-        return from_json(json.loads(read_place(place))["metadata"]["fcbench"]) if place else record
-
-    return replace(card, read_whole=read_whole)
-
-
-def _check_answers(path: Path, record: Record) -> None:
-    """Raise ``UsageError`` where an answer cannot be read."""
-    try:
-        _read_completions(record)
-    except (KeyError, TypeError, ValueError) as error:
-        trouble = f"an answer of {record.item_id}: {error!r}"
-        raise UsageError(
-            f"{path}: invalid scorecard: {trouble}; give the scorecard.json of a benchmark run"
-        ) from None
-
-
-def _read_completions(record: Record) -> list[Completion]:
-    return [read_answer(step) for turn in record.turns for step in turn]
 
 
 class _SuiteKnowledge:
@@ -247,7 +199,7 @@ def _repeat_calls(entry: Entry, record: Record, context: RunContext) -> Done | N
     manner = Manner(record.model, Prompting(Mode(record.mode), Names(record.names), record.syntax))
     talk = converse(entry, Setting(manner, context.suites[entry.suite], context.driven))
     asides = {aside.digest: aside.completion for aside in record.asides}
-    completions = deque(_read_completions(record))
+    completions = deque(read_answer(step) for turn in record.turns for step in turn)
 
     def answer(request: AskModel) -> Completion:
         if request.party is Party.MODEL and completions:

@@ -7,7 +7,7 @@ import html
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from textwrap import wrap
@@ -146,17 +146,62 @@ def unlink(text: str) -> str:
 
 
 def render_csv(table: Table) -> Iterator[str]:
-    """Render a table as CSV (RFC 4180); an apostrophe precedes a cell that looks like a formula."""
+    """Render a table as CSV (RFC 4180)."""
     for row in (table.columns, *table.rows):
-        cells = []
-        # Control characters are made visible first, so that none of them hides the sign of a formula.
-        for cell in map(put_on_one_line, row):
-            # Excel and LibreOffice calculate a cell that begins so; a plain number may.
-            formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
-            cells.append(f"'{cell}" if formula else cell)
-        line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(cells)
-        yield line.getvalue()
+        yield render_csv_row(map(escape_cell, row))
+
+
+def render_csv_row(cells: Iterable[object]) -> str:
+    """Render a row of CSV; texts are escaped before by ``escape_cell``."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
+
+
+def escape_cell(text: str) -> str:
+    """Put a text on one line, with an apostrophe before it if a spreadsheet would take it for a formula."""
+    # Control characters are made visible first, so that none of them hides the sign of a formula.
+    cell = put_on_one_line(text)
+    # Excel and LibreOffice calculate a cell that begins so; a plain number may.
+    is_formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
+    return f"'{cell}" if is_formula else cell
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    # Two hyphens would be a dash, two apostrophes or a question mark before one another sign.
+    **{sign: f"{{{sign}}}" for sign in "-'`\"[]*"},
+    **{sign: f"\\{sign}" for sign in "#$%&_{}"},
+}
+
+
+def escape_latex(text: str) -> str:
+    """Escape a text so that LaTeX sets it as it is."""
+    return "".join(_LATEX.get(sign, sign) for sign in put_on_one_line(text))
+
+
+def render_latex(table: Table) -> Iterator[str]:
+    """Render a table for LaTeX with the package booktabs."""
+    yield r"\begin{table}"
+    yield r"  \centering"
+    if table.title:
+        yield rf"  \caption{{{escape_latex(table.title)}}}"
+    columns = "".join("l" if table.is_left(i) else "r" for i in range(len(table.columns)))
+    yield rf"  \begin{{tabular}}{{{columns}}}"
+    yield r"    \toprule"
+    for number, row in enumerate((table.columns, *table.rows)):
+        yield rf"    {' & '.join(map(escape_latex, row))} \\"
+        if not number:
+            yield r"    \midrule"
+    yield r"    \bottomrule"
+    yield r"  \end{tabular}"
+    yield from (rf"  \par\footnotesize {escape_latex(note)}" for note in table.notes)
+    yield r"\end{table}"
 
 
 _STYLE = (
@@ -221,6 +266,7 @@ FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
     "text": _join_tables(render_text),
     "markdown": _join_tables(render_markdown),
     "csv": _join_tables(render_csv),
+    "latex": _join_tables(render_latex),
     "html": render_page,
     # Cells are texts, as people see them.
     "json": lambda title, tables: iter(

@@ -148,6 +148,23 @@ def test_csv_has_the_cells_of_a_harmless_table_and_no_formula(text: str) -> None
 
 
 @every_text
+def test_latex_has_the_lines_and_cells_of_a_harmless_table(text: str) -> None:
+    for hostile, harmless in zip(make_tables(text), make_tables(HARMLESS), strict=True):
+        written, expected = (list(FORMATS["latex"]("", [table])) for table in (hostile, harmless))
+        # Signs with a meaning, but not those behind a backslash, which have lost it.
+        signs = [re.findall(r"\\\\$|(?<!\\)[#$%&_^~]", line) for line in written]
+        assert signs == [re.findall(r"\\\\$|(?<!\\)[#$%&_^~]", line) for line in expected]
+        commands = {command for line in written for command in re.findall(r"\\[A-Za-z]+", line)}
+        assert commands <= {f"\\{name}" for name in LATEX_COMMANDS}
+
+
+LATEX_COMMANDS = (
+    *("begin", "end", "centering", "caption", "toprule", "midrule", "bottomrule", "par", "footnotesize"),
+    *("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar"),
+)
+
+
+@every_text
 def test_html_tables_have_the_elements_of_harmless_ones(text: str) -> None:
     page = "\n".join(FORMATS["html"](text, make_tables(text)))
     assert describe_page(page) == describe_page("\n".join(FORMATS["html"](HARMLESS, make_tables(HARMLESS))))

@@ -1,0 +1,191 @@
+"""Scorecards as rows of numbers: one for each entry, or one for each score.
+
+The fields of a row are the columns of the files that ``fcbench export`` writes, in their order. What is not
+known is None. An entry that was not scored has a verdict but no ``passed``, so that a mean over ``passed`` is
+the accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+from pytest_fcbench.domain.verdict import NotScored, Profile
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
+from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.record import group_by_category
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """The outcome of an entry, or of one trial of it."""
+
+    run: str
+    """The name of the scorecard's file, without its ending."""
+    model: str
+    mode: str
+    suite: str
+    entry: str
+    """suite:id"""
+    category: str
+    group: str
+    trial: int | None
+    """From 1; None in a run without trials."""
+    passed: int | None
+    """1 or 0 in the profile of the run; None where the entry was not scored."""
+    official: str
+    """``passed``, ``failed`` or ``not_scored``."""
+    official_code: str | None
+    """The failure code, or why the entry was not scored; None where it passed."""
+    official_reason: str | None
+    corrected: str
+    corrected_code: str | None
+    corrected_reason: str | None
+    steps: int
+    """Completions of the model."""
+    latency_s: float | None
+    """Seconds, summed over the steps, like tokens and dollars."""
+    input_tokens: int | None
+    output_tokens: int | None
+    usd: float | None
+    rating: int | None
+    """A judge's rating of a reply in words, from 0 to 2."""
+    cluster: str | None
+    """A name that the entry shares with those that pass and fail with it."""
+    marks: str
+    """The user's own marks, with commas between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """A score of a run under one profile, with its 95 % interval, and the usage behind it."""
+
+    run: str
+    """The name of the scorecard's file, without its ending."""
+    model: str
+    mode: str
+    suites: str
+    """Name and version of each suite."""
+    profile: str
+    kind: str
+    """``category``, ``group`` or ``overall``."""
+    score: str
+    n: int
+    """All entries, times trials: passed, failed and not scored."""
+    passed: int
+    failed: int
+    not_scored: int
+    set_aside: int
+    """Entries not scored because their data are known to be bad."""
+    accuracy: float | None
+    low: float | None
+    high: float | None
+    interval_method: str | None
+    missing: str
+    """Parts of the official formula that were not run and count as 0, with commas between them."""
+    usd: float | None
+    """Dollars of all steps; usage is given for categories and overall."""
+    input_tokens: int | None
+    output_tokens: int | None
+    latency_mean_s: float | None
+    latency_p50_s: float | None
+    latency_p95_s: float | None
+
+
+_LARGEST = 2**63
+Row: TypeAlias = EntryRow | ScoreRow
+
+
+def list_columns(kind: type[EntryRow] | type[ScoreRow]) -> Mapping[str, type[str] | type[int] | type[float]]:
+    """List the columns of rows of a kind, with the type of their values."""
+    # The annotations are texts, of which the first word is the type of a value that is known.
+    types = {"str": str, "int": int, "float": float}
+    return {column.name: types[str(column.type).partition(" ")[0]] for column in fields(kind)}
+
+
+def describe_entries(card: Scorecard) -> Iterator[EntryRow]:
+    """Describe the Records of a scorecard as rows, one at a time."""
+    for record in card.records:
+        official, corrected = (record.verdict(profile) for profile in Profile)
+        decides = record.verdict(card.facts.profile)
+        yield EntryRow(
+            run=card.path.stem,
+            model=record.model,
+            mode=record.mode,
+            suite=record.suite,
+            entry=record.entry,
+            category=record.category,
+            group=record.group,
+            trial=record.trial,
+            passed=None if isinstance(decides, NotScored) else int(decides.passed),
+            official=official.status,
+            official_code=official.cause if isinstance(official, NotScored) else official.code,
+            official_reason=official.reason,
+            corrected=corrected.status,
+            corrected_code=corrected.cause if isinstance(corrected, NotScored) else corrected.code,
+            corrected_reason=corrected.reason,
+            steps=len(record.steps),
+            latency_s=record.latency_s,
+            input_tokens=_limit_count(record.input_tokens),
+            output_tokens=_limit_count(record.output_tokens),
+            usd=record.usd,
+            rating=record.rating.score if record.rating else None,
+            cluster=record.cluster,
+            marks=",".join(record.marks),
+        )
+
+
+def _limit_count(count: int | None) -> int | None:
+    """Leave out a count that no column of whole numbers holds; a server can state any."""
+    return count if count is None or abs(count) < _LARGEST else None
+
+
+def list_scores(scores: ProfileScores) -> Iterator[tuple[str, str, Score]]:
+    """List kind, name and score of each category, of each group and of overall."""
+    kinds: Mapping[str, Mapping[str, Score]] = {
+        "category": scores.categories,
+        "group": scores.groups,
+        "overall": {"overall": scores.overall},
+    }
+    for kind, found in kinds.items():
+        for name, score in found.items():
+            yield kind, name, score
+
+
+def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
+    """Describe the scores of a scorecard as rows: both profiles, each with categories, groups and overall."""
+    parts = {("category", name): part for name, part in group_by_category(card.records).items()}
+    usage = {name: measure_usage(part) for name, part in parts.items()}
+    usage["overall", "overall"] = measure_usage(card.records)
+    for profile in Profile:
+        for kind, name, score in list_scores(card.scores(profile)):
+            limits, spent = score.interval, usage.get((kind, name))
+            yield ScoreRow(
+                run=card.path.stem,
+                model=card.facts.model,
+                mode=card.facts.mode,
+                suites=", ".join(
+                    f"{suite} {about.get('version')}" for suite, about in card.facts.suites.items()
+                ),
+                profile=profile,
+                kind=kind,
+                score=name,
+                n=score.n,
+                passed=score.passed,
+                failed=score.failed,
+                not_scored=score.not_scored,
+                set_aside=score.set_aside,
+                accuracy=score.accuracy,
+                low=limits.low if limits else None,
+                high=limits.high if limits else None,
+                interval_method=limits.method if limits else None,
+                missing=",".join(score.missing),
+                usd=spent.usd if spent else None,
+                input_tokens=_limit_count(spent.input_tokens) if spent else None,
+                output_tokens=_limit_count(spent.output_tokens) if spent else None,
+                latency_mean_s=spent.latency_mean_s if spent else None,
+                latency_p50_s=spent.latency_p50_s if spent else None,
+                latency_p95_s=spent.latency_p95_s if spent else None,
+            )

@@ -1,0 +1,183 @@
+"""A run as a log of Inspect, written sample by sample from the classes of inspect_ai.
+
+A scorecard holds no questions, so the input of a sample is the id of its entry. A sample has a score for each
+profile; what was not scored is what Inspect calls unscored, and is in none of its metrics.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalLog,
+    EvalMetric,
+    EvalPlan,
+    EvalResults,
+    EvalSample,
+    EvalScore,
+    EvalSpec,
+)
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    Content,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+    ModelUsage,
+)
+from inspect_ai.scorer import Score
+from inspect_ai.tool import ToolCall
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.text import escape_surrogates
+from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.trials import count_trials
+from pytest_fcbench.scorecard.record import Record, read_answer
+from pytest_fcbench.scorecard.rows import list_scores
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+from pytest_fcbench.tools.export.order import Order, find_end
+
+
+def render_text(order: Order) -> Iterator[str]:
+    """Yield the log as JSON, one sample at a time."""
+    card = order.card
+    ended = find_end(card)
+    if ended is None:
+        raise UsageError(f"{card.path}: states no time, like a baseline; give the scorecard of the run")
+    header = {
+        **_describe_run(card, order.profile, ended).model_dump(exclude_none=True),
+        "samples": [],
+    }
+    # The list of samples is the last member, so its end is that of the text.
+    yield _write_json(header).removesuffix("]}")
+    for number, outline in enumerate(card.records):
+        sample = _describe_sample(card.read_whole(outline), card.facts.model)
+        yield f"{',' if number else ''}\n{_write_json(sample.model_dump(exclude_none=True))}"
+    yield "\n]}\n"
+
+
+def _write_json(value: Mapping[str, object]) -> str:
+    # The canonical score of what was not scored is NaN, which Inspect reads in JSON too.
+    return json.dumps(_escape_texts(value), default=str)
+
+
+def _escape_texts(value: object) -> object:
+    """Escape lone surrogates in the texts of a value, which the reader of JSON in Inspect refuses."""
+    match value:
+        case str():
+            return escape_surrogates(value)
+        case Mapping():
+            return {escape_surrogates(str(key)): _escape_texts(member) for key, member in value.items()}
+        case list() | tuple():
+            return [_escape_texts(member) for member in value]
+    return value
+
+
+def _describe_run(card: Scorecard, first: Profile, ended: datetime) -> EvalLog:
+    """Describe a run without its samples; the scores of ``first`` come first."""
+    facts, profiles = card.facts, sorted(Profile, key=lambda profile: profile is not first)
+    suites = " + ".join(facts.suites)
+    spec = EvalSpec(
+        created=ended.isoformat(),
+        task=f"fcbench {suites}",
+        task_version="; ".join(str(about.get("version")) for about in facts.suites.values()),
+        dataset=EvalDataset(name=suites, samples=len({record.entry for record in card.records})),
+        model=f"fcbench/{facts.model}",
+        config=EvalConfig(epochs=count_trials(card.records)),
+        packages={"pytest-fcbench": facts.fcbench},
+        metadata={
+            "mode": facts.mode,
+            "names": facts.names,
+            "syntax": facts.syntax,
+            "labels": dict(facts.labels),
+        },
+    )
+    scores = []
+    for profile in profiles:
+        found = card.scores(profile)
+        metrics = {
+            name: EvalMetric(
+                name=name,
+                value=score.accuracy,
+                metadata={"interval_95": [limits.low, limits.high]} if (limits := score.interval) else None,
+            )
+            # The first metric is the one that Inspect shows.
+            for _, name, score in sorted(list_scores(found), key=lambda one: one[1] != found.main)
+            if score.accuracy is not None
+        }
+        scores.append(
+            EvalScore(
+                name=profile,
+                scorer=profile,
+                scored_samples=found.overall.scored,
+                unscored_samples=found.overall.not_scored,
+                metrics=metrics,
+            )
+        )
+    number = len(card.records)
+    results = EvalResults(total_samples=number, completed_samples=number, scores=scores)
+    return EvalLog(version=2, status="success", eval=spec, plan=EvalPlan(), results=results)
+
+
+def _describe_sample(record: Record, model: str) -> EvalSample:
+    answers = [read_answer(answer) for turn in record.turns for answer in turn]
+    spoken = [_describe_answer(number, answer) for number, answer in enumerate(answers)]
+    messages: list[ChatMessage] = [ChatMessageUser(content=record.entry), *spoken]
+    # Tokens are numbers in Inspect, so what is not known is 0.
+    usage = ModelUsage(
+        input_tokens=record.input_tokens or 0,
+        output_tokens=record.output_tokens or 0,
+        total_tokens=(record.input_tokens or 0) + (record.output_tokens or 0),
+        total_cost=record.usd,
+    )
+    return EvalSample(
+        id=record.entry,
+        epoch=record.trial or 1,
+        input=record.entry,
+        target="",
+        messages=messages,
+        output=ModelOutput(model=model, completion=spoken[-1].text if spoken else "", usage=usage),
+        scores={profile: _describe_verdict(record, profile) for profile in Profile},
+        metadata={"suite": record.suite, "category": record.category, "group": record.group},
+        model_usage={model: usage},
+        total_time=record.latency_s,
+    )
+
+
+def _describe_answer(number: int, answer: Completion) -> ChatMessageAssistant:
+    calls = []
+    content: list[Content] = [ContentReasoning(reasoning=answer.reasoning)] if answer.reasoning else []
+    for place, call in enumerate(answer.tool_calls or ()):
+        if isinstance(call, str):
+            content.append(ContentText(text=call))
+            continue
+        arguments, fault = call.arguments, None
+        if isinstance(arguments, str):
+            # Deep nesting ends json's recursion; a model can write that.
+            try:
+                arguments = json.loads(arguments)
+            except (ValueError, RecursionError) as error:
+                fault = str(error)
+        if not isinstance(arguments, Mapping):
+            arguments, fault = {"raw": arguments}, fault or "the arguments are not an object"
+        calls.append(ToolCall(f"call-{number}-{place}", call.name, dict(arguments), fault))
+    return ChatMessageAssistant(
+        content=[*content, ContentText(text=answer.text or "")], tool_calls=calls or None, source="generate"
+    )
+
+
+def _describe_verdict(record: Record, profile: Profile) -> Score:
+    match record.verdict(profile):
+        case Passed():
+            return Score(value="C")
+        case Failed(code=code, reason=reason):
+            return Score(value="I", explanation=reason, metadata={"code": code})
+        case NotScored(cause=cause, reason=reason):
+            return Score.unscored(reason=cause, explanation=reason)

@@ -1,0 +1,80 @@
+"""What a format is asked for, and the two kinds of modules that write formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The scorecards to export and what the user chose; a format looks at what concerns it."""
+
+    cards: Sequence[Scorecard]
+    profile: Profile
+    """The profile whose verdicts and scores are shown."""
+    ending: str = ""
+    """How the file ends, where a format has several forms."""
+    per: str = "entry"
+    """Rows for each ``entry`` or for each ``score``."""
+    chart: str = "forest"
+    """The name of a chart."""
+    metric: str | None = None
+    """The score that is shown; None for the one that stands for the run."""
+    name: str | None = None
+    """A name for the result: of the model, the project, the experiment or the badge."""
+    baseline: Scorecard | None = None
+    """The run to compare with."""
+
+    @property
+    def card(self) -> Scorecard:
+        """The scorecard, where a format takes one."""
+        return self.cards[0]
+
+    def find_metric(self) -> str:
+        """Return the name of the score to show. Raises ``UsageError`` where no scorecard has it."""
+        found = [card.scores(self.profile) for card in self.cards]
+        if self.metric is None:
+            return found[0].main
+        if not any(scores.find_score(self.metric) for scores in found):
+            known = dict.fromkeys(
+                name for scores in found for name in ("overall", *scores.groups, *scores.categories)
+            )
+            raise UsageError(f"--metric={self.metric}: {describe_unknown_name('metric', self.metric, known)}")
+        return self.metric
+
+    def find_score(self, card: Scorecard, metric: str) -> Score | None:
+        """Return a score of a scorecard; None where nothing of it was scored."""
+        score = card.scores(self.profile).find_score(metric)
+        return score if score and score.accuracy is not None else None
+
+
+def find_end(card: Scorecard) -> datetime | None:
+    """Return the time at which a run ended; None where its file states none, like a baseline."""
+    try:
+        return None if card.created_s is None else datetime.fromtimestamp(card.created_s, UTC)
+    # A file can state a year that the platform's clock does not have.
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+class TextFormat(Protocol):
+    """A module that writes a format as text."""
+
+    def render_text(self, order: Order) -> Iterator[str]:
+        """Yield the text in pieces."""
+
+
+class FileFormat(Protocol):
+    """A module that writes a format into a file or a folder."""
+
+    def write_path(self, order: Order, path: Path) -> list[str]:
+        """Write, and return what was written as sentences."""

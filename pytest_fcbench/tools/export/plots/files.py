@@ -1,0 +1,39 @@
+"""Charts as files: SVG as text, PNG by matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
+from pytest_fcbench.tools.export.order import Order
+from pytest_fcbench.tools.export.plots.charts import CHARTS
+from pytest_fcbench.tools.export.plots.shapes import Box, Drawing, read_palette
+from pytest_fcbench.tools.export.plots.svg import render_svg
+
+
+def _draw_chart(order: Order) -> Drawing:
+    # Over time, many runs are one series.
+    if len(order.cards) > MOST_SERIES and order.chart != "time":
+        raise UsageError(f"{len(order.cards)} scorecards: a chart shows {MOST_SERIES} runs; give fewer")
+    drawing = CHARTS[order.chart](order)
+    # Ink by day would not be seen on a dark page.
+    paper = Box(0, 0, drawing.width, drawing.height, read_palette()["paper"])
+    return replace(drawing, shapes=(paper, *drawing.shapes))
+
+
+def render_text(order: Order) -> Iterator[str]:
+    """Yield the chart as SVG."""
+    yield render_svg(_draw_chart(order))
+
+
+def write_path(order: Order, path: Path) -> list[str]:
+    """Write the chart as PNG and return what it shows."""
+    # Here, because SVG does without matplotlib.
+    from pytest_fcbench.tools.export.plots.png import write_png
+
+    drawing = _draw_chart(order)
+    write_png(drawing, path)
+    return [drawing.says]

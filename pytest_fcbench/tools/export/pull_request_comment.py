@@ -1,0 +1,31 @@
+"""A comment on a pull request: the summary that a run writes for GitHub, within the length of a comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.render.github import write_step_summary
+from pytest_fcbench.tools.export.order import Order
+
+MARK = "<!-- fcbench -->"
+"""The first line, by which a workflow finds the comment to update."""
+LONGEST = 65_536
+"""Characters of a comment that GitHub takes at most."""
+_CUT = "\nThe rest is too long for a comment; the scorecard has it.\n"
+
+
+def render_text(order: Order) -> Iterator[str]:
+    """Yield the comment line by line."""
+    facts = order.card.facts
+    evidence = Evidence(
+        *(order.card.records, facts.profile, order.card.size_of, facts.suites, order.baseline, facts.asked_as)
+    )
+    yield f"{MARK}\n"
+    left = LONGEST - len(MARK) - 1 - len(_CUT)
+    for line in write_step_summary(facts, evidence, order.card.gate):
+        left -= len(line) + 1
+        if left < 0:
+            yield _CUT
+            return
+        yield f"{line}\n"

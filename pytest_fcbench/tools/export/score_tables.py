@@ -1,0 +1,59 @@
+"""The scores of one scorecard or several side by side, as a table for people."""
+
+from __future__ import annotations
+
+from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.render.tables import Table
+from pytest_fcbench.scorecard.render.wording import (
+    format_number,
+    name_scorecards,
+    name_suites,
+    select_outermost,
+)
+from pytest_fcbench.scorecard.rows import list_scores
+from pytest_fcbench.tools.export.order import Order
+
+
+def tabulate_scores(order: Order) -> Table:
+    """Tabulate accuracy and interval of every score in percent, and counts where there is one run."""
+    found = [card.scores(order.profile) for card in order.cards]
+    names = dict.fromkeys(name for scores in found for _, name, _ in list_scores(scores))
+    # Overall is the last score of each scorecard, whatever the others have.
+    names["overall"] = names.pop("overall", None)
+    missing = select_outermost(part for scores in found for part in scores.overall.missing)
+    notes = [f"Not run, counted as 0 in overall: {', '.join(missing)}."] if missing else []
+    rows: list[tuple[str, ...]]
+    if len(found) == 1:
+        title = f"{order.card.facts.model} ({order.card.facts.mode})"
+        columns = ["scored", "not scored", "accuracy (%)", "95% interval"]
+        rows = [
+            (name, f"{score.scored}", f"{score.not_scored}", *_format_score(score))
+            for name in names
+            if (score := found[0].find_score(name))
+        ]
+    else:
+        # Counts beside each model would be too many columns for a page.
+        title, labels = "Accuracy (%)", name_scorecards(order.cards)
+        columns = [column for label in labels for column in (label, "95% interval")]
+        rows = [
+            (name, *(cell for scores in found for cell in _format_score(scores.find_score(name))))
+            for name in names
+        ]
+        unscored = [
+            f"{label} {scores.overall.not_scored}"
+            for label, scores in zip(labels, found, strict=True)
+            if scores.overall.not_scored
+        ]
+        notes += [f"Entries not scored, which count for no model: {', '.join(unscored)}."] if unscored else []
+    suites = "; ".join(dict.fromkeys(map(name_suites, order.cards)))
+    return Table(
+        f"{title}, {suites}, {order.profile} profile", ("score", *columns), tuple(rows), tuple(notes)
+    )
+
+
+def _format_score(score: Score | None) -> tuple[str, str]:
+    limits = score.interval if score else None
+    return (
+        format_number(100 * score.accuracy if score and score.accuracy is not None else None, ".2f"),
+        f"{100 * limits.low:.1f} to {100 * limits.high:.1f}" if limits else "-",
+    )

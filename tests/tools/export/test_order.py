@@ -1,0 +1,37 @@
+"""Orders: the score that is shown, and the time at which a run ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.tools.export.order import find_end
+from tests.tools.export.runs import make_order, make_records, make_run
+
+
+def test_the_main_score_is_shown_by_default() -> None:
+    assert make_order().find_metric() == "overall"
+    assert make_order(metric="simple").find_metric() == "simple"
+
+
+def test_a_score_that_no_run_has_is_refused() -> None:
+    with pytest.raises(UsageError, match="--metric=live: unknown metric 'live'"):
+        make_order(metric="live").find_metric()
+
+
+def test_a_score_of_nothing_is_none() -> None:
+    unscored = replace(make_run(), records=(make_records()[2],))
+    order = make_order(unscored)
+    assert order.find_score(unscored, "simple_python") is None
+    assert order.find_score(make_run(), "nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("created_s", "end"),
+    [(0.0, datetime(1970, 1, 1, tzinfo=UTC)), (None, None), (1e18, None), (float("nan"), None)],
+)
+def test_the_end_of_a_run_is_a_time_or_not_known(created_s: float | None, end: datetime | None) -> None:
+    assert find_end(replace(make_run(), created_s=created_s)) == end
