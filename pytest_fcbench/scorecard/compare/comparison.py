@@ -147,7 +147,12 @@ def _count_entries(card: Scorecard) -> int:
 
 def write_conclusion(comparison: Comparison) -> str:
     """Write in one sentence whether the later run is better: overall, else in complex or the first metric."""
-    before, after = comparison.names
+    return describe_conclusion(comparison, comparison.names)
+
+
+def describe_conclusion(comparison: Comparison, names: Sequence[str]) -> str:
+    """Write the conclusion with names of one's own for the two runs."""
+    before, after = names
     by_metric = {one.difference.metric: one for one in comparison.tested}
     one = by_metric.get("overall") or by_metric.get("complex") or comparison.tested[0]
     found, chance = one.difference, one.difference.chance
