@@ -40,16 +40,20 @@ def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], pro
         found = comparison.compare_scorecards(before, after, profile)
     except UsageError:
         return Change(names[0], sentence=f"no scored entry in common with {names[0]}")
-    by_metric = {one.difference.metric: one for one in found.tested}
-    # The same choice as in the sentence of `fcbench compare`.
-    main = by_metric.get("overall") or by_metric.get("complex") or found.tested[0]
+    better, worse = len(found.paired.better), len(found.paired.worse)
+    pairs = len(found.paired.pairs)
+    sentence = (
+        comparison.describe_direction(found, *names)
+        if better or worse
+        else f"none of {pairs:,} entries changed from {names[0]}"
+    )
     return Change(
         names[0],
-        len(found.paired.better),
-        len(found.paired.worse),
-        main.shown,
-        make_printable(comparison.describe_conclusion(found, names)),
-        by_metric,
+        better,
+        worse,
+        comparison.choose_main_difference(found).shown,
+        make_printable(sentence),
+        {one.difference.metric: one for one in found.tested},
     )
 
 
