@@ -43,23 +43,24 @@ class Pair:
 
 
 def draw_bars(rows: Sequence[tuple[str, Sequence[int]]], says: str) -> str:
-    """Draw a stacked bar for each row, its label above; the parts are lettered as in the table."""
+    """Draw a stacked bar of the shares of each row, its label above; parts are lettered as in the table."""
     with open_figure(8 + 40 * len(rows)) as figure:
         plot = figure.add_axes((0, 0, 1, 1))
-        most = max(sum(counts) for _, counts in rows) or 1
-        plot.set(xlim=(0, most * 1.005), ylim=(len(rows) - 0.7, -0.7))
+        plot.set(xlim=(0, 1.005), ylim=(len(rows) - 0.7, -0.7))
         plot.axis("off")
         for row, (label, counts) in enumerate(rows):
             plot.text(0, row - 0.3, label, va="baseline")
+            left = 0.0
             for part, count in enumerate(counts):
-                left = sum(counts[:part])
+                share = count / (sum(counts) or 1)
                 if count:
-                    plot.barh(row, count, 0.42, left=left, color=SERIES[part], edgecolor=PAPER, lw=1.5)
+                    plot.barh(row, share, 0.42, left=left, color=SERIES[part], edgecolor=PAPER, lw=1.5)
                 # A narrower part has no room for its letter.
-                if count > most * 0.04:
+                if share > 0.04:
                     plot.text(
-                        left + count / 2, row + 0.1, name_part(part), color=PAPER, fontsize=11, ha="center"
+                        left + share / 2, row + 0.1, name_part(part), color=PAPER, fontsize=11, ha="center"
                     )
+                left += share
         return render_inline(figure, says)
 
 

@@ -100,10 +100,14 @@ def test_signs_that_a_page_cannot_hold_are_told(draw: Callable[[str], str]) -> N
     assert svg.replace("\n", "").isprintable()
 
 
-def test_parts_are_as_long_as_their_counts_and_lettered() -> None:
+def test_parts_are_lettered_and_an_empty_one_is_left_out() -> None:
     texts = [text.text for text in ElementTree.fromstring(BARS).iter("text")]
     assert texts == ["parallel · 4", "A", "B", "multiple · 0"]
     assert "fill-s2" not in BARS
+
+
+def test_bars_are_all_of_one_length() -> None:
+    assert plots.draw_bars([("a", (1, 1)), ("b", (50, 50))], "").count(">A<") == 2
 
 
 def group_marks(svg: str) -> list[list[ElementTree.Element]]:
