@@ -41,7 +41,13 @@ class Run:
     passed: int
     failed: int
     not_scored: int
-    trials: int
+    overall: float | None
+    """The score by the official formula, or of all entries of a team's own suites."""
+    low: float | None
+    high: float | None
+    """The limits of 95 % confidence of ``overall``."""
+    missing: tuple[str, ...]
+    """Parts of the formula that were not run and count as 0."""
     gate: str | None
     """The worst outcome of the gate's rules; None for a run without a gate."""
 
@@ -190,7 +196,10 @@ def _read_run(path: Path) -> Run | None:
             overall["passed"],
             overall["failed"],
             overall["not_scored"],
-            section.get("trials", 1),
+            overall["accuracy"],
+            (overall["interval"] or {}).get("low"),
+            (overall["interval"] or {}).get("high"),
+            tuple(overall["missing"]),
             next((WORDS[code] for code in (BROKEN, UNDECIDED, HELD) if WORDS[code] in outcomes), None),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

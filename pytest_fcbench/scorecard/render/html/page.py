@@ -45,9 +45,9 @@ def generate_report(
     rows, groups = sections.make_category_rows(shown), sections.make_group_rows(shown)
     found = build_islands(scorecards, [model.label for model in shown], told, profile, against)
     # The policy allows both blocks by their hashes, so they are text before the template sees them.
-    style, script = f"{read_colours()}{_read_file('page.css')}", _read_file("page.js")
+    style, script = f"{read_colours()}{read_package_file('page.css')}", read_package_file("page.js")
     return (
-        _make_environment()
+        make_environment()
         .get_template("page.html")
         .generate(
             models=shown,
@@ -80,11 +80,13 @@ def generate_report(
     )
 
 
-def _read_file(name: str) -> str:
+def read_package_file(name: str) -> str:
+    """Read a template, style sheet or script of this folder."""
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _make_environment() -> Environment:
+def make_environment() -> Environment:
+    """Make the environment of templates, which escapes all that is put into them."""
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
