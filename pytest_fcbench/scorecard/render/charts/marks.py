@@ -59,7 +59,7 @@ def draw_swatch(series: int) -> str:
     return f'<svg viewBox="0 0 14 14" aria-hidden="true" class="swatch">{draw_mark(series, 7, 7, 5)}</svg>'
 
 
-_PLOT, _EDGE, _LINE = 160, 12, 9
+_PLOT, _EDGE, _LINE = 160, 12, 7
 """Units of a row of the forest plot: its width, the space beside it, the height of each model."""
 
 
@@ -69,7 +69,7 @@ def _place_share(share: float) -> float:
 
 def draw_ranges(ranges: Sequence[Range], *, is_group: bool = False) -> str:
     """Draw a row of a forest plot: each share as a mark on the line of its limits, between 0 and 100 %."""
-    height = max(20, 8 + _LINE * len(ranges))
+    height = max(20, 6 + _LINE * len(ranges))
     ticks = "".join(f"M{_place_share(share):.1f} 0V{height}" for share in (0, 0.25, 0.5, 0.75, 1))
     drawn = [f'<path class="line-faint" d="{ticks}"/>']
     for row, one in enumerate(ranges):
@@ -81,7 +81,7 @@ def draw_ranges(ranges: Sequence[Range], *, is_group: bool = False) -> str:
                 f'<path class="line-s{one.series}" stroke-width="{width}" '
                 f'd="M{low:.1f} {down:.1f}H{high:.1f}"/>'
             )
-        drawn.append(draw_mark(one.series, _place_share(one.share), down, 4.6 if is_group else 3.6))
+        drawn.append(draw_mark(one.series, _place_share(one.share), down, 4 if is_group else 3.2))
     return (
         f'<svg class="range" viewBox="0 0 {_PLOT} {height}" width="{_PLOT}" height="{height}" '
         f'aria-hidden="true">{"".join(drawn)}</svg>'

@@ -128,8 +128,8 @@
   }
 
   function comparison(why) {
-    const compared = (found, rows) => {
-      const made = table(["", "", found, "expected"], rows.map((row) => row.slice(0, 4)));
+    const compared = (found, rows, named) => {
+      const made = table([named[0], named[1], found, "expected"], rows.map((row) => row.slice(0, 4)));
       made.classList.add("compared");
       rows.forEach(([label, , own, its, wrong], at) => {
         const line = made.querySelectorAll("tbody tr")[at];
@@ -142,8 +142,8 @@
       return made;
     };
     const made = [make("h4", "", `Answered and expected (${why.profile} profile${why.turn ? `, ${why.turn}` : ""})`)];
-    if (why.rows.length) made.push(compared("answered", why.rows));
-    if (why.state.length) made.push(make("p", "role", "state of the environments"), compared("found", why.state));
+    if (why.rows.length) made.push(compared("answered", why.rows, ["call", "argument"]));
+    if (why.state.length) made.push(make("p", "role", "state of the environments"), compared("found", why.state, ["what", "place"]));
     return made;
   }
 

@@ -55,7 +55,7 @@ def test_the_mark_of_a_share_stands_on_the_tick_of_that_share() -> None:
 def test_rows_of_several_models_do_not_overlap() -> None:
     row = marks.draw_ranges([Range(series, 0.5, 0.4, 0.6) for series in range(MOST_SERIES)])
     heights = [read_numbers(row, f"line-s{series}")[1] for series in range(MOST_SERIES)]
-    assert all(below - above >= 9 for above, below in pairwise(heights))
+    assert all(below - above >= 7 for above, below in pairwise(heights))
     assert 0 < heights[0] < heights[-1] < float(ElementTree.fromstring(row).attrib["height"])
 
 

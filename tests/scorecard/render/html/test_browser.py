@@ -412,6 +412,7 @@ def test_a_phone_shows_the_list_or_an_entry(chrome: Chrome, pages: Sequence[Path
         open_page(chrome, pages[0], "#verdict=failed")
         panes = chrome.find_element(By.ID, "list"), chrome.find_element(By.ID, "detail")
         assert [pane.is_displayed() for pane in panes] == [True, False]
+        assert panes[0].size["height"] > 300
         # In one step, because rows are drawn anew when the list moves.
         chrome.execute_script("document.querySelectorAll('#list > .row')[1].click()")
         assert [pane.is_displayed() for pane in panes] == [False, True]
