@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -85,8 +85,10 @@ def list_running(runs: Path) -> Iterator[Running]:
     found = []
     for path in runs.glob(f"{_FOLDER}/*.json"):
         # A file can be of another version, or gone since it was listed.
-        with suppress(OSError, ValueError, TypeError):
+        with suppress(OSError, ValueError, TypeError, KeyError):
             read = json.loads(path.read_text(encoding="utf-8"))
-            if isinstance(read, Mapping) and time.time() - float(read["renewed_s"]) < _DEAD_S:
-                found.append(Running(**{each.name: read[each.name] for each in fields(Running)}))
+            values = {each.name: read[each.name] for each in fields(Running)}
+            lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+            if time.time() - float(values["renewed_s"]) < _DEAD_S:
+                found.append(Running(**{**values, **lists}))
     yield from sorted(found, key=lambda running: -running.started_s)

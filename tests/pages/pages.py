@@ -56,7 +56,7 @@ _KEPT = {
     ("three", "", DESKTOP, True): "report-three",
     ("runs", "", DESKTOP, False): "view",
 }
-_PLACES: Mapping[str, Sequence[str]] = {
+PLACES: Mapping[str, Sequence[str]] = {
     "one": ("", "#verdict=failed&entry=core:simple_python_2", "#scores", "#errors"),
     "three": ("", "#verdict=models", "#scores", "#errors"),
     "many": ("", "#verdict=failed"),
@@ -67,7 +67,7 @@ _PLACES: Mapping[str, Sequence[str]] = {
 
 def list_pictures() -> Iterator[Picture]:
     """List every picture of every page."""
-    for page, fragments in _PLACES.items():
+    for page, fragments in PLACES.items():
         for fragment in fragments:
             for width in (DESKTOP, PHONE):
                 for dark in (False, True):
