@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from pytest_fcbench.cli.report_page import write_report
-from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.run.history import Run, find_run_before, list_runs
 from pytest_fcbench.run.progress_file import list_running
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
@@ -53,7 +53,7 @@ class RunPages:
         # By the names that there are, so that no other file can be asked for.
         known = {run.name: run.path for run in reversed(list_runs(self._folder))}
         if unknown := [name for name in names if name not in known]:
-            raise UsageError(f"no run {unknown[0]!r} is kept; go back to the list")
+            raise UsageError(describe_unknown_name("run", unknown[0], known))
         return [path for name, path in known.items() if name in names]
 
     def _write_report(self, paths: Sequence[Path]) -> Path:

@@ -69,6 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
             self._send_text(403, "this server answers requests to 127.0.0.1 only")
             return
+        # A page is looked for by its decoded path; no file is.
         asked = urlsplit(self.path)
         try:
             page = self.server.find_page(unquote(asked.path), parse_qs(asked.query))

@@ -113,6 +113,7 @@ _WIDE, _HIGH, _LEFT, _BELOW, _ABOVE = 460, 300, 52, 44, 10
 def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
     """Draw accuracy, with its limits, against cost or latency; each model has its mark."""
     values = [point.x for point in points]
+    # Prices differ a hundredfold, and the cheap ones would lie over each other.
     is_log = max(values) > 20 * min(values) > 0
     low = max(0.0, min(point.low for point in points) - 0.02)
     high = min(1.0, max(point.high for point in points) + 0.02)
@@ -156,6 +157,7 @@ def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
 
 def _list_ticks(low: float, high: float) -> Iterator[float]:
     """List round values between two, about five of them."""
+    # Steps of 1, 2 or 5 are those that people read without reckoning.
     rough = (high - low) / 5
     power = 10.0 ** floor(log10(rough))
     step = power * next(each for each in (1, 2, 5, 10) if each * power >= rough)

@@ -104,6 +104,7 @@ def judge_runs(
     for model in shown:
         passed, scored, interval = measure_share(model.scorecard.records, profile)
         change = None
+        # Several are compared with each other, whatever was before them.
         if model.series:
             change = find_change(shown[0].scorecard, model.scorecard, (shown[0].label, model.label), profile)
         elif against is not None and len(shown) == 1:

@@ -42,6 +42,7 @@ class KeptRun:
 
 def render_runs(runs: Sequence[KeptRun], folder: str) -> str:
     """Render the list of runs, the newest first."""
+    # The style of the report, so that both look alike.
     style = f"{read_colours()}{read_package_file('page.css')}"
     script = read_package_file("runs.js")
     return (
