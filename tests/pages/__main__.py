@@ -31,7 +31,7 @@ def main() -> None:
         os.chdir(folder)
         write_runs(folder)
         pages = write_pages(folder)
-        with serve_runs(folder / "runs") as runs, open_browser() as chrome:
+        with serve_runs(Path("runs")) as runs, open_browser() as chrome:
             addresses = {**{name: path.as_uri() for name, path in pages.items()}, "runs": runs}
             for picture in list_pictures():
                 if picture.kept or not chosen.write:

@@ -25,7 +25,7 @@ PAGE = "after-a-run"
 EXAMPLES = (
     "fcbench report",
     "fcbench report previous latest -o compared.html",
-    "fcbench report latest --against release.json",
+    "fcbench report latest --against previous",
 )
 
 
