@@ -34,7 +34,7 @@ def find_command_names() -> Sequence[str]:
 
 GROUPS: Mapping[str, Sequence[str]] = {
     "prepare": ("init", "doctor", "models", "suites", "pull", "completion"),
-    "look at a run": ("runs", "show", "report", "codes", "diagnose", "schema"),
+    "look at a run": ("runs", "show", "report", "view", "codes", "diagnose", "schema"),
     "compare and decide": ("compare", "gate", "baseline", "leaderboard", "export"),
     "keep and join": ("store", "merge", "rejudge"),
     "write suites": ("functions", "draft", "import", "augment", "sample", "audit"),

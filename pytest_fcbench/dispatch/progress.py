@@ -127,6 +127,18 @@ class Display(Protocol):
         """Remove the line."""
 
 
+class NoScreen:
+    """Shows nothing, where a run is followed from elsewhere only."""
+
+    every_s = 0.5
+
+    def show(self, line: str, groups: Sequence[str] = ()) -> None:
+        """Show nothing."""
+
+    def clear(self) -> None:
+        """Remove nothing."""
+
+
 _LOOK_S = 0.5
 """Seconds between two looks at the progress of a run."""
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.dispatch.progress import Screen, Ticker
+from pytest_fcbench.dispatch.progress import NoScreen, Progress, Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
 from pytest_fcbench.plugin.items import Benchmark
 from pytest_fcbench.run.git_commit import read_git_commit
 from pytest_fcbench.run.history import keep_former_scorecard, keep_run, write_scorecard
 from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.run.progress_file import ProgressFile
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import run_end
@@ -45,6 +46,7 @@ class RunReporting:
             with suppress(OSError, AttributeError):
                 self._screen = Screen()
         self._ticker: Ticker | None = None
+        self._followed: ProgressFile | None = None
         self._outcomes: tuple[Outcome, ...] = ()
         self._interrupted = False
         self._saved: str | None = None
@@ -81,15 +83,26 @@ class RunReporting:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Show progress while entries are asked: one updated line, or a line now and then."""
-        if self._screen is not None:
-            self._ticker = Ticker(
-                lambda: self._session.progress() if self._shows_progress else None, self._screen
-            )
+        runs = self._settings.runs
+        if runs is not None:
+            context = self._benchmark.context
+            self._followed = ProgressFile(runs, context.manner.model, self._settings.suites)
+        if self._screen is not None or self._followed is not None:
+            self._ticker = Ticker(self._find_progress, self._screen or NoScreen())
         return (yield)
+
+    def _find_progress(self) -> Progress | None:
+        """Return the progress, which others may follow by a file; None before the run has begun."""
+        if self._ticker is None or not self._session.has_started:
+            return None
+        progress = self._session.progress()
+        if self._followed is not None:
+            self._followed.write_progress(progress)
+        return progress
 
     @property
     def _shows_progress(self) -> bool:
-        return self._ticker is not None and self._session.has_started
+        return self._screen is not None and self._ticker is not None and self._session.has_started
 
     # First, because pytest prints the path in the same hook.
     @pytest.hookimpl(tryfirst=True)
@@ -105,7 +118,12 @@ class RunReporting:
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Print no letter for an entry if progress is shown."""
         # Its words are empty, so pytest prints none of hundreds of letters.
-        if self._ticker is None or report.when == "teardown" or not hasattr(report, "fcbench"):
+        if (
+            self._screen is None
+            or self._ticker is None
+            or report.when == "teardown"
+            or not hasattr(report, "fcbench")
+        ):
             return None
         return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
 
@@ -117,6 +135,8 @@ class RunReporting:
         """Apply the gate; write no file for a run without entries."""
         if self._ticker:
             self._ticker.stop()
+        if self._followed:
+            self._followed.remove()
         # pytest ends with 5 where it collected nothing, which for one shard of several is no fault.
         if self._is_empty_shard and session.exitstatus == 5:
             session.exitstatus = 0

@@ -18,7 +18,7 @@ from typing import Any
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.scorecard.report_stream import read_report
-from pytest_fcbench.scorecard.run_facts import SCHEMA
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, SCHEMA, UNDECIDED, WORDS
 
 LATEST, PREVIOUS = "latest", "previous"
 _LONGEST_NAME = 60
@@ -41,6 +41,15 @@ class Run:
     passed: int
     failed: int
     not_scored: int
+    overall: float | None
+    """The score by the official formula, or of all entries of a team's own suites."""
+    low: float | None
+    high: float | None
+    """The limits of 95 % confidence of ``overall``."""
+    missing: tuple[str, ...]
+    """Parts of the formula that were not run and count as 0."""
+    gate: str | None
+    """The worst outcome of the gate's rules; None for a run without a gate."""
 
     @property
     def name(self) -> str:
@@ -133,9 +142,7 @@ def keep_former_scorecard(folder: Path, scorecard: Path) -> None:
         # Reading a device such as /dev/full never ends.
         return
     try:
-        size = scorecard.stat().st_size
-        same_size = (path for path in folder.glob("*.json") if path.stat().st_size == size)
-        if any(cmp(path, scorecard, shallow=False) for path in same_size):
+        if any(_is_same_file(path, scorecard) for path in folder.glob("*.json")):
             return
         found = read_report(scorecard, lambda test, place: None)
         section = found["fcbench"]
@@ -177,6 +184,7 @@ def _read_run(path: Path) -> Run | None:
             json.JSONDecoder().raw_decode(text, start.end())[0] if start else json.loads(text)["fcbench"]
         )
         overall = section["profiles"][section["profile"]]["overall"]
+        outcomes = {rule["outcome"] for rule in section.get("gate", ())}
         return Run(
             path,
             str(section["model"]),
@@ -188,6 +196,11 @@ def _read_run(path: Path) -> Run | None:
             overall["passed"],
             overall["failed"],
             overall["not_scored"],
+            overall["accuracy"],
+            (overall["interval"] or {}).get("low"),
+            (overall["interval"] or {}).get("high"),
+            tuple(overall["missing"]),
+            next((WORDS[code] for code in (BROKEN, UNDECIDED, HELD) if WORDS[code] in outcomes), None),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -222,6 +235,22 @@ def find_run(name: str, folder: Path) -> Path:
     names = [text for run in runs for text in (run.name, *_list_labels(run))]
     known = dict.fromkeys([LATEST, PREVIOUS, *names])
     raise UsageError(f"{describe_unknown_name('run', name, known)} 'fcbench runs' lists them.")
+
+
+def find_run_before(path: Path, folder: Path) -> Path | None:
+    """Find the run of the same model, suites and entries before one; None unless both were kept."""
+    runs = list_runs(folder)
+    place = next((place for place, run in enumerate(runs) if _is_same_file(run.path, path)), len(runs))
+    for own in runs[place : place + 1]:
+        for run in runs[place + 1 :]:
+            if (run.model, run.suites, run.narrowed_by) == (own.model, own.suites, own.narrowed_by):
+                return run.path
+    return None
+
+
+def _is_same_file(path: Path, other: Path) -> bool:
+    """Tell whether two files hold the same; the sizes of most differ."""
+    return path.stat().st_size == other.stat().st_size and cmp(path, other, shallow=False)
 
 
 def find_run_with(item_id: str, folder: Path) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -103,3 +104,32 @@ def test_a_scorecard_to_rank_with_that_is_missing_stops_the_run(project: Project
     result = project.run("--fcbench-rank-with=none.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: none.json: cannot be read*"])
+
+
+@pytest.mark.parametrize("options", [(), ("-q",), ("-n2",)], ids=["plain", "quiet", "xdist"])
+def test_a_run_can_be_followed_while_it_goes_on(project: Project, options: Sequence[str]) -> None:
+    # The model answers the second entry only when it sees its own run.
+    project.write(
+        "slow.py",
+        "import json, pathlib, time\n"
+        "asked, runs = [], pathlib.Path.cwd() / 'runs'\n"
+        "def answer(messages, tools):\n"
+        "    asked.append(1)\n"
+        "    for _ in range(200 if len(asked) > 1 else 0):\n"
+        "        found = [json.loads(path.read_text()) for path in runs.glob('running/*.json')]\n"
+        "        if found and found[0]['failed']:\n"
+        "            pathlib.Path('seen.json').write_text(json.dumps(found[0]))\n"
+        "            break\n"
+        "        time.sleep(0.1)\n"
+        "    return 'none'\n",
+    )
+    model = ("--fcbench-model=python:slow:answer", "--fcbench-mode=prompt", "--fcbench-concurrency=1")
+    project.run_apart("-m", "parallel", *model, "--fcbench-runs=runs", "--fcbench-store=none", *options)
+    seen = json.loads((project.path / "seen.json").read_text())
+    assert (seen["model"], seen["suites"], seen["total"]) == (
+        "python:slow:answer",
+        ["core"],
+        size("parallel"),
+    )
+    assert not (project.path / "runs" / "running").exists()
+    assert len(list_runs(project.path / "runs")) == 1

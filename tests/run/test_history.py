@@ -14,6 +14,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.run.history import (
     find_run,
+    find_run_before,
     find_run_with,
     keep_former_scorecard,
     keep_run,
@@ -58,7 +59,39 @@ def test_the_list_has_what_a_person_looks_for(tmp_path: Path) -> None:
         "0" * 40,
     )
     assert (run.passed, run.failed, run.not_scored, run.narrowed_by) == (0, 1, 0, "-k")
+    assert (run.overall, run.gate) == (0, None)
+    assert run.low == 0
+    assert run.high is not None
+    assert "multi_turn" in run.missing
     assert run.ended == "2027-01-15 08:00:00"
+
+
+@pytest.mark.parametrize(
+    ("words", "worst"),
+    [(["held"], "held"), (["held", "cannot tell"], "cannot tell"), (["cannot tell", "broken"], "broken")],
+)
+def test_the_worst_outcome_of_the_gate_is_listed(tmp_path: Path, words: list[str], worst: str) -> None:
+    path = keep(tmp_path)
+    found = json.loads(path.read_text())
+    found["fcbench"]["gate"] = [{"rule": "r", "outcome": word, "sentence": "s"} for word in words]
+    path.write_text(json.dumps(found))
+    (run,) = list_runs(tmp_path / "runs")
+    assert run.gate == worst
+
+
+def test_the_run_before_is_of_the_same_model_suites_and_entries(tmp_path: Path) -> None:
+    first = keep(tmp_path)
+    keep(tmp_path, at_s=DAY_S + 60, facts=replace(FACTS, model="other"))
+    keep(tmp_path, at_s=DAY_S + 120, facts=replace(FACTS, narrowed_by="-k"))
+    last = keep(tmp_path, at_s=DAY_S + 180, number=1)
+    runs = tmp_path / "runs"
+    assert find_run_before(last, runs) == first
+    assert find_run_before(first, runs) is None
+    copy = tmp_path / "scorecard.json"
+    copy.write_bytes(last.read_bytes())
+    assert find_run_before(copy, runs) == first, "a scorecard stands for its kept run"
+    copy.write_text("{}")
+    assert find_run_before(copy, runs) is None
 
 
 def test_the_section_comes_first_so_that_the_tests_are_not_read(tmp_path: Path) -> None:

@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 import argparse
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines, require_other_file
-from pytest_fcbench.cli.run_options import (
-    declare_run_options,
-    describe_unknown_suite,
-    find_openers,
-    load_settings,
+from pytest_fcbench.cli.run_options import declare_run_options
+from pytest_fcbench.cli.scorecard_arguments import (
+    SCORECARD_OR_LATEST,
+    find_latest_scorecard,
+    find_runs_folder,
+    find_scorecard,
 )
-from pytest_fcbench.cli.scorecard_arguments import SCORECARD_OR_LATEST, find_latest_scorecard, find_scorecard
-from pytest_fcbench.codecs.decoders.registry import SYNTAXES
-from pytest_fcbench.conversations.entry import converse
-from pytest_fcbench.conversations.setting import Setting
-from pytest_fcbench.domain import extras
-from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
-from pytest_fcbench.domain.explanation import Explanation
-from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.shard import Shard
-from pytest_fcbench.domain.transcript import AskModel, Completion, Party
+from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.explaining import explain_record
-from pytest_fcbench.run.output_files import write_file
-from pytest_fcbench.scorecard import scorecard_files
-from pytest_fcbench.scorecard.record import Record, read_answer
+from pytest_fcbench.run.history import find_run_before
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
-from pytest_fcbench.scorecard.render.html.island import Done, Found, Told
-from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 HELP = "render one or several scorecards as an HTML page"
 PAGE = "after-a-run"
 EXAMPLES = (
     "fcbench report",
     "fcbench report previous latest -o compared.html",
+    "fcbench report latest --against previous",
 )
 
 
@@ -65,6 +48,13 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="file to write (default: report.html)",
     )
     add(
+        "--against",
+        type=find_scorecard,
+        metavar="SCORECARD",
+        help="run or baseline that a single run is compared with (default: the run of the same model and "
+        "suites that was kept before it)",
+    )
+    add(
         "--profile",
         choices=[*Profile],
         help="whose verdicts charts show (default: the profile of the first run)",
@@ -73,146 +63,21 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    extras.require_extra("report", "fcbench report")
     paths: Sequence[Path] = chosen.scorecard or [find_latest_scorecard()]
     if len(paths) > MOST_SERIES:
         raise UsageError(
             f"{len(paths)} scorecards: a report shows at most {MOST_SERIES} side by side; give fewer"
         )
-    require_other_file(chosen.to, paths)
-    with ExitStack() as opened:
-        cards = [scorecard_files.open_scorecard(path, opened) for path in paths]
-        profile = Profile(chosen.profile or cards[0].facts.profile)
-        known = _SuiteKnowledge(cards, chosen, profile)
+    # Imported late: it brings the suites and what executes their calls.
+    from pytest_fcbench.cli.report_page import write_report
 
-        # Imported late because it draws charts by matplotlib, which only the extra brings.
-        from pytest_fcbench.scorecard.render.html.page import generate_report
-
-        size = 0
-
-        def count_bytes(pieces: Iterator[str]) -> Iterator[str]:
-            nonlocal size
-            for piece in pieces:
-                size += len(piece.encode())
-                yield piece
-
-        write_file(chosen.to, count_bytes(generate_report(cards, known, profile)))
-    print_lines(f"note: {note}" for note in known.notes)
-    entries = len({record.entry for card in cards for record in card.records})
-    of = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}, {entries:,} entr{'y' if entries == 1 else 'ies'}"
-    print(f"{chosen.to}: {of}, {size / 1e6:.1f} MB")
+    against: Path | None = chosen.against
+    if against is None and len(paths) == 1 and (folder := find_runs_folder()):
+        against = find_run_before(paths[0], folder)
+    require_other_file(chosen.to, [*paths, *([against] if against else [])])
+    written = write_report(chosen.to, paths, chosen, against, chosen.profile)
+    print_lines(f"note: {note}" for note in written.notes)
+    entries = f"{written.entries:,} entr{'y' if written.entries == 1 else 'ies'}"
+    cards = f"{len(paths)} scorecard{'s' * (len(paths) != 1)}"
+    print(f"{chosen.to}: {cards}, {entries}, {written.size / 1e6:.1f} MB")
     return 0
-
-
-class _SuiteKnowledge:
-    """The entries of scorecards in their suites, and the results of their calls.
-
-    The entries of one category of one suite are held at a time, which is the order of the Records.
-    """
-
-    def __init__(self, cards: Sequence[Scorecard], chosen: argparse.Namespace, profile: Profile) -> None:
-        # Both profiles, that of the page first.
-        self._profiles = sorted(Profile, key=lambda each: each is not profile)
-        self.notes: list[str] = []
-        self._contexts: dict[str, RunContext] = {}
-        self._part: tuple[str, str] | None = None
-        """The suite and the category of ``_entries``."""
-        self._entries: Mapping[str, Entry] = {}
-        openers = find_openers(chosen)
-        for name in dict.fromkeys(record.suite for card in cards for record in card.records):
-            if name not in openers:
-                self._add_missing(name, describe_unknown_suite(name, openers))
-                continue
-            context = RunContext(load_settings(chosen, name))
-            try:
-                suite = context.suites[name]
-            except (SuiteError, PackError) as error:
-                self._add_missing(name, error)
-                continue
-            self._contexts[name] = context
-            for card in cards:
-                run = card.facts.suites.get(name)
-                if run and run["pack_hash"] != suite.pack_sha256:
-                    self.notes.append(
-                        f"{card.path.name}: its run had {name} {run['version']} with content sha256 "
-                        f"{str(run['pack_hash'])[:12]}; what its entries ask and expect is shown from "
-                        f"{suite.version}, {str(suite.pack_sha256)[:12]}, and may differ"
-                    )
-
-    def _add_missing(self, suite: str, reason: object) -> None:
-        self.notes.append(f"the questions of {suite} are not shown: {reason}")
-
-    def describe_entry(self, key: str, records: Found) -> Told:
-        """Return what is known about an entry and its whole Records."""
-        record = records[0][1]
-        if self._part != (record.suite, record.category):
-            self._part = record.suite, record.category
-            self._entries = self._load_part(*self._part)
-        entry = self._entries.get(key)
-        if entry is None:
-            return Told()
-        done: dict[tuple[int, str], Done] = {}
-        explanations: dict[tuple[int, str], tuple[Profile, Explanation]] = {}
-        for place, record in records:
-            if returned := _repeat_calls(entry, record, self._contexts[record.suite]):
-                done[place, record.item_id] = returned
-            for profile in self._profiles:
-                if explanation := explain_record(entry, record, profile):
-                    explanations[place, record.item_id] = profile, explanation
-                    break
-        return Told({key: entry}, done, explanations=explanations)
-
-    def _load_part(self, name: str, category: str) -> Mapping[str, Entry]:
-        """Load the entries of a category by key; none where that is not possible."""
-        self._entries = {}
-        if name not in self._contexts:
-            return {}
-        suite = self._contexts[name].suites[name]
-        found = (each for each in suite.categories if each.name == category)
-        try:
-            # A shard is not kept by its suite, as all that is loaded otherwise.
-            parts = (
-                suite.load_shard(each, _WHOLE) if suite.load_shard else suite.load(each) for each in found
-            )
-            return {entry.key: entry for part in parts for entry in part}
-        except (SuiteError, PackError) as error:
-            self._add_missing(name, error)
-            del self._contexts[name]
-            return {}
-
-
-_WHOLE = Shard(1, 1)
-
-
-class _AnotherWay(Exception):  # noqa: N818 - it ends a conversation, and is no error
-    """A replayed conversation asks something that its Record does not answer."""
-
-
-def _repeat_calls(entry: Entry, record: Record, context: RunContext) -> Done | None:
-    """Execute the calls of a recorded conversation again and return them with their results.
-
-    None if it has no calls to execute, if the conversation takes another course today, or if it depends on an
-    earlier conversation, which a scorecard does not hold.
-    """
-    if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
-        return None
-    manner = Manner(record.model, Prompting(Mode(record.mode), Names(record.names), record.syntax))
-    talk = converse(entry, Setting(manner, context.suites[entry.suite], context.driven))
-    asides = {aside.digest: aside.completion for aside in record.asides}
-    completions = deque(read_answer(step) for turn in record.turns for step in turn)
-
-    def answer(request: AskModel) -> Completion:
-        if request.party is Party.MODEL and completions:
-            return completions.popleft()
-        if request.party is Party.MODEL or request.digest not in asides:
-            raise _AnotherWay
-        return asides[request.digest]
-
-    try:
-        transcript = drive_conversation(talk, answer)
-    except _AnotherWay:
-        return None
-    # With other steps than recorded, results would stand beside the wrong calls.
-    if list(map(len, transcript.turns)) != list(map(len, record.turns)):
-        return None
-    return [[list(zip(step.calls, step.results, strict=True)) for step in turn] for turn in transcript.turns]

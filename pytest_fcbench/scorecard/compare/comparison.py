@@ -146,13 +146,25 @@ def _count_entries(card: Scorecard) -> int:
 
 
 def write_conclusion(comparison: Comparison) -> str:
-    """Write in one sentence whether the later run is better: overall, else in complex or the first metric."""
+    """Write in one sentence whether the later run is better, and of how many entries."""
     before, after = comparison.names
-    by_metric = {one.difference.metric: one for one in comparison.tested}
-    one = by_metric.get("overall") or by_metric.get("complex") or comparison.tested[0]
-    found, chance = one.difference, one.difference.chance
+    found = choose_main_difference(comparison).difference
     if not found.better + found.worse:
         return f"no difference shown: none of {found.entries:,} entries changed from {before} to {after}"
+    counts = f"{found.better:,} better, {found.worse:,} worse of {found.entries:,}"
+    return f"{describe_direction(comparison, before, after)}, {counts}"
+
+
+def choose_main_difference(comparison: Comparison) -> Tested:
+    """Choose the difference that stands for the runs: overall, else complex or the first metric."""
+    by_metric = {one.difference.metric: one for one in comparison.tested}
+    return by_metric.get("overall") or by_metric.get("complex") or comparison.tested[0]
+
+
+def describe_direction(comparison: Comparison, before: str, after: str) -> str:
+    """Describe by how much the later run is better or worse; the names are those of the two runs."""
+    one = choose_main_difference(comparison)
+    found, chance = one.difference, one.difference.chance
     verdict = {
         1: f"{after} is better than {before}",
         0: f"no difference shown between {before} and {after}",
@@ -161,8 +173,7 @@ def write_conclusion(comparison: Comparison) -> str:
     where = "overall" if found.metric == "overall" else f"in {found.metric}"
     return (
         f"{verdict[one.shown]}: {_format_points(found.change)} points {where} "
-        f"(95% {_format_points(chance.low)} to {_format_points(chance.high)}), "
-        f"{found.better:,} better, {found.worse:,} worse of {found.entries:,}"
+        f"(95% {_format_points(chance.low)} to {_format_points(chance.high)})"
     )
 
 

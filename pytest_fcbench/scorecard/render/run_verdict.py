@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.text import make_printable
-from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed
+from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
-from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval, find_share_interval
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -57,18 +57,23 @@ def write_verdict(
         yield from _wrap_line(f"not scored: {of} ({told})", width, wrong=True)
 
 
-def _describe_share(records: Sequence[Record], facts: RunFacts, scores: ProfileScores) -> str:
-    """Describe the share of all entries that passed, and the official formula beside it."""
+def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int, Interval | None]:
+    """Count all entries that passed and that were scored; return also the interval of their share."""
     units: dict[str, tuple[int, int]] = {}
     for record in records:
-        if isinstance(verdict := record.verdict(facts.profile), Passed | Failed):
+        if isinstance(verdict := record.verdict(profile), Passed | Failed):
             passed, n = units.get(record.unit, (0, 0))
             units[record.unit] = passed + isinstance(verdict, Passed), n + 1
     passed, n = (sum(counts) for counts in zip(*units.values(), strict=True)) if units else (0, 0)
+    alone = n == len(units)
+    return passed, n, find_share_interval(passed, n) if alone else find_cluster_interval(list(units.values()))
+
+
+def _describe_share(records: Sequence[Record], facts: RunFacts, scores: ProfileScores) -> str:
+    """Describe the share of all entries that passed, and the official formula beside it."""
+    passed, n, found = measure_share(records, facts.profile)
     if not n:
         return f"no entry was scored in the {facts.profile} profile"
-    alone = n == len(units)
-    found = find_share_interval(passed, n) if alone else find_cluster_interval(list(units.values()))
     limits = format_limits(found)
     share = f"{passed / n:.1%} passed: {passed:,} of {n:,} (95% {limits}), {facts.profile} profile"
     overall = scores.overall

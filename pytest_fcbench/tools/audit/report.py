@@ -196,7 +196,7 @@ def render_page(audit: Audit) -> str:
                 for low, high in _BUCKETS
             ]
             rows.append((name, parts))
-        charts.append(f"<figcaption>{caption}</figcaption>{draw_bars(rows, caption, shares=True)}")
+        charts.append(f"<figcaption>{caption}</figcaption>{draw_bars(rows, caption)}")
     shown = [_tabulate_counts(audit), *findings, *tabulate_distributions(audit)]
     return "\n".join(tables.render_page(audit.title, shown, charts))
 

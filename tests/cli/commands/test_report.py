@@ -59,15 +59,26 @@ def test_a_report_is_written_and_told(capsys: pytest.CaptureFixture[str]) -> Non
 def test_several_scorecards_go_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["report", write_card("a.json"), write_card("b.json"), "--to", "both.html"]) == 0
     assert "both.html: 2 scorecards, 1 entry" in capsys.readouterr().out
-    assert "2 models side by side" in Path("both.html").read_text(encoding="utf-8")
+    assert "2 runs side by side" in Path("both.html").read_text(encoding="utf-8")
+
+
+def test_a_run_is_compared_with_the_one_kept_before_it(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("fcbench.yaml").write_text("runs: kept\n")
+    for number, name in enumerate(("first", "second", "third")):
+        Path("kept").mkdir(exist_ok=True)
+        records = [replace(make_record(), model="other" if name == "second" else "test")]
+        write_scorecard(Path(f"kept/2026010{number}-000000-{name}.json"), records, FACTS)
+    card = Path("kept/20260102-000000-third.json")
+    assert main.main(["report", str(card)]) == 0
+    assert "changed from 20260101-000000-second" in Path("report.html").read_text(encoding="utf-8")
+    assert main.main(["report", str(card), "--against", "kept/20260100-000000-first.json"]) == 0
+    assert "changed from 20260100-000000-first" in Path("report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("given", "follows"), [((), "official"), (("--profile=corrected",), "corrected")])
 def test_the_profile_is_that_of_the_run_or_the_one_given(given: Sequence[str], follows: str) -> None:
     assert main.main(["report", write_card(), *given]) == 0
-    assert f"Counts and charts follow the {follows} profile" in Path("report.html").read_text(
-        encoding="utf-8"
-    )
+    assert f"95% 20.7–100.0%, {follows} profile" in Path("report.html").read_text(encoding="utf-8")
 
 
 def test_what_calls_returned_is_shown() -> None:

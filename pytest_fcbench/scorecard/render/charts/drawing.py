@@ -26,8 +26,6 @@ from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 INK, FAINT, PAPER = "#010101", "#010102", "#010103"
 SERIES = tuple(f"#0102{number:02x}" for number in range(MOST_SERIES))
 _ROLES = {INK: "ink", FAINT: "faint", PAPER: "paper"} | {colour: f"s{n}" for n, colour in enumerate(SERIES)}
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2), (4, 4), (10, 3), (1, 1), (6, 2, 1, 2, 1, 2))
 _WIDTH = 460
 """Units across, so that a text of 12 units is still 9 pixels high on a phone."""
 _STYLE: Mapping[Any, object] = {
@@ -97,8 +95,7 @@ def render_inline(figure: Figure, says: str) -> str:
     for element in svg.iter():
         if element.get("id", "") not in used:
             element.attrib.pop("id", None)
-    seen = {"role": "img", "aria-label": says} if says else {"aria-hidden": "true", "class": "swatch"}
-    svg.attrib = {"viewBox": svg.get("viewBox", ""), **seen}
+    svg.attrib = {"viewBox": svg.get("viewBox", ""), "role": "img", "aria-label": says}
     return tostring(svg, "unicode")
 
 

@@ -17,11 +17,14 @@ def read_colours() -> str:
     return Path(__file__).with_name("colours.css").read_text(encoding="utf-8")
 
 
-def write_policy(style: str, *also: str) -> str:
-    """Write a Content-Security-Policy: this style sheet by its hash, what else is named, nothing more."""
+def write_policy(style: str, *also: str, form: str = "'none'") -> str:
+    """Write a Content-Security-Policy: this style sheet by its hash, what else is named, nothing more.
+
+    ``form`` is where forms may lead.
+    """
     # base-uri and form-action do not fall back to default-src, so they are named.
     only = ("default-src 'none'", f"style-src {hash_block(style)}", *also)
-    return "; ".join((*only, "base-uri 'none'", "form-action 'none'"))
+    return "; ".join((*only, "base-uri 'none'", f"form-action {form}"))
 
 
 def hash_block(block: str) -> str:

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from itertools import accumulate
-from math import cos, pi, sin
 
 from matplotlib.axes import Axes
 from matplotlib.dates import date2num
-from matplotlib.markers import MarkerStyle
-from matplotlib.patches import PathPatch
-from matplotlib.projections.polar import PolarAxes
-from matplotlib.transforms import Affine2D, IdentityTransform
 
 from pytest_fcbench.scorecard.render.charts.drawing import (
-    DASHES,
     INK,
-    MARKERS,
     PAPER,
     SERIES,
     open_figure,
@@ -28,17 +20,6 @@ from pytest_fcbench.scorecard.render.charts.drawing import (
 
 _WIDE = 640
 """Units across of a chart that has a page's width."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A model by cost or latency and accuracy, with the limits of the accuracy. ``series`` counts from 0."""
-
-    series: int
-    x: float
-    y: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,74 +42,25 @@ class Pair:
     name: str
 
 
-def draw_wheel(axes: Sequence[str], series: Sequence[Sequence[float]], says: str) -> str:
-    """Draw a wagon wheel: the fractions of each series on three axes or more."""
-    with open_figure(370) as figure:
-        plot = figure.add_axes((0.217, 0.148, 0.566, 0.704), projection="polar")
-        assert isinstance(plot, PolarAxes)
-        angles = [2 * pi * number / len(axes) for number in range(len(axes))]
-        plot.set(theta_offset=pi / 2, theta_direction=-1, ylim=(0, 1))
-        plot.set_xticks(angles, [""] * len(axes))
-        plot.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "50%", "", ""], fontsize=10)
-        plot.set_rlabel_position(180 / len(axes))
-        for angle, name in zip(angles, axes, strict=True):
-            across, up = round(sin(angle), 3), round(cos(angle), 3)
-            beside = "left" if across > 0 else "right" if across < 0 else "center"
-            above = "bottom" if up > 0.92 else "top" if up < -0.92 else "center"
-            # A long name gets two lines, broken at the underscore nearest to its middle.
-            breaks = [place + 1 for place, sign in enumerate(name) if sign == "_"]
-            label = name
-            if len(name) >= 14 and breaks:
-                _, middle = min((abs(place - len(name) / 2), place) for place in breaks)
-                label = f"{name[:middle]}\n{name[middle:]}"
-            plot.text(angle, 1.07, label, ha=beside, va=above, linespacing=1.1)
-        for number, values in enumerate(series):
-            colour, closed = SERIES[number], [*values, values[0]]
-            (line,) = plot.plot([*angles, 2 * pi], closed, color=colour, marker=MARKERS[number], lw=1.8, ms=6)
-            # The first line is solid; the others differ by dashes, too, for those who see no colours.
-            if number:
-                line.set_dashes(DASHES[number])
-            if len(series) == 1:
-                plot.fill([*angles, 2 * pi], closed, color=colour, alpha=0.12)
-        return render_inline(figure, says)
-
-
-def draw_bars(rows: Sequence[tuple[str, Sequence[int]]], says: str, *, shares: bool = False) -> str:
-    """Draw a stacked bar for each row, its label above; the parts are lettered as in the table.
-
-    Bars are as long as their sums, or all alike where they show shares.
-    """
+def draw_bars(rows: Sequence[tuple[str, Sequence[int]]], says: str) -> str:
+    """Draw a stacked bar of the shares of each row, its label above; parts are lettered as in the table."""
     with open_figure(8 + 40 * len(rows)) as figure:
         plot = figure.add_axes((0, 0, 1, 1))
-        most = max(sum(counts) for _, counts in rows) or 1
-        plot.set(xlim=(0, most * 1.005), ylim=(len(rows) - 0.7, -0.7))
+        plot.set(xlim=(0, 1.005), ylim=(len(rows) - 0.7, -0.7))
         plot.axis("off")
         for row, (label, counts) in enumerate(rows):
             plot.text(0, row - 0.3, label, va="baseline")
-            scale = most / (sum(counts) or 1) if shares else 1
+            left = 0.0
             for part, count in enumerate(counts):
-                left, wide = sum(counts[:part]) * scale, count * scale
+                share = count / (sum(counts) or 1)
                 if count:
-                    plot.barh(row, wide, 0.42, left=left, color=SERIES[part], edgecolor=PAPER, lw=1.5)
+                    plot.barh(row, share, 0.42, left=left, color=SERIES[part], edgecolor=PAPER, lw=1.5)
                 # A narrower part has no room for its letter.
-                if wide > most * 0.04:
+                if share > 0.04:
                     plot.text(
-                        left + wide / 2, row + 0.1, name_part(part), color=PAPER, fontsize=11, ha="center"
+                        left + share / 2, row + 0.1, name_part(part), color=PAPER, fontsize=11, ha="center"
                     )
-        return render_inline(figure, says)
-
-
-def draw_scatter(points: Sequence[Point], label: str, says: str) -> str:
-    """Draw accuracy, with its limits, against cost or latency; each model has its marker."""
-    with open_figure(300) as figure:
-        plot = figure.add_axes((0.12, 0.16, 0.85, 0.8))
-        for point in points:
-            reach = [[point.y - point.low], [point.high - point.y]]
-            colour, marker = SERIES[point.series], MARKERS[point.series]
-            plot.errorbar([point.x], [point.y], reach, fmt=marker, color=colour, ms=9, capsize=4, lw=1.4)
-        _set_scale(plot, "x", [point.x for point in points])
-        _label_accuracies(plot)
-        plot.set_xlabel(label)
+                left += share
         return render_inline(figure, says)
 
 
@@ -235,16 +167,6 @@ def draw_perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: s
         plot.grid()
         plot.legend(loc="upper left")
         return render_inline(figure, says)
-
-
-@cache
-def draw_swatch(series: int) -> str:
-    """Draw the marker of a series, for a legend."""
-    with open_figure(14, 14) as figure:
-        marker = MarkerStyle(MARKERS[series])
-        shape = marker.get_path().transformed(marker.get_transform() + Affine2D().scale(5.5).translate(7, 7))
-        figure.add_artist(PathPatch(shape, color=SERIES[series], transform=IdentityTransform()))
-        return render_inline(figure, "")
 
 
 def name_part(part: int) -> str:

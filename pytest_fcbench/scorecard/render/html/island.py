@@ -105,9 +105,16 @@ class Islands:
 
 
 def build_islands(
-    scorecards: Sequence[Scorecard], labels: Sequence[str], told: Knowledge, profile: Profile
+    scorecards: Sequence[Scorecard],
+    labels: Sequence[str],
+    told: Knowledge,
+    profile: Profile,
+    against: Scorecard | None = None,
 ) -> Islands:
-    """Build the islands of these scorecards, named by ``labels``; the page opens with one profile."""
+    """Build the islands of these scorecards, named by ``labels``; the page opens with one profile.
+
+    ``against`` is the run that a single one is compared with.
+    """
     items: dict[str, list[tuple[int, Record]]] = {}
     for place, scorecard in enumerate(scorecards):
         for record in scorecard.records:
@@ -120,15 +127,16 @@ def build_islands(
     longest = find_fair_length(map(len, _iterate_texts(conversations)), LONGEST, _ALL)
     held = {each.entry for card in scorecards for each in card.facts.earlier}
     asked_earlier: dict[str, Entry] = {}
+    earlier: dict[str, list[int]] = {}
+    for record in against.records if against else ():
+        earlier.setdefault(record.entry, []).extend(_number_verdicts(record, shared))
     rows, lines = [], []
     for key, outlines in items.items():
         found = [(place, scorecards[place].read_whole(record)) for place, record in outlines]
         known = told.describe_entry(key, found)
         verdicts: list[list[int]] = [[] for _ in scorecards]
         for place, record in found:
-            verdicts[place] += (
-                _number(shared.words, name_verdict(record.verdict(profile))) for profile in Profile
-            )
+            verdicts[place] += _number_verdicts(record, shared)
         rows.append([_number(shared.categories, found[0][1].category), *verdicts])
         answers = [
             _describe_answer(place, record, scorecards[place], known, shared, longest)
@@ -160,6 +168,7 @@ def build_islands(
         "functions": shared.functions,
         "earlier": _describe_earlier(scorecards, asked_earlier, longest),
         "rows": rows,
+        "before": [earlier.get(key, []) for key in items] if against else None,
     }
     return Islands(write_inert_json(index), lines)
 
@@ -218,6 +227,11 @@ class _Shared:
 def _number(known: dict[str, int], text: str) -> int:
     """Return the number of a text, the next one if it is new."""
     return known.setdefault(text, len(known))
+
+
+def _number_verdicts(record: Record, shared: _Shared) -> list[int]:
+    """Return the numbers of the verdicts in each profile."""
+    return [_number(shared.words, name_verdict(record.verdict(profile))) for profile in Profile]
 
 
 def _write_options(scorecard: Scorecard) -> str:

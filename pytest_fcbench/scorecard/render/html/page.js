@@ -1,7 +1,7 @@
 "use strict";
 // Filters and shows the entries. Texts come from models: they are only ever set as text, never as markup.
 (() => {
-  const CHUNK = 100;
+  const ROW = 52; // pixels: rows of one height can be placed without being drawn
   const PROFILES = ["official", "corrected"];
   const SIGNS = { passed: "✓", failed: "✗", not_scored: "○" };
   const WORDS = { passed: "passed", failed: "failed", not_scored: "not scored" };
@@ -13,8 +13,9 @@
   const lines = byId("entries-data").textContent.slice(2, -2).split(",\n");
   const entry = (place) => JSON.parse(lines[place]);
   const several = index.labels.length > 1;
-  const swatches = [...document.querySelectorAll(".card h3 > .swatch")];
+  const swatches = [...document.querySelectorAll("#about ~ .headline .swatch")];
   const list = byId("list");
+  const panes = byId("panes");
   const form = byId("filter");
   const field = (name) => form.elements.namedItem(name);
 
@@ -98,7 +99,7 @@
     return made;
   }
 
-  function verdict(profile, [status, name, reason, details]) {
+  function verdict(profile, [status, name, reason, details], isCompared) {
     const made = make("div", "verdict", make("span", "profile", profile), make("span", `badge ${status}`, `${SIGNS[status]} ${WORDS[status]}`));
     if (name) made.append(" ", isolated("bdi", "code", name));
     if (reason) made.append(isolated("div", "", reason));
@@ -108,21 +109,41 @@
       const parts = advice.split("`").map((part, at) => (at % 2 ? make("code", "", part) : part));
       made.append(make("div", "role", `${meaning} Next: `, ...parts, "."));
     }
-    if (details) made.append(table(details.columns, details.rows));
+    if (details && !isCompared) made.append(table(details.columns, details.rows));
     return made;
   }
 
+  // What two texts do not share between their common beginning and their common end.
+  function difference(text, other) {
+    const [own, its] = [[...text], [...other]];
+    let start = 0;
+    while (start < Math.min(own.length, its.length) && own[start] === its[start]) start++;
+    let end = 0;
+    while (end < Math.min(own.length, its.length) - start && own.at(-1 - end) === its.at(-1 - end)) end++;
+    const cut = own.length - end;
+    const shown = document.createDocumentFragment();
+    const middle = own.slice(start, cut).join("");
+    shown.append(readable(own.slice(0, start).join("")), middle && make("mark", "", readable(middle)), readable(own.slice(cut).join("")));
+    return shown;
+  }
+
   function comparison(why) {
-    const heads = (found) => ["", "", found, "expected"];
-    const marked = (columns, rows) => {
-      const made = table(columns, rows.map((row) => row.slice(0, 4)));
+    const compared = (found, rows, named) => {
+      const made = table([named[0], named[1], found, "expected"], rows.map((row) => row.slice(0, 4)));
       made.classList.add("compared");
-      rows.forEach((row, at) => row[4] && made.querySelectorAll("tbody tr")[at].classList.add("wrong"));
+      rows.forEach(([label, , own, its, wrong], at) => {
+        const line = made.querySelectorAll("tbody tr")[at];
+        if (label) line.classList.add("call");
+        if (!wrong) return;
+        line.classList.add("wrong");
+        line.cells[2].replaceChildren(difference(own, its));
+        line.cells[3].replaceChildren(difference(its, own));
+      });
       return made;
     };
-    const made = [make("h3", "", `Answered and expected (${why.profile} profile${why.turn ? `, ${why.turn}` : ""})`)];
-    if (why.rows.length) made.push(marked(heads("answered"), why.rows));
-    if (why.state.length) made.push(make("p", "role", "state of the environments"), marked(heads("found"), why.state));
+    const made = [make("h4", "", `Answered and expected (${why.profile} profile${why.turn ? `, ${why.turn}` : ""})`)];
+    if (why.rows.length) made.push(compared("answered", why.rows, ["call", "argument"]));
+    if (why.state.length) made.push(make("p", "role", "state of the environments"), compared("found", why.state, ["what", "place"]));
     return made;
   }
 
@@ -157,17 +178,20 @@
     const shown = make("code", "", text);
     const button = make("button", "", "Copy");
     button.type = "button";
-    button.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(text);
-        button.textContent = "Copied";
-      } catch {
-        getSelection().selectAllChildren(shown);
-        button.textContent = "Selected";
-      }
-      setTimeout(() => (button.textContent = "Copy"), 2000);
-    });
+    button.addEventListener("click", () => copy(text, button, () => getSelection().selectAllChildren(shown)));
     return make("div", "command", shown, button);
+  }
+
+  async function copy(text, button, select) {
+    const before = button.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      select();
+      button.textContent = "Selected";
+    }
+    setTimeout(() => (button.textContent = before), 2000);
   }
 
   function quoted(text) {
@@ -208,7 +232,7 @@
     const parts = [];
     for (let number = 0; number < most; number++) {
       const turn = turns[number] || { said: [] };
-      if (most > 1) parts.push(make("h4", "", `Turn ${number + 1}`));
+      if (most > 1) parts.push(make("h5", "", `Turn ${number + 1}`));
       for (const [role, content] of turn.said) parts.push(make("div", "said", make("p", "role", readable(role)), prose(content)));
       if (turn.new) parts.push(fold(`${offered(turn.new)} from here on`, () => functions(turn.new)));
       for (const answer of told.answers) {
@@ -230,11 +254,13 @@
 
   function body(told) {
     const made = make("div", "body");
+    made.append(make("h3", "id", isolated("bdi", "", told.id)));
+    if (question(told)) made.append(isolated("pre", "prose asked", question(told)));
     if (told.aside) made.append(make("p", "warning", "Set aside in the corrected profile: ", readable(told.aside)));
     for (const answer of told.answers) {
-      if (several || answer.trial) made.append(make("h3", "", isolated("bdi", "", who(answer))));
+      if (several || answer.trial) made.append(make("h4", "who", swatches[answer.of] && several ? swatches[answer.of].cloneNode(true) : null, isolated("bdi", "", who(answer))));
       const names = answer.verdicts.length > 1 ? PROFILES : ["both profiles"];
-      made.append(...names.map((name, at) => verdict(name, answer.verdicts[at])));
+      made.append(...names.map((name, at) => verdict(name, answer.verdicts[at], answer.why)));
       if (answer.why) made.append(...comparison(answer.why));
       for (const [profiles, rows] of answer.paths || []) {
         const columns = ["step", "verdict", "call", "expected", "not as expected"];
@@ -245,11 +271,11 @@
     for (const id of told.after || []) {
       made.append(fold(`earlier conversation ${id}`, () => conversation(index.earlier[id])));
     }
-    made.append(make("h3", "", "Conversation"), ...conversation(told));
+    made.append(make("h4", "", "Conversation"), ...conversation(told));
     if ((told.functions || []).length) {
       made.append(fold(offered(told.functions), () => functions(told.functions)));
     }
-    const again = make("div", "again", make("h3", "", "Run it again"));
+    const again = make("div", "again", make("h4", "", "Run it again"));
     for (const answer of told.answers) {
       if (several || answer.trial) again.append(make("p", "role", isolated("bdi", "", who(answer))));
       again.append(...commands(told.id, answer));
@@ -258,34 +284,72 @@
     return made;
   }
 
-  // Rows
+  // The list: only the rows in sight are drawn
 
-  function gist(told, profile) {
-    for (const answer of told.answers) {
-      const [, , reason] = answer.verdicts[profile] || answer.verdicts[0];
-      if (reason && !several) return reason;
-    }
+  function question(told) {
     const said = (told.turns || []).flatMap((turn) => turn.said);
-    return said.length ? said[said.length > 1 && said[0][0] === "system" ? 1 : 0][1].slice(0, 300) : "";
+    return said.length ? said[said.length > 1 && said[0][0] === "system" ? 1 : 0][1] : "";
   }
 
-  function row(place) {
-    const told = entry(place);
-    const [category, ...models] = index.rows[place];
+  function row(at) {
+    const told = entry(found[at]);
+    const [category, ...models] = index.rows[found[at]];
     const profile = offset();
     const badges = make("span", "badges", ...models.map((verdicts, of) => (verdicts.length ? badge(of, verdicts, profile) : null)));
-    const name = make("span", "", isolated("bdi", "id", told.id), " ", make("span", "tag", readable(index.categories[category])));
-    if (models.some((verdicts) => differs(verdicts))) name.append(" ", make("span", "tag", "profiles differ"));
-    const made = make("details", "entry", make("summary", "", badges, name, isolated("span", "gist", gist(told, profile))));
+    const made = make("div", "row", badges, isolated("bdi", "id", told.id));
+    const reason = told.answers.map((answer) => (answer.verdicts[profile] || answer.verdicts[0])[1]).find(Boolean);
+    made.append(isolated("span", "gist", question(told).slice(0, 200) || reason || index.categories[category]));
+    made.id = `row-${at}`;
     made.dataset.id = told.id;
-    made.addEventListener("toggle", () => made.append(body(told)), { once: true });
+    made.role = "option";
+    made.ariaSelected = String(at === current);
+    made.ariaPosInSet = String(at + 1);
+    made.ariaSetSize = String(found.length);
+    made.style.top = `${at * ROW}px`;
+    made.addEventListener("click", () => select(at, true));
     return made;
+  }
+
+  function draw() {
+    const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 10);
+    const last = Math.min(found.length, first + Math.ceil(list.clientHeight / ROW) + 20);
+    const end = make("div", "end"); // as far down as the last row
+    end.role = "presentation";
+    end.style.top = `${found.length * ROW - 1}px`;
+    const places = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
+    list.replaceChildren(...places.map(row), end);
+    // The row that is named must be there.
+    if (places.includes(current)) list.setAttribute("aria-activedescendant", `row-${current}`);
+    else list.removeAttribute("aria-activedescendant");
+  }
+
+  function select(at, asked) {
+    if (!found.length) {
+      current = -1;
+      byId("detail").replaceChildren(make("p", "note", "No entry fits these filters."));
+    } else {
+      current = Math.max(0, Math.min(at, found.length - 1));
+      byId("detail").replaceChildren(body(entry(found[current])));
+      byId("detail").scrollTop = 0;
+      const top = current * ROW;
+      if (top < list.scrollTop) list.scrollTop = top;
+      if (top + ROW > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW - list.clientHeight;
+    }
+    byId("place").textContent = found.length ? `${(current + 1).toLocaleString("en")} of ${found.length.toLocaleString("en")}` : "";
+    byId("previous").disabled = current <= 0;
+    byId("next").disabled = current >= found.length - 1;
+    draw();
+    if (asked) {
+      panes.classList.add("open");
+      remember();
+    }
   }
 
   // Filter
 
   const searchable = [];
   let found = [];
+  let current = -1; // the place in what was found
   let waiting = 0;
 
   function differs(verdicts) {
@@ -319,35 +383,42 @@
     const fits = ([word, name]) => (!status || word === status) && (!wanted.code || name === wanted.code);
     const differing = {
       profiles: (chosen) => chosen.some(differs),
-      models: (chosen) => new Set(chosen.map((verdicts) => words(verdicts, profile).join())).size > 1,
+      models: (_, chosen) => new Set(chosen.map((verdicts) => words(verdicts, profile).join())).size > 1,
     };
     const apart = differing[wanted.verdict] || (() => true);
+    const passed = (verdicts) => {
+      const scored = words(verdicts, profile).filter(([word]) => word !== "not_scored");
+      return scored.length ? scored.filter(([word]) => word === "passed").length / scored.length : NaN;
+    };
+    const moved = { better: (change) => change > 0, worse: (change) => change < 0 }[wanted.verdict];
     return (place) => {
       const [own, ...models] = index.rows[place];
-      const chosen = wanted.model ? [models[wanted.model]] : models.filter((verdicts) => verdicts.length);
+      const chosen = (wanted.model ? [models[wanted.model]] : models).filter((verdicts) => verdicts.length);
+      const before = passed(index.before ? index.before[place] : models[0]);
       return (
         (!wanted.category || own === category) &&
+        (!moved || chosen.some((verdicts) => moved(passed(verdicts) - before))) &&
         chosen.some((verdicts) => words(verdicts, profile).some(fits)) &&
-        apart(chosen) &&
+        apart(chosen, models.filter((verdicts) => verdicts.length)) &&
         parts.every((part) => searchable[place].includes(part))
       );
     };
   }
 
-  function showMore() {
-    const from = list.childElementCount;
-    list.append(...found.slice(from, from + CHUNK).map(row));
-    const left = found.length - list.childElementCount;
-    byId("more").hidden = left <= 0;
-    byId("more").textContent = `Show ${Math.min(CHUNK, left)} more of ${left.toLocaleString("en")}`;
-  }
-
-  function filter() {
+  function filter(wanted = null) {
     const fits = matcher();
-    found = [...index.rows.keys()].filter(fits);
-    list.replaceChildren();
-    showMore();
+    const profile = offset();
+    const rank = (place) => {
+      const statuses = index.rows[place].slice(1).flatMap((verdicts) => words(verdicts, profile)).map(([word]) => word);
+      return statuses.includes("failed") ? 0 : statuses.includes("not_scored") ? 1 : 2;
+    };
+    const ranked = [...index.rows.keys()].filter(fits).map((place) => [rank(place), place]);
+    found = ranked.sort((one, other) => one[0] - other[0] || one[1] - other[1]).map(([, place]) => place);
     byId("count").textContent = `${found.length.toLocaleString("en")} of ${index.rows.length.toLocaleString("en")} entries`;
+    list.scrollTop = 0;
+    const at = wanted === null ? -1 : found.findIndex((place) => entry(place).id === wanted);
+    select(Math.max(at, 0), false);
+    return at;
   }
 
   function options(name, pairs) {
@@ -359,35 +430,62 @@
   const FIELDS = ["text", "category", "verdict", "code", "model", "profile"];
 
   function follow() {
-    const asked = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
-    if (![...FIELDS, "entry"].some((name) => asked.has(name))) return;
+    const told = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
+    if (![...FIELDS, "entry"].some((name) => told.has(name))) return;
     form.reset();
     clearTimeout(waiting); // what the reset has asked for
-    for (const name of FIELDS) if (field(name) && asked.has(name)) field(name).value = asked.get(name);
-    if (field("profile").selectedIndex < 0) field("profile").value = index.profile;
-    filter();
-    const wanted = asked.get("entry");
-    const place = wanted === null ? -1 : found.findIndex((at) => entry(at).id === wanted);
-    while (place >= list.childElementCount) showMore();
-    const target = place < 0 ? byId("entries") : list.children[place];
-    if (place >= 0) target.open = true;
-    (place < 0 ? target : target.firstElementChild).focus({ preventScroll: true });
-    target.scrollIntoView();
+    for (const name of FIELDS) if (field(name) && told.has(name)) field(name).value = told.get(name);
+    for (const name of ["profile", "verdict", "category", "code"]) {
+      if (field(name).selectedIndex < 0) field(name).value = name === "profile" ? index.profile : "";
+    }
+    const at = filter(told.get("entry"));
+    panes.classList.toggle("open", at >= 0);
+    (at < 0 ? list : byId("detail")).focus({ preventScroll: true });
+    byId("entries").scrollIntoView();
   }
 
   function remember() {
     const chosen = FIELDS.filter((name) => field(name) && field(name).value && !(name === "profile" && field(name).value === index.profile));
-    const hash = chosen.map((name) => `${name}=${encodeURIComponent(field(name).value)}`).join("&");
-    history.replaceState(null, "", hash ? `#${hash}` : "#entries");
+    const parts = chosen.map((name) => `${name}=${encodeURIComponent(field(name).value)}`);
+    if (panes.classList.contains("open") && current >= 0) parts.push(`entry=${encodeURIComponent(entry(found[current]).id)}`);
+    history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : "#entries");
   }
 
   function changed(delay) {
     clearTimeout(waiting);
-    waiting = setTimeout(() => (filter(), remember()), delay);
+    waiting = setTimeout(() => (panes.classList.remove("open"), filter(), remember()), delay);
   }
 
+  // Tables whose rows are put in the order of a column
+
+  function sortable(head, column) {
+    const button = make("button", "order", ...head.childNodes);
+    button.type = "button";
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const descending = head.ariaSort !== "descending";
+      for (const other of head.parentNode.cells) other.ariaSort = null;
+      head.ariaSort = descending ? "descending" : "ascending";
+      const value = (line) => {
+        const cell = line.cells[column];
+        if (!cell) return -Infinity;
+        const written = cell.dataset.value ?? cell.textContent.trim().replace(/,/g, "");
+        return written === "" || Number.isNaN(Number(written)) ? written : Number(written);
+      };
+      const order = (one, other) => {
+        if (typeof one === typeof other) return one < other ? -1 : one > other ? 1 : 0;
+        return typeof one === "number" ? 1 : -1; // words have no place among numbers
+      };
+      for (const part of head.closest("table").tBodies) {
+        part.append(...[...part.rows].sort((one, other) => (descending ? -1 : 1) * order(value(one), value(other))));
+      }
+    });
+  }
+
+  for (const head of document.querySelectorAll("table.sortable thead th")) sortable(head, head.cellIndex);
+
   options("category", [["", "all"], ...index.categories.map((name) => [name, name])]);
-  options("verdict", [["", "all"], ...Object.entries(WORDS), ["profiles", "profiles differ"], ...(several ? [["models", "models differ"]] : [])]);
+  options("verdict", [["", "all"], ...Object.entries(WORDS), ["profiles", "profiles differ"], ...(several ? [["models", "runs differ"]] : []), ...(several || index.before ? [["better", "better than before"], ["worse", "worse than before"]] : [])]);
   options("code", [["", "all"], ...[...new Set(index.words.map(([, name]) => name))].filter(Boolean).sort().map((name) => [name, name])]);
   options("model", [["", "all"], ...index.labels.map((label, of) => [String(of), label])]);
   options("profile", PROFILES.map((name) => [name, name]));
@@ -398,14 +496,38 @@
   field("text").addEventListener("input", () => changed(120));
   form.addEventListener("change", (event) => event.target.name !== "text" && changed(0));
   form.addEventListener("reset", () => changed(0));
-  byId("more").addEventListener("click", () => {
-    const from = list.childElementCount;
-    showMore();
-    list.children[from].firstElementChild.focus();
+  const move = (by) => select(current + by, true);
+  byId("previous").addEventListener("click", () => move(-1));
+  byId("next").addEventListener("click", () => move(1));
+  byId("back").addEventListener("click", () => {
+    panes.classList.remove("open");
+    remember();
+    draw();
+    list.focus();
   });
-  list.addEventListener("toggle", (event) => {
-    if (event.target.open && event.target.dataset.id) history.replaceState(null, "", `#entry=${encodeURIComponent(event.target.dataset.id)}`);
-  }, true);
+  byId("link").addEventListener("click", () => {
+    panes.classList.add("open");
+    remember();
+    copy(location.href, byId("link"), () => {});
+  });
+  list.addEventListener("scroll", () => requestAnimationFrame(draw));
+  list.addEventListener("keydown", (event) => {
+    const page = Math.max(1, Math.floor(list.clientHeight / ROW) - 1);
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity, Enter: 0 }[event.key];
+    if (by === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    move(by);
+    if (event.key === "Enter") byId("detail").focus();
+  });
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+    const act = { j: () => move(1), n: () => move(1), k: () => move(-1), p: () => move(-1), c: () => byId("link").click(), "/": () => field("text").focus() }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    if (event.key !== "c") byId("entries").scrollIntoView();
+    act();
+  });
+  addEventListener("resize", draw);
   addEventListener("hashchange", follow);
   filter();
   follow();

@@ -17,9 +17,9 @@ from markupsafe import Markup, escape
 
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.render.charts import marks
 from pytest_fcbench.scorecard.render.charts.pages import hash_block, read_colours, write_policy
-from pytest_fcbench.scorecard.render.charts.plots import name_part
-from pytest_fcbench.scorecard.render.html import sections
+from pytest_fcbench.scorecard.render.html import overview, sections
 from pytest_fcbench.scorecard.render.html.island import Knowledge, build_islands
 from pytest_fcbench.scorecard.render.wording import format_limits, select_outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -27,20 +27,27 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 _FOLDER = Path(__file__).parent
 
 
-def render_report(scorecards: Sequence[Scorecard], told: Knowledge, profile: Profile) -> str:
-    """Render the report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile."""
-    return "".join(generate_report(scorecards, told, profile))
+def render_report(
+    scorecards: Sequence[Scorecard], told: Knowledge, profile: Profile, against: Scorecard | None = None
+) -> str:
+    """Render the report about one to ``MOST_SERIES`` scorecards; charts and verdicts follow the profile.
+
+    Of several, each is compared with the first; one alone with ``against``.
+    """
+    return "".join(generate_report(scorecards, told, profile, against))
 
 
-def generate_report(scorecards: Sequence[Scorecard], told: Knowledge, profile: Profile) -> Iterator[str]:
+def generate_report(
+    scorecards: Sequence[Scorecard], told: Knowledge, profile: Profile, against: Scorecard | None = None
+) -> Iterator[str]:
     """Render the report in pieces, so that a large one is not in memory as a whole."""
     shown = sections.prepare_models(scorecards)
     rows, groups = sections.make_category_rows(shown), sections.make_group_rows(shown)
-    found = build_islands(scorecards, [model.label for model in shown], told, profile)
+    found = build_islands(scorecards, [model.label for model in shown], told, profile, against)
     # The policy allows both blocks by their hashes, so they are text before the template sees them.
-    style, script = f"{read_colours()}{_read_file('page.css')}", _read_file("page.js")
+    style, script = f"{read_colours()}{read_package_file('page.css')}", read_package_file("page.js")
     return (
-        _make_environment()
+        make_environment()
         .get_template("page.html")
         .generate(
             models=shown,
@@ -54,7 +61,8 @@ def generate_report(scorecards: Sequence[Scorecard], told: Knowledge, profile: P
             formats=list(sections.compare_formats(shown, groups, profile)),
             executed=sections.pair_executed(rows),
             beside_scores=list(sections.tabulate_beside_scores(shown, profile)),
-            wheel=sections.draw_wheel(shown, rows, profile),
+            standings=overview.judge_runs(shown, profile, against),
+            blocks=list(overview.group_categories(shown, profile)),
             costs=list(sections.draw_costs(shown, profile)),
             errors=sections.count_errors(shown, profile),
             causes=sections.count_causes(shown, profile),
@@ -72,11 +80,13 @@ def generate_report(scorecards: Sequence[Scorecard], told: Knowledge, profile: P
     )
 
 
-def _read_file(name: str) -> str:
+def read_package_file(name: str) -> str:
+    """Read a template, style sheet or script of this folder."""
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _make_environment() -> Environment:
+def make_environment() -> Environment:
+    """Make the environment of templates, which escapes all that is put into them."""
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
@@ -98,15 +108,17 @@ def _make_environment() -> Environment:
         "breakable": lambda name: Markup(  # noqa: S704 - escaped just now
             re.sub("[_:/]", r"\g<0><wbr>", str(escape(make_printable(name))))
         ),
+        "points": lambda change: f"{100 * change + 0.0:+.1f}".replace("-", "−"),
         "drawn": Markup,
     }
     environment.globals |= {
         "facts": sections.list_facts,
         "gist": sections.summarise_run,
         "outermost": select_outermost,
-        "error_bars": sections.draw_error_bars,
         "trial_rows": sections.score_trial_rows,
-        "letter": name_part,
+        "ranges": marks.draw_ranges,
+        "scale": marks.draw_scale,
+        "bar": marks.draw_bar,
         "Profile": Profile,
     }
     return environment

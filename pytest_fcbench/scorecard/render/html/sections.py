@@ -19,8 +19,8 @@ from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials,
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
-from pytest_fcbench.scorecard.render.charts import plots
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
+from pytest_fcbench.scorecard.render.charts import marks
+from pytest_fcbench.scorecard.render.failure_codes import find_failure_code
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import describe_path_settings, format_time
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -47,7 +47,7 @@ class Model:
     @property
     def swatch(self) -> str:
         """The marker of the model as SVG."""
-        return plots.draw_swatch(self.series)
+        return marks.draw_swatch(self.series)
 
 
 def prepare_models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
@@ -238,23 +238,6 @@ def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profil
             yield Formats(name, metrics, tuple(zip(asked, accuracies, strict=True)))
 
 
-def draw_wheel(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> tuple[str, list[str]] | None:
-    """Draw the wagon wheel over the categories that all models have a score in, and list those left out."""
-    spokes: dict[str, list[float]] = {}
-    for row in rows:
-        found = [both.under(profile).accuracy for both in row.scores if both]
-        known = [accuracy for accuracy in found if accuracy is not None]
-        if len(known) == len(shown):
-            spokes[row.name] = known
-    # Two spokes make no area.
-    if len(spokes) < 3:
-        return None
-    says = f"Wagon wheel: accuracy in {len(spokes)} categories, {profile} profile; the table has the numbers."
-    series = list(zip(*spokes.values(), strict=True))
-    left_out = [row.name for row in rows if row.name not in spokes]
-    return plots.draw_wheel(list(spokes), series, says), left_out
-
-
 def draw_costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
     """Draw the main score against dollars and against seconds, where two models or more have them."""
     name = choose_main_score(shown, profile)
@@ -262,7 +245,7 @@ def draw_costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
     seconds = {m.series: m.usage.latency_mean_s for m in shown}
     for label, found in (("dollars per 1,000 calls", dollars), ("seconds per call (mean)", seconds)):
         points = [
-            plots.Point(model.series, x, score.accuracy, score.interval.low, score.interval.high)
+            marks.Point(model.series, x, score.accuracy, score.interval.low, score.interval.high)
             for model in shown
             if (score := model.scores[profile].find_score(name))
             and score.accuracy is not None
@@ -272,7 +255,7 @@ def draw_costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
         if len(points) > 1:
             score_of = f"{name.capitalize()} accuracy ({profile} profile)"
             says = f"{score_of} against {label}; the tables have the numbers."
-            yield plots.draw_scatter(points, label, says)
+            yield marks.draw_scatter(points, label, says)
 
 
 def list_usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
@@ -294,15 +277,12 @@ def list_usage_by_category(shown: Sequence[Model]) -> Iterator[tuple[Model, list
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Codes of failures with how often each model has them, most frequent first, and by category."""
+    """Codes of failures, most frequent first."""
 
-    codes: Sequence[tuple[str, Sequence[int]]]
-    by_model: Mapping[str, Sequence[int]]
-    """Counts of each part by label; a part is a code, the last one all codes without a letter."""
-    by_category: Sequence[tuple[Model, Mapping[str, Sequence[int]]]]
-    """The same by category, of each model that has any."""
-    parts: int
-    """The number of codes with a part of their own; the others share the last one."""
+    codes: Sequence[tuple[str, str, Sequence[int]]]
+    """Each code with its meaning, and how often each model has it."""
+    by_category: Sequence[tuple[Model, Mapping[str, Sequence[tuple[str, int]]]]]
+    """The codes of each category with their counts, of each model that has any."""
 
 
 def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
@@ -314,25 +294,18 @@ def count_errors(shown: Sequence[Model], profile: Profile) -> Errors:
         }
         for model in shown
     ]
-    totals = [sum(counts.values(), Counter()) for counts in found]
+    totals = [sum(counts.values(), Counter[str]()) for counts in found]
     together = sum(totals, Counter[str]())
-    codes = sorted(together, key=lambda code: (-together[code], code))
-    # The last colour is for the rest: more parts than colours could not be told apart.
-    own = codes if len(codes) <= MOST_SERIES else codes[: MOST_SERIES - 1]
-
-    def parts(counts: Counter[str]) -> Sequence[int]:
-        known = [counts[code] for code in own]
-        return known if len(own) == len(codes) else [*known, counts.total() - sum(known)]
-
     return Errors(
-        [(code, [total[code] for total in totals]) for code in codes],
-        {model.label: parts(total) for model, total in zip(shown, totals, strict=True)},
         [
-            (model, {name: parts(counts) for name, counts in by_category.items() if counts})
+            (code, find_failure_code(code).meaning, [total[code] for total in totals])
+            for code in sorted(together, key=lambda code: (-together[code], code))
+        ],
+        [
+            (model, {name: counts.most_common() for name, counts in by_category.items() if counts})
             for model, by_category, total in zip(shown, found, totals, strict=True)
             if total
         ],
-        len(own),
     )
 
 
@@ -348,13 +321,6 @@ def count_causes(shown: Sequence[Model], profile: Profile) -> list[tuple[str, li
         for m in shown
     ]
     return [(cause, [counts[cause] for counts in found]) for cause in sorted(set().union(*found))]
-
-
-def draw_error_bars(rows: Mapping[str, Sequence[int]], of: str, *, shares: bool = False) -> str:
-    """Draw a stacked bar of codes for each row."""
-    said = [(f"{make_printable(row):.48} · {sum(counts):,}", counts) for row, counts in rows.items()]
-    says = f"Codes of the failures of {of}; the table has the numbers."
-    return plots.draw_bars(said, says, shares=shares)
 
 
 def tabulate_beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator[tuple[Model, Table]]:
@@ -376,14 +342,10 @@ def tabulate_beside_scores(shown: Sequence[Model], profile: Profile) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Complex:
-    """Tables and chart of one model's conversations along golden paths."""
+    """Tables of one model's conversations along golden paths."""
 
     model: Model
     tables: Sequence[Table]
-    chart: str | None
-    """Wrong calls by category and class."""
-    classes: Sequence[str]
-    """The classes, by the letters of the chart."""
     notes: Sequence[str]
 
 
@@ -410,20 +372,11 @@ def describe_complex_calls(shown: Sequence[Model], profile: Profile) -> Iterator
         apart = [
             sentence for each in Profile if (sentence := call_tables.describe_other_rules(records, each))
         ]
-        if table is None:
-            if apart:
-                yield Complex(model, (), None, (), apart)
-            continue
-        *categories, (_, every) = golden_paths.score_paths_by_category(records, profile).items()
-        classes = list(every.errors)[:MOST_SERIES]
-        wrong = {name: [of.errors.get(code, 0) for code in classes] for name, of in categories if of.errors}
-        yield Complex(
-            model,
-            (table, *call_tables.tabulate_call_details(records, profile)),
-            draw_error_bars(wrong, f"the calls of {model.label}") if wrong else None,
-            classes,
-            (*table.notes, *apart),
-        )
+        if table is not None:
+            tables = (table, *call_tables.tabulate_call_details(records, profile))
+            yield Complex(model, tables, (*table.notes, *apart))
+        elif apart:
+            yield Complex(model, (), apart)
 
 
 @dataclass(frozen=True, slots=True)

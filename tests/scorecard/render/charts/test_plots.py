@@ -13,14 +13,10 @@ import pytest
 
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.scorecard.render.charts import plots
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, read_colours
-from pytest_fcbench.scorecard.render.charts.plots import Pair, Point, Release
+from pytest_fcbench.scorecard.render.charts.pages import read_colours
+from pytest_fcbench.scorecard.render.charts.plots import Pair, Release
 
-AXES = ("simple_python", "parallel_multiple", "multi_turn_long_context", "irrelevance")
-WHEEL = plots.draw_wheel(AXES, [(0.1, 0.2, 0.3, 1.0), (0.5, 0.0, 1.0, 0.4)], "Two models.")
 BARS = plots.draw_bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.")
-SCATTER = plots.draw_scatter([Point(0, 0.5, 0.4, 0.3, 0.5), Point(7, 400, 0.8, 0.7, 0.9)], "dollars", "Cost.")
-SWATCHES = [plots.draw_swatch(series) for series in range(MOST_SERIES)]
 DATED = [
     Release(date(2024, 3, 4), 0.5, 0.4, 0.6, "worse"),
     Release(date(2024, 3, 4), 0.6, 0.5, 0.7, "better"),
@@ -33,8 +29,8 @@ PERPLEXITIES = plots.draw_perplexities(SETS, "Perplexity.")
 PAIRS = plots.draw_pairs(
     [Pair(0.9, 0.8, "a"), Pair(0.9, 0.8, "b"), Pair(0, 0, "c")], "AST", "execution", "Two."
 )
-CHARTS = (WHEEL, BARS, SCATTER, RELEASES, PERPLEXITIES, PAIRS)
-ALL = pytest.mark.parametrize("svg", [*CHARTS, *SWATCHES])
+CHARTS = (BARS, RELEASES, PERPLEXITIES, PAIRS)
+ALL = pytest.mark.parametrize("svg", CHARTS)
 
 
 @ALL
@@ -52,11 +48,11 @@ def test_every_colour_is_a_class(svg: str) -> None:
         for name in ("fill", "stroke", "color"):
             assert element.get(name, "none") == "none"
         for name in element.get("class", "").split():
-            assert re.search(rf"\.{name} \{{", read_colours()) or name == "swatch"
+            assert re.search(rf"\.{name} \{{", read_colours())
 
 
 def test_ids_are_unique_in_a_page_with_all_of_them() -> None:
-    page = ElementTree.fromstring(f"<div>{''.join(CHARTS)}{''.join(SWATCHES)}{SWATCHES[0]}</div>")
+    page = ElementTree.fromstring(f"<div>{''.join(CHARTS)}</div>")
     ids = [element.attrib["id"] for element in page.iter() if "id" in element.attrib]
     assert ids
     assert len(ids) == len(set(ids))
@@ -64,34 +60,19 @@ def test_ids_are_unique_in_a_page_with_all_of_them() -> None:
     assert set(used) == set(ids)
 
 
-def test_a_chart_says_what_it_is_and_a_swatch_does_not() -> None:
-    assert 'role="img" aria-label="Two models."' in WHEEL
-    assert 'aria-hidden="true"' in SWATCHES[0]
+def test_a_chart_says_what_it_is() -> None:
+    assert 'role="img" aria-label="Codes."' in BARS
 
 
 def test_the_same_values_give_the_same_bytes_whatever_the_users_style() -> None:
     with mpl.rc_context({"font.size": 30, "grid.linestyle": ":", "lines.markeredgewidth": 9}):
-        assert plots.draw_wheel(AXES, [(0.1, 0.2, 0.3, 1.0), (0.5, 0.0, 1.0, 0.4)], "Two models.") == WHEEL
-    assert plots.draw_bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.") == BARS
+        assert plots.draw_bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.") == BARS
     assert plots.draw_releases(DATED[::-1], "overall", "Over release date.") == RELEASES
     assert plots.draw_perplexities(SETS, "Perplexity.") == PERPLEXITIES
     assert mpl.rcParams["svg.fonttype"] == "path", "the settings of others are left as they were"
 
 
-def test_series_differ_in_more_than_colour() -> None:
-    shapes = {path.get("d") for svg in SWATCHES for path in ElementTree.fromstring(svg).iter("path")}
-    assert len(shapes) == MOST_SERIES + 1, "a frame, and a shape for each"
-    lines = plots.draw_wheel(AXES, [[0.5] * 4 for _ in SWATCHES], "")
-    dashes = [
-        e.get("stroke-dasharray")
-        for e in ElementTree.fromstring(lines).iter()
-        if e.get("stroke-width") == "1.8"
-    ]
-    assert len(dashes) == len(set(dashes)) == MOST_SERIES
-
-
 WITH_TEXT: dict[str, Callable[[str], str]] = {
-    "wheel": lambda name: plots.draw_wheel([name, "b", "c"], [[0.5, 0.5, 0.5]], name),
     "bars": lambda name: plots.draw_bars([(name, (1,))], name),
     "pairs": lambda name: plots.draw_pairs([Pair(0.5, 0.6, name), Pair(0.4, 0.5, "b")], name, name, name),
     "releases": lambda name: plots.draw_releases(
@@ -119,22 +100,14 @@ def test_signs_that_a_page_cannot_hold_are_told(draw: Callable[[str], str]) -> N
     assert svg.replace("\n", "").isprintable()
 
 
-def test_parts_are_as_long_as_their_counts_and_lettered() -> None:
+def test_parts_are_lettered_and_an_empty_one_is_left_out() -> None:
     texts = [text.text for text in ElementTree.fromstring(BARS).iter("text")]
     assert texts == ["parallel · 4", "A", "B", "multiple · 0"]
     assert "fill-s2" not in BARS
 
 
-def test_shares_are_all_of_one_length() -> None:
-    rows = [("a", (1, 1)), ("b", (50, 50))]
-    shares = plots.draw_bars(rows, "", shares=True)
-    counts = plots.draw_bars(rows, "")
-    assert [svg.count(">A<") for svg in (shares, counts)] == [2, 1], "a short part has no letter"
-
-
-@pytest.mark.parametrize("points", [[Point(0, 0, 0, 0, 0)], [Point(0, 0, 1, 1, 1), Point(1, 0, 1, 1, 1)]])
-def test_points_at_the_edges_can_be_drawn(points: list[Point]) -> None:
-    assert "fill-s0" in plots.draw_scatter(points, "dollars", "")
+def test_bars_are_all_of_one_length() -> None:
+    assert plots.draw_bars([("a", (1, 1)), ("b", (50, 50))], "").count(">A<") == 2
 
 
 def group_marks(svg: str) -> list[list[ElementTree.Element]]:

@@ -84,14 +84,19 @@ def chrome() -> Iterator[Chrome]:
 
 
 def find_rows(chrome: Chrome) -> list[WebElement]:
-    return chrome.find_elements(By.CSS_SELECTOR, "#list > details")
+    return chrome.find_elements(By.CSS_SELECTOR, "#list > .row")
 
 
 def read_ids(chrome: Chrome) -> list[str]:
+    """Return the entries whose rows are drawn."""
     found: list[str] = chrome.execute_script(
-        "return [...document.querySelectorAll('#list > details')].map((row) => row.dataset.id)"
+        "return [...document.querySelectorAll('#list > .row')].map((row) => row.dataset.id)"
     )
     return found
+
+
+def read_shown(chrome: Chrome) -> str:
+    return chrome.find_element(By.CSS_SELECTOR, "#detail .id").text
 
 
 def read_count(chrome: Chrome) -> str:
@@ -133,7 +138,7 @@ def test_nothing_is_loaded_nothing_runs_and_nothing_is_wrong(
 ) -> None:
     take_errors(chrome), take_requests(chrome)
     open_page(chrome, pages[number], f"#entry=core:parallel_{HOSTILE}")
-    for fold in chrome.find_elements(By.CSS_SELECTOR, ".entry[open] .fold > summary"):
+    for fold in chrome.find_elements(By.CSS_SELECTOR, "#detail .fold > summary"):
         fold.click()
     assert take_errors(chrome) == []
     assert take_requests(chrome) == [f"{pages[number].as_uri()}"]
@@ -145,8 +150,9 @@ def test_nothing_is_loaded_nothing_runs_and_nothing_is_wrong(
 
 def test_what_is_wrong_in_an_answer_is_marked(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0], f"#entry=core:parallel_{HOSTILE}")
-    rows = chrome.find_elements(By.CSS_SELECTOR, ".entry[open] .compared tbody tr")
-    assert [row.get_attribute("class") for row in rows] == ["wrong", "", "wrong"]
+    rows = chrome.find_elements(By.CSS_SELECTOR, "#detail .compared tbody tr")
+    assert [row.get_attribute("class") for row in rows] == ["call wrong", "", "wrong"]
+    assert [mark.text for mark in rows[2].find_elements(By.TAG_NAME, "mark")][-1] == "1"
     assert [cell.text for cell in rows[1].find_elements(By.TAG_NAME, "td")][2:] == ["2", "2"]
 
 
@@ -165,19 +171,19 @@ def test_the_policy_would_stop_what_got_into_the_page(chrome: Chrome, pages: Seq
 
 def test_hostile_texts_are_shown_as_text(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0], f"#entry=core:parallel_{HOSTILE}")
-    (row,) = chrome.find_elements(By.CSS_SELECTOR, ".entry[open]")
+    row = chrome.find_element(By.ID, "detail")
     assert "<script>window.pwned=1</script>" in row.text
     assert "{{7*7}}" in row.text
     marks = {mark.text for mark in row.find_elements(By.CLASS_NAME, "odd")}
     assert {"U+202E", "U+202C", "U+200B", "U+0000 ×3", "U+D800"} <= marks
-    shown = chrome.execute_script("return document.querySelector('.entry[open]').textContent")
+    shown = chrome.execute_script("return document.getElementById('detail').textContent")
     assert not set(shown) & set("\u202e\u202c\u200b\u0000")
 
 
 def test_texts_of_models_are_isolated(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0], f"#entry=core:parallel_{HOSTILE}")
     styles = chrome.execute_script(
-        "return [...document.querySelectorAll('.entry[open] :is(pre, bdi, td, .gist)')]"
+        "return [...document.querySelectorAll(':is(#detail :is(pre, bdi, td), .row .gist)')]"
         ".map((shown) => getComputedStyle(shown).unicodeBidi)"
     )
     assert len(styles) > 10
@@ -223,52 +229,77 @@ def test_search_finds_texts_and_no_names_of_members(
     assert read_ids(chrome) == found
 
 
-def test_rows_come_in_chunks(chrome: Chrome, pages: Sequence[Path]) -> None:
+def test_only_rows_in_sight_are_drawn_and_all_are_reached(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0])
-    assert len(find_rows(chrome)) == 100
-    more = chrome.find_element(By.ID, "more")
-    assert more.text == "Show 100 more of 150"
-    more.send_keys(Keys.ENTER)
-    assert len(find_rows(chrome)) == 200
-    assert (
-        chrome.execute_script("return document.activeElement.parentElement.dataset.id")
-        == read_ids(chrome)[100]
-    )
-    more.send_keys(Keys.ENTER)
-    assert len(find_rows(chrome)) == 250
-    assert not more.is_displayed()
+    assert 10 < len(find_rows(chrome)) < 60
+    last = "core:parallel_249"
+    assert last not in read_ids(chrome)
+    chrome.execute_script("const list = document.getElementById('list'); list.scrollTop = list.scrollHeight")
+    WebDriverWait(chrome, 5).until(lambda _: last in read_ids(chrome))
+    (row,) = (row for row in find_rows(chrome) if row.get_attribute("data-id") == last)
+    assert row.get_attribute("aria-posinset") == row.get_attribute("aria-setsize") == "250"
+    row.click()
+    assert read_shown(chrome) == last
 
 
-def test_the_keyboard_reaches_and_opens_an_entry(chrome: Chrome, pages: Sequence[Path]) -> None:
+def test_failures_come_first(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0])
+    assert [row.find_element(By.CLASS_NAME, "badge").text for row in find_rows(chrome)[:5]] == [
+        "✗ failed"
+    ] * 5
+    assert read_shown(chrome) == read_ids(chrome)[0], "the worst is shown beside the list"
+
+
+def press(chrome: Chrome, *keys: str) -> None:
+    for key in keys:
+        chrome.switch_to.active_element.send_keys(key)
+
+
+def test_keys_go_to_the_next_and_the_previous_entry(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0], "#verdict=failed")
+    first, second, third = read_ids(chrome)[:3]
+    press(chrome, "j")
+    assert read_shown(chrome) == second
+    press(chrome, "n", "k")
+    assert read_shown(chrome) == second
+    press(chrome, Keys.ARROW_DOWN)
+    assert read_shown(chrome) == third
+    press(chrome, Keys.HOME)
+    assert read_shown(chrome) == first
+    chrome.find_element(By.ID, "next").click()
+    assert read_shown(chrome) == second
+    assert chrome.current_url.endswith(f"#verdict=failed&entry={second.replace(':', '%3A')}")
+    press(chrome, "/")
+    assert chrome.switch_to.active_element.get_attribute("name") == "text"
+    press(chrome, "j")
+    assert read_shown(chrome) == second, "a letter of a search is no command"
+
+
+def test_the_keyboard_reaches_the_list_and_the_entry(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0])
     chrome.switch_to.active_element.send_keys(Keys.TAB)
     assert chrome.switch_to.active_element.text == "Skip to the entries"
     chrome.switch_to.active_element.send_keys(Keys.ENTER)
     assert chrome.execute_script("return document.activeElement.id") == "entries"
     reached = []
-    for _ in range(7):
+    for _ in range(10):
         chrome.switch_to.active_element.send_keys(Keys.TAB)
-        reached.append(
-            chrome.switch_to.active_element.get_attribute("name") or chrome.switch_to.active_element.tag_name
-        )
-    assert reached == ["text", "category", "verdict", "code", "profile", "button", "summary"]
+        active = chrome.switch_to.active_element
+        reached.append(active.get_attribute("name") or active.get_attribute("id") or active.tag_name)
+    fields = ["text", "verdict", "category", "code", "profile", "button"]
+    assert reached == [*fields, "list", "next", "link", "detail"]
     outline = chrome.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
-    for key, is_open in ((Keys.ENTER, True), (Keys.SPACE, False), (Keys.SPACE, True)):
-        chrome.switch_to.active_element.send_keys(key)
-        assert find_rows(chrome)[0].get_property("open") is is_open
-    assert "Run it again" in find_rows(chrome)[0].text
 
 
-def test_an_address_leads_to_an_entry_beyond_the_first_chunk(chrome: Chrome, pages: Sequence[Path]) -> None:
+def test_an_address_leads_to_an_entry_far_down_the_list(chrome: Chrome, pages: Sequence[Path]) -> None:
     open_page(chrome, pages[0], "#entry=core:parallel_249")
-    (row,) = chrome.find_elements(By.CSS_SELECTOR, ".entry[open]")
-    assert row.get_attribute("data-id") == "core:parallel_249"
-    assert (
-        chrome.execute_script("return document.activeElement.parentElement.dataset.id") == "core:parallel_249"
-    )
+    assert read_shown(chrome) == "core:parallel_249"
+    assert chrome.execute_script("return document.activeElement.id") == "detail"
+    assert "core:parallel_249" in read_ids(chrome)
     assert chrome.execute_script(
-        "const { top } = arguments[0].getBoundingClientRect(); return top >= 0 && top < innerHeight", row
+        "const { top } = document.getElementById('detail').getBoundingClientRect();"
+        "return top >= 0 && top < innerHeight"
     )
 
 
@@ -281,8 +312,38 @@ def test_addresses_hold_filters_and_follow_them(chrome: Chrome, pages: Sequence[
     assert read_count(chrome) == "26 of 250 entries"
     chrome.execute_script("document.querySelector('a[href=\"#code=wrong_count\"]').click()")
     wait_for(chrome, "50 of 250 entries")
-    find_rows(chrome)[2].find_element(By.TAG_NAME, "summary").click()
-    WebDriverWait(chrome, 5).until(lambda _: "#entry=core" in chrome.current_url)
+    find_rows(chrome)[2].click()
+    WebDriverWait(chrome, 5).until(lambda _: "#code=wrong_count&entry=core" in chrome.current_url)
+
+
+def test_the_link_to_an_entry_can_be_copied(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[0], "#verdict=failed")
+    button = chrome.find_element(By.ID, "link")
+    button.click()
+    WebDriverWait(chrome, 5).until(lambda _: button.text in ("Copied", "Selected"))
+    shown = read_shown(chrome)
+    open_page(chrome, pages[0], f"#{chrome.current_url.partition('#')[2]}")
+    assert (read_shown(chrome), read_count(chrome)) == (shown, "51 of 250 entries")
+
+
+def test_tables_are_put_in_the_order_of_a_column(chrome: Chrome, pages: Sequence[Path]) -> None:
+    open_page(chrome, pages[1])
+    heads = chrome.find_elements(By.CSS_SELECTOR, ".scores thead th")
+    names = (
+        "return [...document.querySelectorAll('.scores tbody:first-of-type th')].map((th) => th.textContent)"
+    )
+    before = chrome.execute_script(names)
+    heads[1].find_element(By.TAG_NAME, "button").click()
+    assert heads[1].get_attribute("aria-sort") == "descending"
+    heads[1].find_element(By.TAG_NAME, "button").click()
+    assert heads[1].get_attribute("aria-sort") == "ascending"
+    values = [
+        float(str(cell.get_attribute("data-value")))
+        for cell in chrome.find_elements(By.CSS_SELECTOR, ".scores tbody:first-of-type td:nth-child(2)")
+    ]
+    assert values == sorted(values)
+    heads[0].find_element(By.TAG_NAME, "button").click()
+    assert chrome.execute_script(names) == sorted(before, reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -299,6 +360,10 @@ def test_two_models_are_told_apart(chrome: Chrome, pages: Sequence[Path]) -> Non
     open_page(chrome, pages[1])
     badges = find_rows(chrome)[0].find_elements(By.CLASS_NAME, "badge")
     assert [str(badge.get_attribute("title"))[-6:] for badge in badges] == ["failed", "passed"]
+    choose_value(chrome, "verdict", "better")
+    wait_for(chrome, "51 of 250 entries")
+    choose_value(chrome, "verdict", "worse")
+    wait_for(chrome, "0 of 250 entries")
     choose_value(chrome, "verdict", "models")
     wait_for(chrome, "52 of 250 entries")
     choose_value(chrome, "verdict", "failed")
@@ -331,7 +396,7 @@ def test_a_phone_shows_all_without_scrolling_sideways(
         open_page(chrome, pages[number], f"#entry=core:parallel_{HOSTILE}")
         wide = chrome.execute_script(
             "return [...document.querySelectorAll('body *')].filter((shown) => "
-            "!shown.closest('.wide, pre, code, svg') && shown.getBoundingClientRect().right > 360)"
+            "!shown.closest('.wide, pre, code, svg, nav') && shown.getBoundingClientRect().right > 360)"
             ".map((shown) => shown.outerHTML.slice(0, 80))"
         )
         assert wide == []
@@ -340,12 +405,30 @@ def test_a_phone_shows_all_without_scrolling_sideways(
         chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_only_open_entries_are_printed(chrome: Chrome, pages: Sequence[Path]) -> None:
-    open_page(chrome, pages[0], "#entry=core:simple_python_8")
+def test_a_phone_shows_the_list_or_an_entry(chrome: Chrome, pages: Sequence[Path]) -> None:
+    phone = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        open_page(chrome, pages[0], "#verdict=failed")
+        panes = chrome.find_element(By.ID, "list"), chrome.find_element(By.ID, "detail")
+        assert [pane.is_displayed() for pane in panes] == [True, False]
+        assert panes[0].size["height"] > 300
+        # In one step, because rows are drawn anew when the list moves.
+        chrome.execute_script("document.querySelectorAll('#list > .row')[1].click()")
+        assert [pane.is_displayed() for pane in panes] == [False, True]
+        chrome.find_element(By.ID, "back").click()
+        assert [pane.is_displayed() for pane in panes] == [True, False]
+    finally:
+        chrome.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_only_an_entry_that_was_chosen_is_printed(chrome: Chrome, pages: Sequence[Path]) -> None:
     chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
-        shown = [row.get_attribute("data-id") for row in find_rows(chrome) if row.is_displayed()]
-        assert shown == ["core:simple_python_8"]
-        assert not chrome.find_element(By.ID, "filter").is_displayed()
+        for fragment, is_shown in (("", False), ("#entry=core:simple_python_8", True)):
+            open_page(chrome, pages[0], fragment)
+            assert chrome.find_element(By.ID, "detail").is_displayed() is is_shown
+            assert not chrome.find_element(By.ID, "filter").is_displayed()
+            assert not chrome.find_element(By.ID, "list").is_displayed()
     finally:
         chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -158,24 +158,59 @@ def test_the_same_scorecards_give_the_same_bytes(tmp_path: Path) -> None:
     assert one == two
 
 
-def test_both_profiles_are_in_the_headline(tmp_path: Path) -> None:
+def read_figures(parsed: Parsed) -> list[str]:
+    return [e.text for e in parsed.find_all("p") if e.attributes.get("class") == "figure"]
+
+
+def test_the_share_that_passed_is_the_headline_and_both_profiles_stand_below(tmp_path: Path) -> None:
     records = [make_record(Failed("a", "b"), Passed()), make_record(number=1)]
-    parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.CORRECTED))
-    assert parsed.read_texts("dt")[:2] == ["official", "corrected"]
-    figures = [e.text for e in parsed.find_all("span") if e.attributes.get("class") == "figure"]
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL))
+    assert read_figures(parsed) == ["50.00%"]
+    assert parsed.read_texts("dt")[:2] == ["overall, official", "overall, corrected"]
     # simple_python is a third of simple, which is a quarter of non_live, which is a tenth of overall.
-    assert figures == ["0.42%", "0.83%"]
+    assert [text.split()[0] for text in parsed.read_texts("dd")[:2]] == ["0.42%*", "0.83%*"]
+
+
+def test_failures_are_one_click_away(tmp_path: Path) -> None:
+    records = [make_record(Failed("a", "b")), make_record(category="parallel")]
+    parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL))
+    links = {e.attributes["href"]: e.text for e in parsed.find_all("a")}
+    assert links["#verdict=failed"] == "1 failed"
+    assert "#category=simple_python&verdict=failed" in links
+    assert "#category=parallel&verdict=failed" not in links, "nothing failed there"
+
+
+def test_a_change_is_told_with_its_entries(tmp_path: Path) -> None:
+    before = load_card(tmp_path, "before", [make_record(number=n) for n in range(12)])
+    after = load_card(tmp_path, "after", [make_record(Failed("a", "b"), number=n) for n in range(12)])
+    text = render_report([after], Told(), Profile.OFFICIAL, before)
+    assert "test is worse than before: -" in text
+    assert '<a href="#verdict=worse">12 worse</a>' in text
+    assert "#verdict=worse" not in render_report([after], Told(), Profile.OFFICIAL)
+    index = next(e for e in Parsed(text).find_all("script") if e.attributes.get("id") == "index-data")
+    assert len(json.loads(index.text)["before"]) == 12
+
+
+def test_several_runs_have_columns_with_changes_that_can_be_sorted(tmp_path: Path) -> None:
+    first = load_card(tmp_path, "first", [make_record(number=n) for n in range(12)])
+    second = load_card(tmp_path, "second", [make_record(Failed("a", "b"), number=n) for n in range(12)])
+    parsed = Parsed(render_report([first, second], Told(), Profile.OFFICIAL))
+    (scores,) = [e for e in parsed.find_all("table") if "scores" in e.attributes.get("class", "")]
+    assert scores.attributes["class"] == "scores sortable"
+    changes = [e for e in parsed.find_all("td") if e.attributes.get("class") == "change worse"]
+    assert {e.attributes["data-value"] for e in changes} >= {"-1.0"}
+    assert [e.attributes["href"] for e in parsed.find_all("a") if "worse" in e.attributes["href"]] == [
+        "#verdict=worse&model=1"
+    ]
 
 
 def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> None:
     records = [make_path_record(), make_path_record(Failed("stop_early", "r"), number=1, category="cross")]
     text = render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
     parsed = Parsed(text)
-    assert parsed.read_texts("h2")[:2] == ["Complex", "Scores"]
-    assert [e.text for e in parsed.find_all("span") if e.attributes.get("class") == "figure"] == [
-        "50.00%"
-    ] * 2
-    assert "Nothing was scored of flights, car_rental, attraction," in text
+    assert parsed.read_texts("dt")[:2] == ["complex, official", "complex, corrected"]
+    assert read_figures(parsed) == ["50.00%"]
+    assert "nothing was scored of flights, car_rental, attraction," in text
     assert 'href="#complex"' in text
     assert 'id="complex"' not in render_report(
         [load_card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL
@@ -211,5 +246,5 @@ def test_a_run_in_which_nothing_was_scored_has_a_page(tmp_path: Path) -> None:
 def test_a_page_of_no_entries_at_all(tmp_path: Path) -> None:
     path = write_scorecard(tmp_path / "none.json", [])
     page = Parsed(render_report([scorecard_files.load_scorecard(path)], Told(), Profile.OFFICIAL))
-    assert page.read_texts("h2") == ["Overall", "Scores", "Errors", "Cost and latency", "About", "Entries"]
-    assert page.read_texts("p")[1].startswith("0 passed, 0 failed, 0 not scored. Nothing was scored of ")
+    assert page.read_texts("h2") == ["Overview", "Entries", "Scores", "Errors", "Cost and latency", "About"]
+    assert read_figures(page) == ["–"]

@@ -1,0 +1,180 @@
+"""A report written to a file: scorecards read test by test, and what their suites know of their entries."""
+
+from __future__ import annotations
+
+import argparse
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fcbench.cli.run_options import describe_unknown_suite, find_openers, load_settings
+from pytest_fcbench.codecs.decoders.registry import SYNTAXES
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.domain.driving import drive_conversation
+from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
+from pytest_fcbench.domain.explanation import Explanation
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.shard import Shard
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.run.context import RunContext
+from pytest_fcbench.run.explaining import explain_record
+from pytest_fcbench.run.output_files import write_file
+from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.record import Record, read_answer
+from pytest_fcbench.scorecard.render.html.island import Done, Found, Told
+from pytest_fcbench.scorecard.render.html.page import generate_report
+from pytest_fcbench.scorecard.scorecard_files import Scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A report that was written."""
+
+    entries: int
+    size: int
+    """Its length in bytes."""
+    notes: Sequence[str]
+    """What is missing in it, with reasons."""
+
+
+def write_report(
+    to: Path, paths: Sequence[Path], chosen: argparse.Namespace, against: Path | None, profile: str | None
+) -> Written:
+    """Write the report about scorecards; a single one is compared with ``against``.
+
+    Raises ``UsageError`` for a scorecard that cannot be read.
+    """
+    size = 0
+
+    def count_bytes(pieces: Iterator[str]) -> Iterator[str]:
+        nonlocal size
+        for piece in pieces:
+            size += len(piece.encode())
+            yield piece
+
+    with ExitStack() as opened:
+        cards = [scorecard_files.open_scorecard(path, opened) for path in paths]
+        shown = Profile(profile or cards[0].facts.profile)
+        known = _SuiteKnowledge(cards, chosen, shown)
+        before = None if against is None else scorecard_files.load_outlines(against)
+        write_file(to, count_bytes(generate_report(cards, known, shown, before)))
+    return Written(len({record.entry for card in cards for record in card.records}), size, known.notes)
+
+
+class _SuiteKnowledge:
+    """The entries of scorecards in their suites, and the results of their calls.
+
+    The entries of one category of one suite are held at a time, which is the order of the Records.
+    """
+
+    def __init__(self, cards: Sequence[Scorecard], chosen: argparse.Namespace, profile: Profile) -> None:
+        # Both profiles, that of the page first.
+        self._profiles = sorted(Profile, key=lambda each: each is not profile)
+        self.notes: list[str] = []
+        self._contexts: dict[str, RunContext] = {}
+        self._part: tuple[str, str] | None = None
+        """The suite and the category of ``_entries``."""
+        self._entries: Mapping[str, Entry] = {}
+        openers = find_openers(chosen)
+        for name in dict.fromkeys(record.suite for card in cards for record in card.records):
+            if name not in openers:
+                self._add_missing(name, describe_unknown_suite(name, openers))
+                continue
+            context = RunContext(load_settings(chosen, name))
+            try:
+                suite = context.suites[name]
+            except (SuiteError, PackError) as error:
+                self._add_missing(name, error)
+                continue
+            self._contexts[name] = context
+            for card in cards:
+                run = card.facts.suites.get(name)
+                if run and run["pack_hash"] != suite.pack_sha256:
+                    self.notes.append(
+                        f"{card.path.name}: its run had {name} {run['version']} with content sha256 "
+                        f"{str(run['pack_hash'])[:12]}; what its entries ask and expect is shown from "
+                        f"{suite.version}, {str(suite.pack_sha256)[:12]}, and may differ"
+                    )
+
+    def _add_missing(self, suite: str, reason: object) -> None:
+        self.notes.append(f"the questions of {suite} are not shown: {reason}")
+
+    def describe_entry(self, key: str, records: Found) -> Told:
+        """Return what is known about an entry and its whole Records."""
+        record = records[0][1]
+        if self._part != (record.suite, record.category):
+            self._part = record.suite, record.category
+            self._entries = self._load_part(*self._part)
+        entry = self._entries.get(key)
+        if entry is None:
+            return Told()
+        done: dict[tuple[int, str], Done] = {}
+        explanations: dict[tuple[int, str], tuple[Profile, Explanation]] = {}
+        for place, record in records:
+            if returned := _repeat_calls(entry, record, self._contexts[record.suite]):
+                done[place, record.item_id] = returned
+            for profile in self._profiles:
+                if explanation := explain_record(entry, record, profile):
+                    explanations[place, record.item_id] = profile, explanation
+                    break
+        return Told({key: entry}, done, explanations=explanations)
+
+    def _load_part(self, name: str, category: str) -> Mapping[str, Entry]:
+        """Load the entries of a category by key; none where that is not possible."""
+        self._entries = {}
+        if name not in self._contexts:
+            return {}
+        suite = self._contexts[name].suites[name]
+        found = (each for each in suite.categories if each.name == category)
+        try:
+            # A shard is not kept by its suite, as all that is loaded otherwise.
+            parts = (
+                suite.load_shard(each, _WHOLE) if suite.load_shard else suite.load(each) for each in found
+            )
+            return {entry.key: entry for part in parts for entry in part}
+        except (SuiteError, PackError) as error:
+            self._add_missing(name, error)
+            del self._contexts[name]
+            return {}
+
+
+_WHOLE = Shard(1, 1)
+
+
+class _AnotherWay(Exception):  # noqa: N818 - it ends a conversation, and is no error
+    """A replayed conversation asks something that its Record does not answer."""
+
+
+def _repeat_calls(entry: Entry, record: Record, context: RunContext) -> Done | None:
+    """Execute the calls of a recorded conversation again and return them with their results.
+
+    None if it has no calls to execute, if the conversation takes another course today, or if it depends on an
+    earlier conversation, which a scorecard does not hold.
+    """
+    if entry.scene is None or entry.after or not record.turns or record.syntax not in SYNTAXES:
+        return None
+    manner = Manner(record.model, Prompting(Mode(record.mode), Names(record.names), record.syntax))
+    talk = converse(entry, Setting(manner, context.suites[entry.suite], context.driven))
+    asides = {aside.digest: aside.completion for aside in record.asides}
+    completions = deque(read_answer(step) for turn in record.turns for step in turn)
+
+    def answer(request: AskModel) -> Completion:
+        if request.party is Party.MODEL and completions:
+            return completions.popleft()
+        if request.party is Party.MODEL or request.digest not in asides:
+            raise _AnotherWay
+        return asides[request.digest]
+
+    try:
+        transcript = drive_conversation(talk, answer)
+    except _AnotherWay:
+        return None
+    # With other steps than recorded, results would stand beside the wrong calls.
+    if list(map(len, transcript.turns)) != list(map(len, record.turns)):
+        return None
+    return [[list(zip(step.calls, step.results, strict=True)) for step in turn] for turn in transcript.turns]

@@ -1,0 +1,94 @@
+"""The progress of a run as a file beside the runs that were kept, so that another process can follow it.
+
+A run writes ``running/PID.json`` about once a second and removes it at its end; a file that is not renewed is
+of a run that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from pytest_fcbench.dispatch.progress import Progress
+from pytest_fcbench.domain.errors import FcbenchError
+from pytest_fcbench.run.output_files import write_file
+
+_FOLDER = "running"
+_EVERY_S = 1.0
+_DEAD_S = 60.0
+"""Seconds without a sign of life after which a run is no longer listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A run that is going on, as far as a reader who follows it sees it."""
+
+    model: str
+    suites: tuple[str, ...]
+    started_s: float
+    renewed_s: float
+    total: int
+    passed: int
+    failed: int
+    not_scored: int
+    line: str
+    """All counts in words."""
+    groups: tuple[str, ...]
+    """A line for each group of categories."""
+
+
+class ProgressFile:
+    """Writes the progress of this process's run, at most once a second."""
+
+    def __init__(self, runs: Path, model: str, suites: Iterable[str]) -> None:
+        self._path = runs / _FOLDER / f"{os.getpid()}.json"
+        self._model, self._suites = model, tuple(suites)
+        self._started_s = time.time()
+        self._written_s = 0.0
+
+    def write_progress(self, progress: Progress) -> None:
+        """Write the progress where it is due; what cannot be written is left out."""
+        now = time.time()
+        if now - self._written_s < _EVERY_S:
+            return
+        self._written_s = now
+        running = Running(
+            self._model,
+            self._suites,
+            self._started_s,
+            now,
+            progress.total,
+            progress.passed,
+            progress.judged - progress.passed,
+            progress.not_scored,
+            progress.line(),
+            progress.groups,
+        )
+        # A run does not stop because nobody can follow it.
+        with suppress(FcbenchError):
+            write_file(self._path, json.dumps(asdict(running)))
+
+    def remove(self) -> None:
+        """Remove the file, and the folder where no other run is going on."""
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+            self._path.parent.rmdir()
+
+
+def list_running(runs: Path) -> Iterator[Running]:
+    """List the runs that are going on, those that began last first."""
+    found = []
+    for path in runs.glob(f"{_FOLDER}/*.json"):
+        # A file can be of another version, or gone since it was listed.
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            read = json.loads(path.read_text(encoding="utf-8"))
+            values = {each.name: read[each.name] for each in fields(Running)}
+            lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+            if time.time() - float(values["renewed_s"]) < _DEAD_S:
+                found.append(Running(**{**values, **lists}))
+    yield from sorted(found, key=lambda running: -running.started_s)

@@ -1,0 +1,65 @@
+"""The page of all runs that were kept: open one, compare several, follow one that is going on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, hash_block, read_colours, write_policy
+from pytest_fcbench.scorecard.render.html.page import make_environment, read_package_file
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """A run as the list shows it."""
+
+    name: str
+    ended: str
+    model: str
+    suites: str
+    passed: int
+    failed: int
+    not_scored: int
+    overall: float | None
+    interval: Interval | None
+    """The limits of ``overall``."""
+    is_partial: bool
+    """True where a part of the formula of ``overall`` was not run."""
+    gate: str | None
+    part: str | None
+    """What selected a part of the entries; None for all."""
+    labels: str
+
+    @property
+    def share(self) -> float | None:
+        """The share of the scored entries that passed."""
+        scored = self.passed + self.failed
+        return self.passed / scored if scored else None
+
+
+def render_runs(runs: Sequence[KeptRun], folder: str) -> str:
+    """Render the list of runs, the newest first."""
+    # The style of the report, so that both look alike.
+    style = f"{read_colours()}{read_package_file('page.css')}"
+    script = read_package_file("runs.js")
+    return (
+        make_environment()
+        .get_template("runs.html")
+        .render(
+            runs=runs,
+            folder=folder,
+            most=MOST_SERIES,
+            style=Markup(style),  # noqa: S704 - a file of this package
+            script=Markup(script),  # noqa: S704 - a file of this package
+            policy=write_policy(
+                style,
+                f"script-src {hash_block(script)}",
+                "connect-src 'self'",
+                "img-src data:",
+                form="'self'",
+            ),
+        )
+    )

@@ -1,0 +1,102 @@
+"""Pages served on loopback to the browser of this machine, and to nothing else.
+
+Only GET is answered, and only where the request names this server: a page of another site that has its name
+resolved to 127.0.0.1 (DNS rebinding) sends its own name and is refused.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from shutil import copyfileobj
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from pytest_fcbench.domain.errors import FcbenchError
+from pytest_fcbench.domain.text import make_printable
+
+HOST = "127.0.0.1"
+HTML, JSON = "text/html; charset=utf-8", "application/json"
+_HEADERS: Mapping[str, str] = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Sent with every page; what a page may load stands in the page itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An answer to a request: a text, or a file with one."""
+
+    content: str | Path
+    kind: str = HTML
+
+
+FindPage = Callable[[str, Mapping[str, Sequence[str]]], Page | None]
+"""Returns the page of a path and its query, None for an unknown path. Raises ``FcbenchError``."""
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves the pages that a function finds."""
+
+    daemon_threads = True
+    address_family = socket.AF_INET
+
+    def __init__(self, port: int, find_page: FindPage) -> None:
+        self.find_page = find_page
+        super().__init__((HOST, port), _Handler)
+
+    @property
+    def address(self) -> str:
+        """The address of the first page."""
+        return f"http://{HOST}:{self.server_address[1]}/"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers GET; http.server refuses every other method by 501."""
+
+    server_version, sys_version = "fcbench", ""
+
+    def do_GET(self) -> None:
+        """Answer a request."""
+        assert isinstance(self.server, PageServer)
+        port = self.server.server_address[1]
+        if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
+            self._send_text(403, "this server answers requests to 127.0.0.1 only")
+            return
+        # A page is looked for by its decoded path; no file is.
+        asked = urlsplit(self.path)
+        try:
+            page = self.server.find_page(unquote(asked.path), parse_qs(asked.query))
+        except FcbenchError as error:
+            self._send_text(400, str(error))
+            return
+        if page is None:
+            self._send_text(404, "no such page")
+        elif isinstance(page.content, str):
+            data = page.content.encode(errors="backslashreplace")
+            self._send_head(200, page.kind, len(data))
+            self.wfile.write(data)
+        else:
+            with page.content.open("rb") as file:
+                self._send_head(200, page.kind, page.content.stat().st_size)
+                copyfileobj(file, self.wfile)
+
+    def _send_text(self, status: int, text: str) -> None:
+        data = make_printable(text).encode()
+        self._send_head(status, "text/plain; charset=utf-8", len(data))
+        self.wfile.write(data)
+
+    def _send_head(self, status: int, kind: str, length: int) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": kind, "Content-Length": str(length), **_HEADERS}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that http.server gives
+        """Print nothing for a request."""

@@ -1,0 +1,152 @@
+"""The pages that a person opens, of real runs of the built-in models, as pictures in Chromium."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from selenium.webdriver import Chrome
+
+from pytest_fcbench.cli.main import main as run_command
+from pytest_fcbench.cli.main import make_parser
+from pytest_fcbench.cli.run_pages import RunPages
+from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.render.html.page import render_report
+from pytest_fcbench.scorecard.scorecard_files import load_scorecard
+from pytest_fcbench.server.pages import PageServer
+from tests.conftest import ROOT
+from tests.performance.report import make_scorecards
+from tests.served import served
+
+FOLDER = ROOT / "docs" / "pictures"
+DESKTOP, PHONE = 1280, 400
+_HEIGHT, _KEPT_HEIGHT = 800, 680
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a page at one place, width and colour scheme."""
+
+    page: str
+    fragment: str
+    width: int
+    dark: bool
+    kept: str = ""
+    """Its name among the pictures of the docs; empty for one that is only looked at."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        place = self.fragment.partition("=")[0].strip("#") or "top"
+        return self.kept or f"{self.page}-{place}-{self.width}-{'dark' if self.dark else 'light'}"
+
+
+_KEPT = {
+    ("one", "", DESKTOP, False): "report",
+    ("one", "#verdict=failed&entry=core:simple_python_2", DESKTOP, False): "report-entry",
+    ("one", "#verdict=failed&entry=core:simple_python_2", PHONE, True): "report-phone",
+    ("three", "", DESKTOP, True): "report-three",
+    ("runs", "", DESKTOP, False): "view",
+}
+PLACES: Mapping[str, Sequence[str]] = {
+    "one": ("", "#verdict=failed&entry=core:simple_python_2", "#scores", "#errors"),
+    "three": ("", "#verdict=models", "#scores", "#errors"),
+    "many": ("", "#verdict=failed"),
+    "runs": ("",),
+}
+"""The places of each page: one run and three of 28 categories each, 10,000 entries, the list of runs."""
+
+
+def list_pictures() -> Iterator[Picture]:
+    """List every picture of every page."""
+    for page, fragments in PLACES.items():
+        for fragment in fragments:
+            for width in (DESKTOP, PHONE):
+                for dark in (False, True):
+                    kept = _KEPT.get((page, fragment, width, dark), "")
+                    yield Picture(page, fragment, width, dark, kept)
+
+
+def write_runs(folder: Path) -> None:
+    """Run the benchmarks by three models, the last of which breaks a fifth of its calls."""
+    (folder / "fcbench.yaml").write_text(
+        "gate: [non_live>=0.60]\nruns: runs\nstore: none\n", encoding="utf-8"
+    )
+    command = [sys.executable, "-m", "pytest", str(ROOT / "benchmarks"), "--rootdir", str(folder), "-q"]
+    command += ["-p", "no:cacheprovider", "--fcbench-suite=core"]
+
+    def run(*options: str) -> None:
+        # The exit code tells of the gate, which some of these models do not hold.
+        subprocess.run([*command, *options], cwd=folder, capture_output=True, check=False)
+
+    run("--fcbench-model=lexical")
+    with served("--model=oracle", "--name=oracle-broken", "--fault", "json:0.2") as api_base:
+        run("--fcbench-model=openai/oracle-broken", f"--fcbench-api-base={api_base}", "--fcbench-retries=0")
+    run("--fcbench-model=oracle")
+
+
+def read_axe() -> str:
+    """Read the script of axe-core, which looks for what people with disabilities cannot use."""
+    return files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+def write_pages(folder: Path) -> Mapping[str, Path]:
+    """Write the report of one run, of three and of 10,000 entries."""
+    paths = {name: folder / f"{name}.html" for name in ("one", "three", "many")}
+    lexical, broken, oracle = map(str, sorted((folder / "runs").glob("*.json")))
+    for name, runs in {"one": [lexical], "three": [lexical, broken, oracle]}.items():
+        assert run_command(["report", *runs, "-o", str(paths[name])]) == 0
+    cards, told = make_scorecards(10_000, 1, folder)
+    paths["many"].write_text(
+        render_report(list(map(load_scorecard, cards)), told, Profile.OFFICIAL), encoding="utf-8"
+    )
+    return paths
+
+
+@contextmanager
+def serve_runs(folder: Path) -> Iterator[str]:
+    """Serve the list of runs; yield its address."""
+    chosen = make_parser(["view"]).parse_args(["view", str(folder)])
+    with PageServer(0, RunPages(folder, folder, chosen).find_page) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield server.address
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def open_place(chrome: Chrome, address: str, picture: Picture) -> None:
+    """Open a page as a picture shows it."""
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if picture.dark else "light"}
+    chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    chrome.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {
+            "width": picture.width,
+            "height": _KEPT_HEIGHT if picture.kept else _HEIGHT,
+            "deviceScaleFactor": 1,
+            "mobile": picture.width == PHONE,
+        },
+    )
+    chrome.get("about:blank")
+    chrome.get(f"{address}{picture.fragment}")
+
+
+def take_picture(chrome: Chrome, address: str, picture: Picture, folder: Path) -> Path:
+    """Write the picture as PNG into a folder."""
+    open_place(chrome, address, picture)
+    time.sleep(0.3)  # for what is drawn after the page has been loaded
+    shot = chrome.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
+    path = folder / f"{picture.name}.png"
+    path.write_bytes(base64.b64decode(str(shot["data"])))
+    return path

@@ -1,0 +1,161 @@
+"""Every page in Chromium: nothing serious for people with disabilities, no request, no error, quick."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
+
+from tests.conftest import ROOT
+from tests.pages.pages import (
+    FOLDER,
+    PHONE,
+    PLACES,
+    Picture,
+    list_pictures,
+    open_place,
+    read_axe,
+    serve_runs,
+    write_pages,
+    write_runs,
+)
+from tests.scorecard.render.html.browser import open_browser
+from tests.scorecard.render.html.test_browser import take_errors
+
+_LARGEST = 150_000
+"""The most bytes of a picture in the docs."""
+_PATIENCE_S = 5.0
+"""Seconds within which 10,000 entries are there on a machine that does much else."""
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Chrome]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def addresses(chrome: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
+    """Write the pages of three real runs; yield their addresses."""
+    folder = tmp_path_factory.mktemp("pages")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_runs(folder)
+        pages = write_pages(folder)
+        with serve_runs(folder / "runs") as runs:
+            yield {**{name: path.as_uri() for name, path in pages.items()}, "runs": runs}
+
+
+def find_faults(chrome: Chrome) -> list[tuple[str, str, str]]:
+    """Return what axe-core finds on the page: impact, rule and the first element."""
+    chrome.execute_script(read_axe())
+    found: list[dict[str, Any]] = chrome.execute_async_script(
+        "const done = arguments[0]; axe.run().then((found) => done(found.violations))"
+    )
+    return [(each["impact"], each["id"], each["nodes"][0]["html"]) for each in found]
+
+
+CHECKED = [
+    picture
+    for picture in list_pictures()
+    # axe-core looks at the whole page, so a place at each width does, each in another colour scheme.
+    if picture.dark == (picture.width == PHONE)
+    and picture.fragment == PLACES[picture.page][:2][-1 if picture.width == PHONE else 0]
+]
+
+
+@pytest.mark.parametrize("picture", CHECKED, ids=lambda picture: picture.name)
+def test_a_page_has_no_fault(chrome: Chrome, addresses: Mapping[str, str], picture: Picture) -> None:
+    take_errors(chrome)
+    open_place(chrome, addresses[picture.page], picture)
+    assert take_errors(chrome) == []
+    assert find_faults(chrome) == []
+    sideways = chrome.execute_script("return document.documentElement.scrollWidth - innerWidth")
+    assert sideways <= 0, "a page is not scrolled sideways"
+
+
+def test_faults_are_found(chrome: Chrome, addresses: Mapping[str, str]) -> None:
+    open_place(chrome, addresses["runs"], Picture("runs", "", 1280, False))
+    chrome.execute_script("document.querySelector('main').append(document.createElement('button'))")
+    assert ("critical", "button-name") in [fault[:2] for fault in find_faults(chrome)]
+
+
+def test_labels_of_the_forest_plot_do_not_touch(chrome: Chrome, addresses: Mapping[str, str]) -> None:
+    for page in ("one", "three"):
+        for width in (1280, 400):
+            open_place(chrome, addresses[page], Picture(page, "", width, False))
+            boxes = chrome.execute_script(
+                "return [...document.querySelectorAll('.forest :is(tbody th, text)')].map((label) => {"
+                "const { left, right, top, bottom } = label.getBoundingClientRect();"
+                "return [left, right, top, bottom] })"
+            )
+            assert len(boxes) > 40
+            for place, (left, right, top, bottom) in enumerate(boxes):
+                for other in boxes[place + 1 :]:
+                    beside = other[0] >= right - 0.5 or other[1] <= left + 0.5
+                    assert beside or other[2] >= bottom - 0.5 or other[3] <= top + 0.5
+
+
+def test_verdict_and_categories_are_on_the_first_screen(chrome: Chrome, addresses: Mapping[str, str]) -> None:
+    open_place(chrome, addresses["one"], Picture("one", "", 1280, False))
+    lowest = "return Math.max(...[...document.querySelectorAll('.overview *')]"
+    assert chrome.execute_script(f"{lowest}.map((each) => each.getBoundingClientRect().bottom))") <= 800
+    assert "gate broken: 1 of 1" in chrome.find_element(By.CLASS_NAME, "standings").text
+    chrome.find_element(By.PARTIAL_LINK_TEXT, "failed").click()
+    WebDriverWait(chrome, _PATIENCE_S).until(
+        lambda _: re.fullmatch(r"607 of 686 entries", chrome.find_element(By.ID, "count").text)
+    )
+
+
+def test_ten_thousand_entries_open_at_once_and_scroll(chrome: Chrome, addresses: Mapping[str, str]) -> None:
+    open_place(chrome, addresses["many"], Picture("many", "", 1280, False))
+    assert chrome.find_element(By.ID, "count").text == "10,000 of 10,000 entries"
+    assert chrome.execute_script("return performance.now()") < 1000 * _PATIENCE_S
+    assert chrome.execute_script("return document.querySelectorAll('#list > .row').length") < 60
+    for place in (0.5, 1.0):
+        chrome.execute_script(
+            "const list = document.getElementById('list'); list.scrollTop = arguments[0] * list.scrollHeight",
+            place,
+        )
+        WebDriverWait(chrome, _PATIENCE_S).until(partial(is_drawn, place=place))
+
+
+def is_drawn(chrome: Chrome, place: float) -> bool:
+    """Tell whether a row is drawn at this share of the list."""
+    found: bool = chrome.execute_script(
+        "return [...document.querySelectorAll('#list > .row')].some((row) => "
+        "Math.abs(row.ariaPosInSet / 10000 - arguments[0]) < 0.01)",
+        place,
+    )
+    return found
+
+
+def test_runs_are_chosen_and_compared(chrome: Chrome, addresses: Mapping[str, str]) -> None:
+    open_place(chrome, addresses["runs"], Picture("runs", "", 1280, False))
+    compare = chrome.find_element(By.ID, "compare")
+    assert not compare.is_enabled()
+    for box in chrome.find_elements(By.NAME, "run")[:2]:
+        box.click()
+    assert compare.text == "Compare 2 runs"
+    compare.click()
+    WebDriverWait(chrome, 60).until(lambda _: "side by side" in chrome.find_element(By.TAG_NAME, "h1").text)
+    labels = [each.text for each in chrome.find_elements(By.CSS_SELECTOR, ".standings tbody th")]
+    assert labels == ["openai/oracle-broken", "oracle"], "the oldest first"
+    chrome.back()
+    chrome.find_element(By.PARTIAL_LINK_TEXT, "lexical").click()
+    WebDriverWait(chrome, 60).until(lambda _: chrome.find_element(By.TAG_NAME, "h1").text == "lexical")
+
+
+def test_the_pictures_of_the_docs_are_small_and_shown() -> None:
+    kept = {f"{picture.name}.png" for picture in list_pictures() if picture.kept}
+    assert {path.name for path in FOLDER.iterdir()} == kept
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
+    for name in kept:
+        assert (FOLDER / name).stat().st_size < _LARGEST
+        assert f"](pictures/{name})" in pages

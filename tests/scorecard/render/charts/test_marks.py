@@ -1,0 +1,82 @@
+"""The drawings of the report: SVG without style, with classes for colours, and shapes that differ."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from pytest_fcbench.scorecard.render.charts import marks
+from pytest_fcbench.scorecard.render.charts.marks import Point, Range
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, read_colours
+
+SWATCHES = [marks.draw_swatch(series) for series in range(MOST_SERIES)]
+ROW = marks.draw_ranges([Range(0, 0.25, 0.0, 0.5), Range(1, 1.0, None, None)])
+SCATTER = marks.draw_scatter([Point(0, 0.5, 0.4, 0.3, 0.5), Point(7, 400, 0.8, 0.7, 0.9)], "dollars", "Cost.")
+ALL = (*SWATCHES, ROW, marks.draw_scale(), marks.draw_bar(0.5), SCATTER)
+
+
+def read_numbers(svg: str, name: str) -> list[float]:
+    """Return the numbers of the paths of a class."""
+    paths = (e for e in ElementTree.fromstring(svg).iter("path") if e.get("class") == name)
+    return [float(number) for path in paths for number in re.findall(r"-?[\d.]+", path.attrib["d"])]
+
+
+@pytest.mark.parametrize("svg", ALL)
+def test_nothing_that_a_policy_refuses_and_every_colour_is_a_class(svg: str) -> None:
+    for element in ElementTree.fromstring(svg).iter():
+        assert element.tag in ("svg", "path", "text")
+        assert not {"style", "fill", "stroke", "href", "id"} & element.attrib.keys()
+        for name in element.get("class", "").split():
+            assert re.search(rf"\.{name} \{{", read_colours()) or name in ("swatch", "range", "bar")
+
+
+def test_series_differ_in_more_than_colour() -> None:
+    shapes = {path.get("d") for svg in SWATCHES for path in ElementTree.fromstring(svg).iter("path")}
+    assert len(shapes) == MOST_SERIES
+
+
+def test_a_row_has_a_mark_for_each_series_on_the_line_of_its_limits() -> None:
+    low, down, high = read_numbers(ROW, "line-s0")
+    (mark,) = [e for e in ElementTree.fromstring(ROW).iter("path") if e.get("class") == "fill-s0"]
+    across, beside = map(float, re.findall(r"[\d.]+", mark.attrib["transform"])[:2])
+    assert (across, beside) == ((low + high) / 2, down)
+    assert read_numbers(ROW, "line-s1") == [], "limits that are not known have no line"
+
+
+def test_the_mark_of_a_share_stands_on_the_tick_of_that_share() -> None:
+    ticks = read_numbers(ROW, "line-faint")[::3]
+    whole = marks.draw_ranges([Range(0, 1.0, 0.5, 1.0)])
+    assert read_numbers(whole, "line-s0")[0::2] == [ticks[2], ticks[4]]
+
+
+def test_rows_of_several_models_do_not_overlap() -> None:
+    row = marks.draw_ranges([Range(series, 0.5, 0.4, 0.6) for series in range(MOST_SERIES)])
+    heights = [read_numbers(row, f"line-s{series}")[1] for series in range(MOST_SERIES)]
+    assert all(below - above >= 7 for above, below in pairwise(heights))
+    assert 0 < heights[0] < heights[-1] < float(ElementTree.fromstring(row).attrib["height"])
+
+
+def test_values_far_apart_go_by_powers_of_ten_and_close_ones_do_not() -> None:
+    close = marks.draw_scatter([Point(0, 1, 0.4, 0.3, 0.5), Point(1, 2, 0.8, 0.7, 0.9)], "dollars", "")
+    texts = [[text.text for text in ElementTree.fromstring(svg).iter("text")] for svg in (SCATTER, close)]
+    assert {"1", "10", "100"} <= set(texts[0])
+    assert "10" not in texts[1]
+
+
+@pytest.mark.parametrize("points", [[Point(0, 0, 0, 0, 0)], [Point(0, 0, 1, 1, 1), Point(1, 0, 1, 1, 1)]])
+def test_points_at_the_edges_can_be_drawn(points: list[Point]) -> None:
+    numbers = read_numbers(marks.draw_scatter(points, "dollars", ""), "line-s0")
+    assert numbers
+    assert all(-10 <= number <= 460 for number in numbers)
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a&b", '"x', "\x00\u202e"])
+def test_labels_are_text(name: str) -> None:
+    svg = ElementTree.fromstring(marks.draw_scatter([Point(0, 1, 0.5, 0.4, 0.6)], name, name))
+    assert not [*svg.iter("script")]
+    shown = str(svg.get("aria-label"))
+    assert shown.isprintable()
+    assert shown in [text.text for text in svg.iter("text")]
