@@ -83,6 +83,10 @@ class Pool:
 
 class _Child:
     def __init__(self, limits: Limits, own: tuple[str, ...]) -> None:
+        if sys.platform == "win32":
+            raise RuntimeError(
+                "calls can be executed on Linux and macOS only; use WSL or a container on Windows"
+            )
         self._limits = limits
         self._own = own
         self._connection, other = Pipe()

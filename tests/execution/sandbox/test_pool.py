@@ -238,6 +238,12 @@ def test_children_end_when_the_parent_is_killed() -> None:
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
 
 
+def test_windows_is_told_to_use_another_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(RuntimeError, match="Linux and macOS only; use WSL"), closing(Pool()) as pool:
+        pool(["math_gcd(a=4, b=6)"])
+
+
 def test_a_child_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(RuntimeError, match="does not start"), closing(Pool()) as pool:
