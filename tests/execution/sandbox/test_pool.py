@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.execution.outcomes import Limit, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.execution.sandbox.pool import Limits, Pool
 from tests.conftest import ROOT
@@ -240,7 +241,7 @@ def test_children_end_when_the_parent_is_killed() -> None:
 
 def test_windows_is_told_to_use_another_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    with pytest.raises(RuntimeError, match="Linux and macOS only; use WSL"), closing(Pool()) as pool:
+    with pytest.raises(NotScoredError, match="Linux and macOS only; use WSL"), closing(Pool()) as pool:
         pool(["math_gcd(a=4, b=6)"])
 
 
