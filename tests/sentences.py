@@ -1,4 +1,4 @@
-"""Draw sentences of the docs, help texts and messages to be read: ``python -m tests.sentences --draw N SEED``.
+"""Draw sentences of docs, help texts and messages: ``python -m tests.sentences --draw N SEED``.
 
 The same seed draws the same sentences of the same texts, so that a second reader can check the first.
 """

@@ -205,3 +205,7 @@ def test_the_workflows_of_init_run_what_the_docs_show() -> None:
         commands = list(_find_commands(yaml.safe_load(made[1])))
         assert "pytest benchmarks --junitxml=junit.xml" in commands
         assert "fcbench report scorecard.json" in made[1]
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 900
