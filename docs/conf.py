@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "pytest-fcbench"
 author = "the pytest-fcbench authors"
+project_copyright = f"2026, {author}. Apache-2.0"
 release = version_of("pytest-fcbench")
 extensions = ["generated", "myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]

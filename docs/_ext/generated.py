@@ -13,36 +13,75 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from pytest_fcbench.cli.main import declare_commands
+from pytest_fcbench.cli.main import GROUPS as COMMAND_GROUPS
+from pytest_fcbench.cli.main import declare_commands, load_command
 from pytest_fcbench.codecs.dialogues.api_families import API_FAMILIES
 from pytest_fcbench.codecs.dialogues.families import FAULTS, UNASKED, find_api
 from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
-from pytest_fcbench.config.options import OPTIONS
+from pytest_fcbench.config.options import GROUPS, Option
 from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.models import official_models
 from pytest_fcbench.scorecard.render import failure_codes as codes
 from pytest_fcbench.scorecard.render.document import json_schema
 
+EXAMPLES: Mapping[str, str] = {
+    "model under test": "pytest --fcbench-model=my-ft --fcbench-api-base=http://localhost:8000/v1",
+    "entries": "pytest --fcbench-category=live --fcbench-sample=50 --fcbench-trials=3",
+    "judging": "pytest --fcbench-gate='overall>=0.05' --fcbench-gate='not_scored<=1%'",
+    "web APIs, search and embeddings": "pytest -m agentic --fcbench-search=core --fcbench-embedding=auto",
+    "speed and cost": "pytest --fcbench-concurrency=32 --fcbench-rpm=600 --fcbench-max-usd=2.50",
+    "files and output": "pytest --fcbench-scorecard=nightly.json --fcbench-label=step=400",
+}
+"""A command for each group of options; ``tests/docs`` runs them."""
+
 
 def options() -> Iterator[str]:
-    """The options of a run as a Markdown table."""
-    yield from ("| option | in fcbench.yaml | what it does |", "|---|---|---|")
-    for option in OPTIONS:
-        takes = "" if option.switch else f"={option.metavar}"
-        where = f"`{option.key}`" if option.in_file else "-"
-        profile = ", also in a model profile" if option.of_model and option.key != "model" else ""
-        text = option.help.replace("%%", "%").replace("|", r"\|")
-        yield f"| `{option.flag}{takes}` | {where}{profile} | {text} |"
+    """Write the options of a run in Markdown: for each group a heading, an example and a table."""
+    for group in GROUPS:
+        yield from (f"### Options: {group.title}", "", f"    {EXAMPLES[group.title]}", "")
+        yield from ("| option | in fcbench.yaml | what it does |", "|---|---|---|")
+        for option in group.options:
+            takes = "" if option.switch else f"={option.metavar}"
+            where = f"`{option.key}`" if option.in_file else "-"
+            profile = ", also in a model profile" if option.of_model and option.key != "model" else ""
+            yield f"| `{option.flag}{takes}` | {where}{profile} | {_describe_option(option)} |"
+        yield ""
+
+
+def configuration() -> Iterator[str]:
+    """Write the keys of fcbench.yaml as a Markdown table for each group of options."""
+    for group in GROUPS:
+        yield from (
+            f"### Keys: {group.title}",
+            "",
+            "| key | value | default | meaning |",
+            "|---|---|---|---|",
+        )
+        for option in (each for each in group.options if each.in_file):
+            value = "`true`, `false`" if option.switch else ", ".join(f"`{word}`" for word in option.choices)
+            kind = value or f"{'list of ' * option.repeatable}{option.metavar}"
+            default = f"`{option.default}`" if option.default else "-"
+            yield f"| `{option.key}` | {kind} | {default} | {_describe_option(option)} |"
+        yield ""
+
+
+def _describe_option(option: Option) -> str:
+    return option.help.replace("%%", "%").replace("|", r"\|")
 
 
 def commands() -> Iterator[str]:
-    """The help of every command."""
+    """Write the help of every command in Markdown, under a heading for each."""
     os.environ["COLUMNS"] = "90"
     registered = argparse.ArgumentParser(prog="fcbench").add_subparsers()
     declare_commands(registered)
-    for name, parser in registered.choices.items():
-        yield from (f"**`fcbench {name}`**", "", "```text", parser.format_help().rstrip(), "```", "")
+    for title, names in COMMAND_GROUPS.items():
+        yield from (f"### Commands: {title}", "")
+        for name in names:
+            page = load_command(name).PAGE
+            shown, _, _ = registered.choices[name].format_help().rstrip().partition("\nmore: ")
+            yield from (f"#### fcbench {name}", "", "```text", shown.rstrip(), "```", "")
+            yield from ([] if page == "options" else [f"More: [](project:{page}.md).", ""])
 
 
 def schema() -> Iterator[str]:
@@ -54,7 +93,7 @@ def schema() -> Iterator[str]:
 
 
 def _fields(name: str, definition: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"**{name}**: {_line(definition.get('description', ''))}".rstrip(": "), "")
+    yield from (f"### {name}", "", _line(definition.get("description", "")), "")
     if "properties" not in definition:
         yield from (f"{_kind(definition)}", "")
         return
@@ -86,7 +125,7 @@ def _kind(field: Any) -> str:
 
 
 def failure_codes() -> Iterator[str]:
-    """The codes of failures as a definition for each, under the heading of its kind."""
+    """Write the codes of failures as a Markdown table under a heading for each kind."""
     kinds = {
         "Calls compared with expected calls": codes.SINGLE_TURN,
         "Calls that must or must not be made": codes.RELEVANCE,
@@ -95,7 +134,7 @@ def failure_codes() -> Iterator[str]:
         "How the answer ended": codes.ENDINGS,
     }
     for title, listed in kinds.items():
-        yield from (f"**{title}**", "", "| code | meaning | what to look at |", "|---|---|---|")
+        yield from (f"## {title}", "", "| code | meaning | what to look at |", "|---|---|---|")
         for code, (meaning, advice) in listed.items():
             yield f"| `{code}` | {meaning} | {advice} |"
         yield ""
@@ -153,6 +192,7 @@ _MAKERS = {
     "fcbench-failure-codes": failure_codes,
     "fcbench-options": options,
     "fcbench-commands": commands,
+    "fcbench-configuration": configuration,
     "fcbench-schema": schema,
 }
 
@@ -162,7 +202,7 @@ class _Generated(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Its parsed text."""
-        return self.parse_text_to_nodes("\n".join(_MAKERS[self.name]()))
+        return self.parse_text_to_nodes("\n".join(_MAKERS[self.name]()), allow_section_headings=True)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -29,18 +29,17 @@ class RequestLocks:
 
         Raises OSError where the file cannot be made.
         """
-        # Runs at the same time may ask the same there.
-        if sys.platform == "win32":
-            return True
-        if self._file is None:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:_DIGITS], 16))
-        except BlockingIOError:
-            return False
-        except OSError:
-            # A file system without locks, such as some network drives.
-            return True
+        # On Windows, runs at the same time may ask the same.
+        if sys.platform != "win32":
+            if self._file is None:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:_DIGITS], 16))
+            except BlockingIOError:
+                return False
+            except OSError:
+                # A file system without locks, such as some network drives.
+                return True
         return True
 
     def release(self, key: str) -> None:

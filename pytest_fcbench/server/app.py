@@ -24,7 +24,7 @@ from pytest_fcbench.server.body import Body, RefusedRequestError, read_body
 from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_request
 from pytest_fcbench.server.family_lookup import FamilyLookup
 from pytest_fcbench.server.family_replies import is_streamed, make_chunk
-from pytest_fcbench.server.faults import Draw, Kind
+from pytest_fcbench.server.faults import CHANGES_ANSWER, Draw, Kind
 from pytest_fcbench.server.judging import find_task, form_opinion
 from pytest_fcbench.server.lookup import Lookup, Models
 from pytest_fcbench.server.replies import (
@@ -91,7 +91,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A good answer, or one that the ``json`` fault has broken, ready to be sent."""
+    """A good answer, or one that a fault has changed, ready to be sent."""
 
     key: str
     """The key under which it is counted."""
@@ -147,7 +147,7 @@ class ChatServer:
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._judge_reply = judge_reply
         self._stats = Stats()
-        self._replies: dict[tuple[str, Prompting, int, int, bool], tuple[Reply, bytes]] = {}
+        self._replies: dict[tuple[str, Prompting, int, int, Kind | None], tuple[Reply, bytes]] = {}
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -194,7 +194,7 @@ class ChatServer:
         call = _Call(stats.requests, int(time.time()), request.headers.get(ENTRY_HEADER), draw.fault)
         try:
             answer = await prepare(await request.read(), call)
-            fault = None if draw.fault is Kind.JSON and not answer.broken else draw.fault
+            fault = None if draw.fault in CHANGES_ANSWER and not answer.broken else draw.fault
             if draw.latency_s and fault is not Kind.HANG:
                 await asyncio.sleep(draw.latency_s)
             if fault:
@@ -259,17 +259,19 @@ class ChatServer:
             return _MadeReply("judge", reply, serialize_reply(reply), broken)
         asked = self._lookup.find_request(body, call.name)
         # Only the right answers are known here, so not what is asked after a broken one.
-        broken = broken and asked.entry.category.single_turn
-        key = asked.entry.key, asked.prompting, asked.turn, asked.step, broken
+        fault = call.fault if call.fault in CHANGES_ANSWER and asked.entry.category.single_turn else None
+        key = asked.entry.key, asked.prompting, asked.turn, asked.step, fault
         if key not in self._replies:
             try:
                 request = AskModel(asked.messages, turn=asked.turn, step=asked.step)
                 completion = await self._models(asked.prompting).complete(asked.entry, request)
             except NotScoredError as error:
                 raise RefusedRequestError(404, error.cause, error.reason) from None
-            reply = build_reply(self._name, asked, completion, broken=broken)
+            if fault is Kind.ONE_CALL and completion.tool_calls:
+                completion = replace(completion, tool_calls=completion.tool_calls[:1])
+            reply = build_reply(self._name, asked, completion, broken=fault is Kind.JSON)
             self._replies[key] = reply, serialize_reply(reply)
-        return _MadeReply(call.name or asked.entry.key, *self._replies[key], broken)
+        return _MadeReply(call.name or asked.entry.key, *self._replies[key], fault is not None)
 
     async def _prepare_embedding(self, content: bytes, call: _Call) -> _Answer:
         broken = call.fault is Kind.JSON
@@ -293,7 +295,7 @@ class ChatServer:
                 return await _send(
                     request, replace(answer, parts=(b"data: %s\n\n" % page if answer.is_stream else page,))
                 )
-            case Kind.JSON:
+            case Kind.JSON | Kind.ONE_CALL:
                 return await _send(request, answer)
             case Kind.HANG:
                 await asyncio.sleep(_LONGEST_HANG_S)

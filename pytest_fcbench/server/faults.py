@@ -36,6 +36,12 @@ class Kind(StrEnum):
 
     Of a list of vectors the second half is missing.
     """
+    ONE_CALL = "one_call"
+    """Of several tool calls only the first is sent, as by a server whose tool parser drops the others."""
+
+
+CHANGES_ANSWER = frozenset([Kind.JSON, Kind.ONE_CALL])
+"""The kinds that send an answer with other contents, in place of an error or none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@
 - ``<!-- project -->``: all begins in a folder that ``fcbench init`` has filled; ``<!-- checkout -->``:
   in one with the files of this repository that a plain ``pytest`` needs.
 - ``<!-- needs bfcl -->`` above a block: it is run where the official pack is, in a folder of its own.
-- ``localhost:8000`` is where ``fcbench serve --model oracle --name my-ft`` listens while the page is run.
+- ``fcbench serve OPTIONS --port 8001`` on an indented line is started before the first command, and
+  ``localhost:8001`` is its address. On a page without such lines ``localhost:8000`` is the address of
+  ``fcbench serve --model oracle --name my-ft``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -30,6 +33,7 @@ NOT_RUN = ("git clone", "pip install", "python -m venv", "pytest tests ")
 """Beginnings of the only commands that are not run: they install, or would run this very test."""
 
 _FILE = re.compile(r"^`([^`\s]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SERVER = re.compile(r"^    fcbench serve (.*) --port (\d+)$", re.MULTILINE)
 _SESSION = re.compile(r"^(<!-- needs bfcl -->\n\n?)?```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -56,6 +60,14 @@ class Page:
     @property
     def files(self) -> dict[str, str]:
         return dict(_FILE.findall(self.text))
+
+    @property
+    def servers(self) -> Mapping[str, Sequence[str]]:
+        """The options of each server by its address."""
+        found = {f"localhost:{port}": options.split() for options, port in _SERVER.findall(self.text)}
+        if not found and ENDPOINT in self.text:
+            found = {ENDPOINT: ["--model", "oracle", "--name", "my-ft"]}
+        return found
 
     @property
     def commands(self) -> tuple[Command, ...]:
@@ -129,13 +141,20 @@ def walk(page: Page, folder: Path, cache: Path, *, official: bool = False) -> It
     """Run the commands of a page, those that need the official pack or the others; each with what it says."""
     commands = [command for command in page.commands if command.runs and command.official is official]
     prepare(page, folder)
-    if ENDPOINT not in page.text:
-        for command in commands:
-            yield command, run(command.text, folder, cache)
-        return
-    with served("--model", "oracle", "--name", "my-ft") as api_base:
-        there = urlsplit(api_base).netloc
+    with ExitStack() as stack:
+        served_at = {
+            address: urlsplit(stack.enter_context(served(*options))).netloc
+            for address, options in page.servers.items()
+        }
         for path in (path for path in folder.rglob("*") if path.suffix in (".yaml", ".yml", ".py")):
-            path.write_text(path.read_text(encoding="utf-8").replace(ENDPOINT, there), encoding="utf-8")
+            path.write_text(_replace(path.read_text(encoding="utf-8"), served_at), encoding="utf-8")
+        shown_as = {there: address for address, there in served_at.items()}
         for command in commands:
-            yield command, run(command.text.replace(ENDPOINT, there), folder, cache).replace(there, ENDPOINT)
+            told = run(_replace(command.text, served_at), folder, cache)
+            yield command, _replace(told, shown_as)
+
+
+def _replace(text: str, by: Mapping[str, str]) -> str:
+    for old, new in by.items():
+        text = text.replace(old, new)
+    return text

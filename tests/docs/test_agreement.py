@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from docs._ext.generated import EXAMPLES, commands, configuration, options, schema
 from pytest_fcbench.cli.commands.init import WORKFLOWS
 from pytest_fcbench.cli.main import declare_commands
 from pytest_fcbench.config.loading import FILE, build_settings
@@ -117,15 +118,22 @@ def test_the_weights_of_the_overall_score_are_those_of_the_program() -> None:
 
 def test_the_schema_table_has_every_field() -> None:
     """Made when the site is built, by the same function."""
-    from docs._ext.generated import commands, options, schema
-
     table = "\n".join(schema())
     for name, definition in json_schema()["$defs"].items():
-        assert f"**{name}**" in table
+        assert f"### {name}\n" in table
         for field in definition.get("properties", {}):
             assert f"| `{field}` |" in table
     assert {flag for flag in FLAGS if flag in "\n".join(options())} == FLAGS
-    assert {name for name in PARSERS if f"**`fcbench {name}`**" in "\n".join(commands())} == set(PARSERS)
+    assert set(re.findall(r"^#### fcbench (.*)$", "\n".join(commands()), re.MULTILINE)) == set(PARSERS)
+    keys = set(re.findall(r"^\| `(\w+)` ", "\n".join(configuration()), re.MULTILINE))
+    assert keys == {option.key for option in OPTIONS if option.in_file}
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
+def test_the_example_of_a_group_of_options_runs(example: str, tmp_path: Path) -> None:
+    run("fcbench init --ci none", tmp_path, tmp_path)
+    told = run(f"{example} --fcbench-plan; echo code $?", tmp_path, tmp_path)
+    assert told.rstrip().endswith("code 0"), told
 
 
 CONFIGURATIONS = [path for path in PAGES if FILE in page(path).files]
@@ -197,3 +205,7 @@ def test_the_workflows_of_init_run_what_the_docs_show() -> None:
         commands = list(_find_commands(yaml.safe_load(made[1])))
         assert "pytest benchmarks --junitxml=junit.xml" in commands
         assert "fcbench report scorecard.json" in made[1]
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 900

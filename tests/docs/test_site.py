@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from sphinx.search.en import SearchEnglish
 
 from tests.conftest import ROOT
 
@@ -53,6 +55,46 @@ def test_every_page_is_there_and_loads_nothing_from_elsewhere(site: Path) -> Non
         assert [address for address in page.addresses if re.match(r"(\w+:)?//", address)] == []
     assert 'id="pytest_fcbench.domain.entry.Entry"' in (site / "api.html").read_text(encoding="utf-8")
     assert "fcbench-concurrency" in (site / "options.html").read_text(encoding="utf-8")
+
+
+SEARCHED = {
+    "MCP": "from-mcp",
+    "trace": "faq",
+    "OpenTelemetry": "from-logs",
+    "pandas": "tasks",
+    "wandb": "tasks",
+    "MLflow": "tasks",
+    "Azure": "providers",
+    "Bedrock": "providers",
+    "Docker": "tasks",
+    "badge": "tasks",
+    "Jupyter": "tasks",
+    "screenshot": "tasks",
+    "FAQ": "faq",
+    "glossary": "glossary",
+    "macOS": "platforms",
+    "tutorial": "tutorial-endpoint",
+    "Windows": "platforms",
+    "proxy": "providers",
+    "refused": "trouble",
+    "Ollama": "providers",
+    "W&B": "tasks",
+}
+"""Words that people search, and a page that the search must list."""
+
+
+@pytest.mark.parametrize(("word", "page"), SEARCHED.items())
+def test_a_search_finds_the_page(site: Path, word: str, page: str) -> None:
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
+    language = SearchEnglish({})
+    found = set(index["docnames"])
+    # The search takes a query apart at everything that is not a letter, and looks for stems.
+    for stem in (language.stem(part.lower()) for part in re.findall(r"\w+", word)):
+        places = [index[kind].get(stem, []) for kind in ("terms", "titleterms")]
+        numbers = {number for place in places for number in (place if isinstance(place, list) else [place])}
+        found &= {index["docnames"][number] for number in numbers}
+    assert page in found
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,15 @@ def test_the_json_fault_cuts_text_or_arguments(oracle: str, mode: Mode) -> None:
         json.loads(arguments)
 
 
+def test_the_one_call_fault_sends_the_first_call_only(oracle: str) -> None:
+    body = make_body(next(entry for entry in ENTRIES if entry.category.name == "parallel"))
+    with _serve_failing(Kind.ONE_CALL) as api_base:
+        calls = post_chat(api_base, body).message["tool_calls"]
+    good = post_chat(oracle, body).message["tool_calls"]
+    assert len(good) > 1
+    assert calls == good[:1]
+
+
 def test_hanging_requests_are_in_flight_until_their_clients_give_up() -> None:
     with served("--model", "oracle", "--fault", "hang:1") as api_base:
         with open_connection(api_base) as first, open_connection(api_base) as second:

@@ -52,10 +52,10 @@ UNASKED: Mapping[str, str] = {
 
 
 FAULTS: Mapping[str, str] = {
-    "ClaudeHandler": "in prompting an answer whose first block is not a text fails the entry",
+    "ClaudeHandler": "in prompt mode, an answer whose first block is not text fails the entry",
     "GeminiHandler": "in prompting an answer of more than two parts fails the entry",
     "GemmaHandler": "answers and results go back in roles that the model's template does not know",
-    "Granite3FCHandler": "the prompt ends without the mark at which the answer begins",
+    "Granite3FCHandler": "the prompt lacks the marker after which the answer begins",
     "GraniteFunctionCallingHandler": "no_function is carried out as a call, so that a turn never ends",
     "HammerHandler": "each request tells the defaults of parameters once more in their descriptions",
     "MiningHandler": "calls of the interface are never read, so that none can be right",

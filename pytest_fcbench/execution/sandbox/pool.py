@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Pipe
 
 from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.execution.functions.lookups import FailedLookupError, Provider, Recorded, UnansweredError
 from pytest_fcbench.execution.outcomes import Limit, Outcome, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.execution.sandbox.frames import READY, encode, receive
@@ -83,6 +84,11 @@ class Pool:
 
 class _Child:
     def __init__(self, limits: Limits, own: tuple[str, ...]) -> None:
+        if sys.platform == "win32":
+            raise NotScoredError(
+                "unsupported_system",
+                "calls can be executed on Linux and macOS only; use WSL or a container on Windows",
+            )
         self._limits = limits
         self._own = own
         self._connection, other = Pipe()

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from pytest_fcbench.domain.entry import PathCall
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.execution.outcomes import Limit, Raised, Returned, Stopped, Unanswered
 from pytest_fcbench.execution.sandbox.pool import Limits, Pool
 from tests.conftest import ROOT
@@ -236,6 +237,12 @@ def test_children_end_when_the_parent_is_killed() -> None:
         parent.kill()
     psutil.wait_procs([child], timeout=20)
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def test_windows_is_told_to_use_another_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(NotScoredError, match="Linux and macOS only; use WSL"), closing(Pool()) as pool:
+        pool(["math_gcd(a=4, b=6)"])
 
 
 def test_a_child_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
