@@ -15,7 +15,7 @@ from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import PackError, SuiteError, UsageError
+from pytest_fcbench.domain.errors import PackError, SuiteError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.shard import Shard

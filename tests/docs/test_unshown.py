@@ -17,7 +17,8 @@ from tests.docs.pages import PAGES, run
 
 ELSEWHERE = re.compile(
     r"=\.\.\.|bfcl|complexfuncbench|minilm|--judge |--audit |--model my-ft"
-    r"|^fcbench (pull|serve|view|contamination|export (official|inspect|mlflow|wandb))|^pytest tests |shop_suite"
+    r"|^fcbench (pull|serve|view|contamination|export (official|inspect|mlflow|wandb))"
+    r"|^pytest tests |shop_suite"
 )
 """What is not to be had here, or is run by tests of its own."""
 FILES = ("gpt-4o-mini.json", "gpt-4o-mini-fc.json", "before.json", "after.json", "a.json", "b.json")
