@@ -40,7 +40,7 @@ def read_table(name: str) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("model", "workers"), zip(MODELS, [(), ("-n", "2")], strict=True), ids=["plain", "xdist"]
+    ("model", "workers"), [*zip(MODELS, [(), ("-n", "2")], strict=True)], ids=["plain", "xdist"]
 )
 def test_replayed_answers_give_the_official_rows(
     model: str, workers: tuple[str, ...], pack_cache: Path, tmp_path: Path

@@ -227,8 +227,12 @@ def test_names_are_shown_in_the_manner_of_the_run() -> None:
     assert answer == Completion(text="[blinds_lower(room='Hall')]")
 
 
-_OFFERING = [category for category in CATEGORIES.values() if category.rule.name != "chat"]
-"""Where no function is offered, it can but say words, which is right."""
+_OFFERING = [
+    category
+    for category in CATEGORIES.values()
+    if category.rule.name != "chat" and not category.rule.of_own_suites
+]
+"""The categories of core that offer functions: without any, a reply in words is right."""
 
 
 @pytest.mark.parametrize("category", _OFFERING, ids=lambda category: category.name)
