@@ -40,4 +40,6 @@ def write_path(order: Order, path: Path) -> list[str]:
         folder = Path(run.dir).parent
         run.finish()
         told.append(f"written to {folder}; 'wandb sync {folder}' sends it")
+    # The process that writes the files may still have them in memory; this waits for its end.
+    wandb.teardown()
     return told
