@@ -74,7 +74,7 @@ def test_a_conversation_is_shown_with_what_the_server_returned(project: Project)
     assert "Error" not in shown
     assert "    returns" in shown
     expected = project.fcbench("show", "shop:mcp_shelf_0", "--expected").stdout
-    assert "  call         count_goods(name='tea')" in expected
+    assert '  call         count_goods(name="tea")' in expected
     assert "returns" not in expected
 
 
