@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from pytest_fcbench.codecs.decoders.registry import Offer
-from pytest_fcbench.codecs.server_requests import ServerCalls, read_results
+from pytest_fcbench.codecs.server_requests import ServerCalls, read_request, read_results, write_results
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.conversations.turns import put_turns
 from pytest_fcbench.domain.driving import relay_conversation
@@ -31,6 +31,11 @@ from pytest_fcbench.domain.transcript import (
 
 _LONGEST = 100_000
 """Characters of a result that a model is shown."""
+
+
+def skip_calls(request: AskModel) -> Completion:
+    """Answer a request to a server without asking it."""
+    return write_results(["not asked"] * len(read_request(request).calls))
 
 
 def converse(entry: Entry, setting: Setting) -> Conversation:

@@ -7,10 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+from pytest_fcbench.conversations.server_turns import skip_calls
 from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.driving import drive_conversation
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import SELECTIONS, Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Prompting
@@ -125,8 +126,10 @@ def describe_plan(context: RunContext, models: ModelStack, entries: Sequence[Ent
                 f"{' and '.join(plan.name for plan in others)}: as for right answers; wrong ones are asked "
                 f"about more often"
             )
-        if context.asks_web:
+        if any(entry.category.name in SELECTIONS["web_search"] for entry in entries):
             yield "not counted: results of web searches and pages, which later requests contain"
+        if any(entry.category.rule.starts_server for entry in entries):
+            yield "not counted: results of MCP servers, which later requests contain"
     if Party.PROVIDER in context.parties:
         yield "not counted: calls of the web API"
 
@@ -147,6 +150,8 @@ def _find_calls(
     def answer(entry: Entry, request: AskModel) -> Completion:
         if kept := models.find_stored(entry, request):
             return kept
+        if request.party is Party.SERVER:
+            return skip_calls(request)
         if request.party is not Party.MODEL:
             needed.append(request)
             # A plan asks nobody, so a fault stands in for a reply that only the party knows.

@@ -30,6 +30,19 @@ class Body:
     include_usage: bool = False
     """True where the last event of a stream shall tell the token usage."""
 
+    def leave_out_results(self) -> Body:
+        """Return the body without the results of calls, which are known only to whom the calls were made."""
+        messages = [
+            {**message, "content": ""} if isinstance(message, Mapping) and _has_results(message) else message
+            for message in self.messages
+        ]
+        return interpret_body({"messages": messages, "tools": self.tools})
+
+
+def _has_results(message: Mapping[object, object]) -> bool:
+    # In prompting mode results are told in a message of the user.
+    return message.get("role") == "tool" or str(message.get("content")).startswith("[{'role': 'tool'")
+
 
 def parse_json(text: str | bytes) -> object:
     """Parse the body of a request. Raises ``RefusedRequestError`` where it is not JSON."""

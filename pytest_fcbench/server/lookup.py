@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.server_turns import skip_calls
 from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
@@ -70,6 +71,9 @@ def list_requests(
     asked: list[AskModel] = []
 
     def answer(request: AskModel) -> Completion:
+        # This server starts no others: requests are found whatever results they have.
+        if request.party is Party.SERVER:
+            return skip_calls(request)
         if request.party is Party.MODEL and request not in asked:
             asked.append(request)
         return run_through(model.complete(entry, request))
@@ -102,6 +106,7 @@ class Lookup:
             for entry in suite.load(category)
             for each in (*entry.earlier, entry)
         }
+        self._on_servers = any(entry.category.rule.starts_server for entry, _ in self._entries.values())
         self._questions = Questions(entry for entry, _ in self._entries.values())
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
         self._indexed = self._index_entries()
@@ -117,8 +122,11 @@ class Lookup:
             raise RefusedRequestError(
                 404, "unknown_entry", f"these suites have no entry {name!r}: {self._suites}"
             )
+        digests = [body.digest]
+        if self._on_servers:
+            digests.append(body.leave_out_results().digest)
         while True:
-            found = self._index.get(body.digest, {})
+            found = next((known for digest in digests if (known := self._index.get(digest))), {})
             if asked := found.get(key) if key else next(iter(found.values()), None):
                 return asked
             if next(self._indexed, None) is None:
@@ -175,7 +183,10 @@ class Lookup:
                     asked = FoundRequest(
                         entry, prompting, request.turn, request.step, estimate_tokens(text), said
                     )
-                    self._index.setdefault(read_body(text).digest, {}).setdefault(key, asked)
+                    body = read_body(text)
+                    if entry.category.rule.starts_server:
+                        body = body.leave_out_results()
+                    self._index.setdefault(body.digest, {}).setdefault(key, asked)
                 yield key
 
 

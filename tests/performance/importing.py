@@ -5,7 +5,7 @@
 The log is generated in OpenAI's chat form: a user, a call, its result, an answer in words and, in every other
 line, a second question with its call. A hundred functions; in every tenth line an e-mail address is masked,
 every hundredth line is broken, and every fiftieth repeats an earlier one. Each import is a process of its
-own. The memory should hardly grow with the log, and every answer is kept or left out.
+own. The memory grows by a few numbers for each entry, and every answer is kept or left out.
 """
 
 from __future__ import annotations

@@ -65,6 +65,32 @@ def test_another_state_fails_and_is_judged_again_from_stored_answers(project: Pr
     project.run_apart("shop", "--fcbench-mcp", write_model(project, 2)).assert_outcomes(passed=2)
 
 
+def test_a_conversation_is_shown_with_what_the_server_returned(project: Project) -> None:
+    write_shelf_suite(project)
+    project.write("fcbench.yaml", "model: oracle\nsuites: {shop: shop}\n")
+    project.run_apart("shop", "--fcbench-mcp")
+    shown = project.fcbench("show", "shop:mcp_shelf_0").stdout
+    assert "shop:mcp_shelf_0 · mcp\n" in shown
+    assert "Error" not in shown
+    assert "    returns" in shown
+    expected = project.fcbench("show", "shop:mcp_shelf_0", "--expected").stdout
+    assert '  call         count_goods(name="tea")' in expected
+    assert "returns" not in expected
+
+
+def test_a_plan_starts_no_server_and_says_what_it_does_not_count(project: Project) -> None:
+    write_shelf_suite(project, "die")
+    model = ("--fcbench-model=openai/x", "--fcbench-param=api_key=unused")
+    result = project.run_apart("shop", *model, "--fcbench-mcp", "--fcbench-plan")
+    result.stdout.fnmatch_lines(
+        [
+            "mcp                            2       0       6 *",
+            "not counted: results of MCP servers, which later requests contain",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*web searches*")
+
+
 def test_nothing_is_started_without_the_switch(project: Project) -> None:
     write_shelf_suite(project)
     result = project.run_apart("shop")

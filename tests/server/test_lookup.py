@@ -10,16 +10,23 @@ from typing import Any
 
 import pytest
 
+from pytest_fcbench.codecs.server_requests import read_request
+from pytest_fcbench.conversations.entry import converse
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
+from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.server.body import RefusedRequestError, read_body
 from pytest_fcbench.server.lookup import MANNERS, Lookup, Models, estimate_tokens, list_requests
 from pytest_fcbench.suites.registry import open_suite
+from tests.conversations.asked import collect_requests
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn, tool_calls
+from tests.mcp_servers.made import make_server_entry, play_shelf
 from tests.server.asking import CORE, Sent, hold_conversation, list_entries, make_body, make_suite, read_sent
 
 DOTTED = make_entry()
@@ -170,6 +177,30 @@ def test_a_conversation_is_found_at_each_step(mode: Mode) -> None:
     assert [(asked.turn, asked.step) for asked in found] == STEPS
     tokens = [asked.prompt_tokens for asked in found]
     assert tokens == sorted(set(tokens))
+
+
+@pytest.mark.parametrize("prompting", MANNERS[:2])
+def test_a_conversation_on_an_mcp_server_is_found_whatever_its_results(prompting: Prompting) -> None:
+    entry = make_server_entry()
+    oracle, suite = OracleModel(prompting), make_suite(entry)
+
+    def answer(request: AskModel) -> Completion:
+        if request.party is Party.SERVER:
+            return play_shelf(read_request(request))
+        return run_through(oracle.complete(entry, request))
+
+    talk = converse(entry, Setting(Manner("x", prompting), suite, PathSettings(Profile.OFFICIAL)))
+    asked = [request for request in collect_requests(talk, answer) if request.party is Party.MODEL]
+    lookup = _make_lookup(DOTTED, entry)
+    for request in asked:
+        body: Sent = {"messages": list(request.messages), "tools": request.tools}
+        found = lookup.find_request(read_sent(body))
+        assert (found.entry, found.turn, found.step) == (entry, request.turn, request.step)
+    said = [*asked[-1].messages[:-1], {**asked[-1].messages[-1], "role": "system"}]
+    with pytest.raises(RefusedRequestError, match="no entry of these suites has these messages and tools"):
+        lookup.find_request(read_sent({"messages": said, "tools": asked[-1].tools}))
+    assert {request.turn for request in asked} == {0, 1}
+    assert max(request.step for request in asked) == 1
 
 
 @pytest.mark.parametrize("mode", Mode)

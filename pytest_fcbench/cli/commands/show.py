@@ -273,7 +273,7 @@ def render_entry(
 
     Of earlier conversations those are rendered that the entry continues.
     """
-    domains = f" · {', '.join(entry.scene.domains)}" if entry.scene else ""
+    domains = f" · {', '.join(entry.scene.domains)}" if entry.scene and entry.scene.domains else ""
     lines: list[_Line] = [f"{entry.item_id} · {entry.category.name}{domains}"]
     if entry.set_aside:
         lines.append(f"set aside in the corrected profile: {entry.set_aside}")
@@ -300,9 +300,11 @@ def _describe_turns(
     entry: Entry, transcript: Transcript | None, environments: Environments
 ) -> Iterator[_Line]:
     truth = entry.expectation.turns if isinstance(entry.expectation, Trajectory) else ()
-    # Calls on golden paths, of web searches and of later conversations cannot be executed again here.
+    on_server = bool(entry.scene and entry.scene.server)
+    # Calls on golden paths, on servers, of web searches and of later conversations cannot be executed here.
     replies_recorded = (
         isinstance(entry.expectation, GoldenPath)
+        or on_server
         or DOMAIN in environments.by_domain
         or entry.after is not None
     )
@@ -313,7 +315,10 @@ def _describe_turns(
         yield from (_Value(f"  {message.role}", message.shown_text) for message in messages)
         if transcript is None:
             expected = truth[number] if truth else ()
-            yield from _carry_out(expected, environments) if truth else _describe_expectation(entry)
+            if on_server:
+                yield from (_Value("  call", call) for call in expected)
+            else:
+                yield from _carry_out(expected, environments) if truth else _describe_expectation(entry)
             if truth and not expected:
                 yield "  (nothing can be called yet)"
         elif number < len(transcript.turns):

@@ -143,9 +143,12 @@ class _LogReader:
         self._choice, self._counts, self._spool = choice, counts, spool
         self._candidates: list[_Candidate] = []
         self._seen = SeenTexts()
-        self._ids: set[str] = set()
+        self._digests: set[bytes] = set()
+        """Of the ids of entries."""
         self._statistics = ValueStatistics()
+        # Equal tuples are one object, because each line brings new ones.
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._texts: dict[tuple[Parameter, ...], tuple[Parameter, ...]] = {}
         self._size = 0
 
     def add_conversation(self, logged: LoggedConversation, *, held_out: bool) -> None:
@@ -180,12 +183,12 @@ class _LogReader:
             self._counts.flaws.setdefault(reason, f"{called[0] if called else ''} {told}".strip())
             return reason
         # Both sets are filled by steps that become entries only, so that none is lost to one that does not.
-        name = str(entry["id"])
+        digest = hashlib.blake2b(str(entry["id"]).encode(), digest_size=8).digest()
         # The calls that one question leads to have most words in common, so they are of several kinds.
         kind = (" ".join(called), len(step.since_question))
-        if self._seen.add_text(step.new_text, kind) or name in self._ids:
+        if self._seen.add_text(step.new_text, kind) or digest in self._digests:
             return "a duplicate"
-        self._ids.add(name)
+        self._digests.add(digest)
         texts = self._statistics.add_step(step)
         line = f"{json.dumps(entry, ensure_ascii=True)}\n".encode()
         self._spool.write(line)
@@ -195,8 +198,8 @@ class _LogReader:
                 len(line),
                 step.category,
                 self._names.setdefault(called, called),
-                texts,
-                hashlib.blake2b(name.encode(), digest_size=8).digest(),
+                self._texts.setdefault(texts, texts),
+                digest,
             )
         )
         self._size += len(line)
