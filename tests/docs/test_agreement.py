@@ -99,7 +99,7 @@ def test_the_table_of_categories_is_that_of_the_program() -> None:
         r"^\| `(\w+)` \| `(\w+)` \| (\w+) \| (.*) \|$", _read_page("categories.md"), re.MULTILINE
     )
     assert rows == [
-        (each.name, str(each.group), str(each.rule), "yes" if each.scored else "where named")
+        (each.name, str(each.group), str(each.rule), "yes" if each.scored else "if selected")
         for each in CATEGORIES.values()
     ]
 
