@@ -431,7 +431,8 @@ def _make_marks(entry: Entry) -> list[pytest.MarkDecorator]:
     """Return the marks for the suite, the category, the groups and the stratum of an entry."""
     category = entry.category.name
     groups = [name for name, members in SELECTIONS.items() if category in members]
-    strata = [entry.stratum] if entry.stratum else []
+    # As plain text, because xdist sends the names of marks, and can send no enum.
+    strata = [entry.stratum.value] if entry.stratum else []
     return [getattr(pytest.mark, name) for name in (entry.suite, category, *groups, *strata)]
 
 

@@ -323,7 +323,7 @@ def build_record(
         asides=tuple(replace(aside, usd=usd(aside.completion, aside.party)) for aside in transcript.asides)
         if transcript
         else (),
-        stratum=entry.stratum,
+        stratum=entry.stratum and entry.stratum.value,
     ).replace_judgement(judgement)
 
 

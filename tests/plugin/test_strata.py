@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import Project, size
+
+
+def test_records_of_workers_have_the_stratum(project: Project) -> None:
+    project.run("--fcbench-category=simple_python", "-n", "2").assert_outcomes(passed=size("simple_python"))
+    strata = {name: record["stratum"] for name, record in project.records().items()}
+    assert (strata["core:simple_python_1"], strata["core:simple_python_3"]) == ("easy", "medium")
 
 
 def test_a_stratum_selects_entries_of_all_categories(project: Project) -> None:

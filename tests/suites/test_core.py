@@ -241,7 +241,7 @@ def test_no_two_questions_written_by_hand_are_alike(suite: Suite) -> None:
 
 
 def test_live_categories_are_in_five_languages_beside_english(suite: Suite) -> None:
-    for name in SELECTIONS["live"]:
+    for name in set(SELECTIONS["live"]) - {"live_relevance"}:
         counts = Counter(
             guess_language(e.turns[0][-1].content) for e in suite.load(CATEGORIES[name]) if not e.parents
         )

@@ -142,7 +142,10 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
         (suite,) = context.suites.values()
         if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
             other = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
-            raise UsageError(f"{path} is the review of {other}; give the review of this suite")
+            if chosen.review or chosen.ledger:
+                raise UsageError(f"{path} is the review of {other}; give the review of this suite")
+            print(f"note: without the review that comes with the package, which is of {other}", file=sys.stderr)
+            reviewed = None
         categories = [
             category
             for category in suite.categories
