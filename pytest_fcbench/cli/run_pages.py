@@ -38,6 +38,7 @@ class RunPages:
             return Page(
                 render_runs([_describe_run(run) for run in list_runs(self._folder)], str(self._folder))
             )
+        # Asked for by the list again and again; the page itself is not loaded anew.
         if path == "/running.json":
             return Page(json.dumps([asdict(running) for running in list_running(self._folder)]), JSON)
         if path == "/compare":

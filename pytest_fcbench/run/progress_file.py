@@ -46,6 +46,7 @@ class ProgressFile:
     """Writes the progress of this process's run, at most once a second."""
 
     def __init__(self, runs: Path, model: str, suites: Iterable[str]) -> None:
+        # By process, because several runs of a project can go on at once.
         self._path = runs / _FOLDER / f"{os.getpid()}.json"
         self._model, self._suites = model, tuple(suites)
         self._started_s = time.time()

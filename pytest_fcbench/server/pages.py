@@ -44,6 +44,7 @@ FindPage = Callable[[str, Mapping[str, Sequence[str]]], Page | None]
 class PageServer(ThreadingHTTPServer):
     """Serves the pages that a function finds."""
 
+    # A browser keeps connections open, for which the end of the command must not wait.
     daemon_threads = True
     address_family = socket.AF_INET
 

@@ -51,7 +51,8 @@ def test_no_file_and_no_archive_is_large(wheel: Path, sdist: Path) -> None:
         sizes = {file.filename: file.file_size for file in archive.infolist()}
     # The review holds a decision for each entry of core.
     assert sizes.pop(f"{package}/tools/audit/reviews/core.yaml") < 300_000
-    assert max(sizes.values()) < 100_000
+    # Files of core hold the docs of the functions that they offer.
+    assert max(sizes.values()) < 300_000
     assert wheel.stat().st_size < 2_000_000
     assert sdist.stat().st_size < 4_000_000
 

@@ -21,6 +21,7 @@ def score_untrained(
     records: Sequence[Record], profile: Profile, size_of: Callable[[str], int]
 ) -> ProfileScores | None:
     """Return the scores of the other entries; None where no entry is known to be in the training data."""
+    # Without a trained entry a second score would repeat the first.
     rest = leave_out_trained(records)
     return aggregate_scores(rest, profile, size_of) if len(rest) < len(records) else None
 

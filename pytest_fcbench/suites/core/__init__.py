@@ -71,6 +71,7 @@ def _find_files(category: Category) -> Sequence[Path]:
 
 
 def _load(category: Category) -> tuple[Entry, ...]:
+    # Features are found by reading all entries, so they are stored and not computed at each start.
     features = read_features()
     return tuple(
         # Entries in other prompt formats have those of the entries that they repeat.

@@ -26,6 +26,7 @@ def render_text(order: Order) -> Iterator[str]:
     """Yield the badge as SVG or as JSON."""
     metric = order.find_metric()
     score = order.find_score(order.card, metric)
+    # A badge has no room to say what its number leaves out.
     if score and score.missing and order.metric is None:
         raise UsageError(
             f"{order.card.path}: {metric} counts what was not run as 0: {', '.join(score.missing)}; name the "

@@ -15,5 +15,6 @@ def render_text(order: Order) -> Iterator[str]:
     columns = list_columns(ROWS[order.per])
     yield f"{render_csv_row(columns)}\n"
     for row in describe_rows(order):
+        # In the order of the head, whatever the order of the row's fields.
         cells = (getattr(row, name) for name in columns)
         yield f"{render_csv_row(escape_cell(cell) if isinstance(cell, str) else cell for cell in cells)}\n"

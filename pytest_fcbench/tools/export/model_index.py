@@ -20,6 +20,7 @@ def render_text(order: Order) -> Iterator[str]:
     results: list[dict[str, object]] = []
     for card in order.cards:
         suites = {put_on_one_line(name): about.get("version") for name, about in card.facts.suites.items()}
+        # The hub shows metrics of one data set beside each other, so both profiles stand in one result.
         both = {profile: card.scores(profile) for profile in Profile}
         for _, name, _ in list_scores(both[Profile.OFFICIAL]):
             metrics = [

@@ -19,6 +19,7 @@ _AT_ONCE = 10_000
 
 def write_path(order: Order, path: Path) -> list[str]:
     """Write the file and return the number of its rows."""
+    # Given and not inferred: a column that is empty in one part would have another type there.
     types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     columns = {name: types[of] for name, of in list_columns(ROWS[order.per]).items()}
     schema, rows, number = pa.schema(columns), describe_rows(order), 0

@@ -22,6 +22,7 @@ def render_text(order: Order) -> Iterator[str]:
         *(order.card.records, facts.profile, order.card.size_of, facts.suites, order.baseline, facts.asked_as)
     )
     yield f"{MARK}\n"
+    # GitHub refuses a comment that is too long, in place of cutting it.
     left = LONGEST - len(MARK) - 1 - len(_CUT)
     for line in write_step_summary(facts, evidence, order.card.gate):
         left -= len(line) + 1

@@ -39,6 +39,7 @@ def collect_numbers(card: Scorecard) -> Mapping[str, float]:
     for profile in Profile:
         for kind, name, score in list_scores(card.scores(profile)):
             limits = score.interval
+            # Both trackers draw names with a common first part beside each other.
             at = "/".join(map(name_value, (profile, *((kind,) if kind != "overall" else ()), name)))
             numbers[f"{at}/accuracy"] = score.accuracy
             numbers[f"{at}/low"] = limits.low if limits else None

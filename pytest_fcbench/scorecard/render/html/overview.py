@@ -38,6 +38,7 @@ def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], pro
     """Compare two runs on the entries that both have scored; without such entries the sentence says so."""
     try:
         found = comparison.compare_scorecards(before, after, profile)
+    # The page is about the run, and is shown without a change too.
     except UsageError:
         return Change(names[0], sentence=f"no scored entry in common with {names[0]}")
     better, worse = len(found.paired.better), len(found.paired.worse)
