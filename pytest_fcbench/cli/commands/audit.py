@@ -144,7 +144,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             other = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
             if chosen.review or chosen.ledger:
                 raise UsageError(f"{path} is the review of {other}; give the review of this suite")
-            print(f"note: the review that comes with the package is not used: it is of {other}", file=sys.stderr)
+            print(f"note: the packaged review is not used, because it is of {other}", file=sys.stderr)
             reviewed = None
         categories = [
             category
