@@ -163,7 +163,8 @@ def test_github_is_told(project: Project, monkeypatch: pytest.MonkeyPatch, worke
     token = stops[0].removeprefix("::stop-commands::")
     assert lines.index(stops[0]) < lines.index(f"::{token}::") < len(lines)
     told = summary.read_text().splitlines()
-    assert told[:2] == ["earlier", "0.0% passed: 0 of 49 (95% 0.0-11.7%), official profile"]
+    assert told[0] == "earlier"
+    assert told[1].startswith(f"0.0% passed: 0 of {size('multiple')} (95% 0.0-")
     assert told[3].startswith("❌ gate broken: multiple\\>=90%")
     assert "### scripted:script.yaml (fc)" in told
     assert told.count("### Gate") == 1
