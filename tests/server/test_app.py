@@ -15,7 +15,6 @@ import pytest
 
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import ToolCall
-from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.app import ENTRY_HEADER, MOST_BYTES
 from pytest_fcbench.server.faults import Kind
@@ -56,16 +55,14 @@ def test_in_prompting_mode_text_is_answered(oracle: str, names: Names) -> None:
 
 
 def test_another_model_gives_other_answers() -> None:
-    models = (
-        OracleModel(Prompting.make_default(Mode.FC, Names.DOTTED)),
-        LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED)),
-    )
-    entry = next(e for e in ENTRIES if len({repr(ask_model(model, e)) for model in models}) == 2)
+    # A question in which the word-matching model takes the name of the month for a date.
+    entry = next(e for e in ENTRIES if e.id == "simple_python_2")
     with served("--model", "lexical") as api_base:
         answer = post_chat(api_base, make_body(entry, Mode.PROMPT, Names.DOTTED))
         assert send_request(api_base, "GET", "/v1/models").body["data"][0]["id"] == "lexical"
-    text = "[loan_payment(principal=240000.0, annual_rate_percent=25.0, years=3)]"
-    assert (entry.id, answer.message["content"]) == ("simple_python_1", text)
+    said = answer.message["content"]
+    assert isinstance(said, str)
+    assert "date='June'" in said
 
 
 def test_the_model_can_have_another_name() -> None:

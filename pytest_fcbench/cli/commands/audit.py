@@ -133,6 +133,7 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
     """Run the checks, print and write what they find, and return the exit code."""
     path = chosen.review or review.find_packaged_review(chosen.suite)
     reviewed = review.read_review(path) if path else None
+    unfit = ""
     names = _choose_checks(chosen, reviewed)
     # Checks judge the oracle's answers, which need neither a network nor a key.
     context = RunContext(load_settings(chosen, chosen.suite, "oracle"))
@@ -142,10 +143,10 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
         (suite,) = context.suites.values()
         if reviewed and (reviewed.suite, reviewed.version) != (suite.name, suite.version):
             other = f"{reviewed.suite} {reviewed.version}, not of {suite.name} {suite.version}"
-            if chosen.review or chosen.ledger:
+            if chosen.review:
                 raise UsageError(f"{path} is the review of {other}; give the review of this suite")
-            print(f"note: the packaged review is not used, because it is of {other}", file=sys.stderr)
-            reviewed = None
+            unfit, reviewed = f"review: none; the one of the package is of {other}", None
+            _require_review(chosen, reviewed)
         categories = [
             category
             for category in suite.categories
@@ -189,6 +190,8 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
         duplicates.count_distinct_tasks(entries),
     )
     _report(chosen, audit, reviewed)
+    if unfit:
+        print(unfit)
     return int(audit.count(Severity.CERTAIN) > 0)
 
 
@@ -216,8 +219,7 @@ def _choose_checks(chosen: argparse.Namespace, reviewed: review.Review | None) -
         )
     if chosen.against == chosen.suite:
         raise UsageError(f"--against {chosen.against}: this is the audited suite itself; name another one")
-    if chosen.ledger and not reviewed:
-        raise UsageError("--ledger: this suite has no review; name one with --review")
+    _require_review(chosen, reviewed)
     if chosen.ledger and (named or chosen.category):
         raise UsageError(
             "--ledger: needs the findings of all checks and categories; leave out --check and --category"
@@ -289,6 +291,12 @@ def _load_readable(suite: Suite, categories: Sequence[Category]) -> tuple[Sequen
             # The check ``unreadable`` reports it, and the other categories are still audited.
             unread[category.name] = str(error)
     return entries, unread
+
+
+def _require_review(chosen: argparse.Namespace, reviewed: review.Review | None) -> None:
+    """Raise ``UsageError`` where a ledger is asked for and no review can give it."""
+    if chosen.ledger and not reviewed:
+        raise UsageError("--ledger: this suite has no review; name one with --review")
 
 
 def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | None) -> None:
