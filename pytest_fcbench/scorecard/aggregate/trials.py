@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Annotated
@@ -10,8 +11,8 @@ from typing import Annotated
 from pydantic import Field, PlainSerializer
 
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
-from pytest_fcbench.domain.verdict import NotScored, Passed, Profile, Verdict
-from pytest_fcbench.scorecard.aggregate.intervals import Share
+from pytest_fcbench.domain.verdict import NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, Share, find_cluster_interval
 from pytest_fcbench.scorecard.record import Record
 
 
@@ -32,6 +33,10 @@ class TrialScores:
     """pass@j for j = 1..k: some of j trials passes (Chen et al. 2021, arXiv:2107.03374)."""
     pass_hat: tuple[Share, ...]
     """pass^j for j = 1..k: all of j trials pass (tau-bench, arXiv:2406.12045)."""
+    pass_at_intervals: tuple[Interval, ...]
+    """The interval of each pass@j, over clusters of entries."""
+    pass_hat_intervals: tuple[Interval, ...]
+    """The interval of each pass^j, over clusters of entries."""
     flip: Share | None
     """Entries whose verdict differs between trials."""
 
@@ -47,26 +52,50 @@ def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialSc
     With c of k trials passed, the unbiased estimators of an entry are pass@j = 1 - C(k-c, j) / C(k, j) and
     pass^j = C(c, j) / C(k, j); a score is their mean over the entries.
     """
-    by_entry: dict[str, list[Verdict]] = {}
+    by_entry: dict[str, list[Record]] = {}
     for record in records:
-        by_entry.setdefault(record.entry, []).append(record.verdict(profile))
-    passed: list[int] = []
+        by_entry.setdefault(record.entry, []).append(record)
+    by_cluster: dict[str, list[int]] = defaultdict(list)
     left_out: list[str] = []
     # The estimators need k trials of each: an error in one of them says nothing about the model.
-    for entry, verdicts in by_entry.items():
+    for entry, trials in by_entry.items():
+        verdicts = [record.verdict(profile) for record in trials]
         if len(verdicts) == k and not any(isinstance(verdict, NotScored) for verdict in verdicts):
-            passed.append(sum(isinstance(verdict, Passed) for verdict in verdicts))
+            by_cluster[trials[0].unit].append(sum(isinstance(verdict, Passed) for verdict in verdicts))
         else:
             left_out.append(entry)
+    passed = [count for counts in by_cluster.values() for count in counts]
     # Whole numbers are added up and divided once, so that pass@1, pass^1 and the mean are the same float.
     n = len(passed)
     numbers = range(1, k + 1) if n else ()
+    some = [_sum_choices(by_cluster, [comb(k, j) - comb(k - c, j) for c in range(k + 1)]) for j in numbers]
+    every = [_sum_choices(by_cluster, [comb(c, j) for c in range(k + 1)]) for j in numbers]
     return TrialScores(
         k=k,
         entries=n,
         left_out=tuple(sorted(left_out)),
         mean=sum(passed) / (k * n) if n else None,
-        pass_at=tuple(sum(comb(k, j) - comb(k - c, j) for c in passed) / (comb(k, j) * n) for j in numbers),
-        pass_hat=tuple(sum(comb(c, j) for c in passed) / (comb(k, j) * n) for j in numbers),
+        pass_at=tuple(map(_divide_sums, some)),
+        pass_hat=tuple(map(_divide_sums, every)),
+        pass_at_intervals=tuple(filter(None, map(find_cluster_interval, some))),
+        pass_hat_intervals=tuple(filter(None, map(find_cluster_interval, every))),
         flip=sum(0 < c < k for c in passed) / n if n else None,
     )
+
+
+def _sum_choices(
+    by_cluster: Mapping[str, Sequence[int]], choices: Sequence[int]
+) -> Sequence[tuple[int, int]]:
+    """Sum up by cluster the choices of trials that count, and all choices.
+
+    ``choices`` has the number of those that count of an entry by its passed trials; where all passed, all do.
+    """
+    # In a fixed order, so that the order of Records changes no digit of an interval.
+    return [
+        (sum(choices[c] for c in counts), choices[-1] * len(counts))
+        for _, counts in sorted(by_cluster.items())
+    ]
+
+
+def _divide_sums(sums: Sequence[tuple[int, int]]) -> float:
+    return sum(part for part, _ in sums) / sum(whole for _, whole in sums)

@@ -278,7 +278,11 @@ def _write_trials(records: Sequence[Record], profile: Profile, width: int) -> It
     for name, row in rows.items():
         shares = (row.mean, (row.pass_at or (None,))[-1], (row.pass_hat or (None,))[-1], row.flip)
         yield f"{name:<24}{row.entries:>8}" + "".join(f"{_format_percent(share):>10}" for share in shares)
-    if left_out := rows["all"].left_out:
+    whole = rows["all"]
+    if whole.pass_at_intervals and whole.pass_hat_intervals:
+        at, hat = (format_limits(each[-1]) for each in (whole.pass_at_intervals, whole.pass_hat_intervals))
+        yield from _wrap_text(f"95% intervals of all entries: pass@{k} {at}, pass^{k} {hat}", width, "")
+    if left_out := whole.left_out:
         more = f" and {len(left_out) - _FEW} more" if len(left_out) > _FEW else ""
         yield from _wrap_text(
             f"left out, because a trial was not scored: {', '.join(left_out[:_FEW])}{more}", width

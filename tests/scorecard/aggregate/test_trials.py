@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from tests.factories import make_record
@@ -44,8 +45,34 @@ def test_four_entries_of_four_trials() -> None:
         pass_at=(8 / 16, 15 / 24, 11 / 16, 3 / 4),
         # Those with passed ones only: all, 3 3 1 0, 1 0 0 0, none.
         pass_hat=(8 / 16, 9 / 24, 5 / 16, 1 / 4),
+        pass_at_intervals=_find_intervals((4, 3, 1, 0), (6, 6, 3, 0), (4, 4, 3, 0), (1, 1, 1, 0)),
+        pass_hat_intervals=_find_intervals((4, 3, 1, 0), (6, 3, 0, 0), (4, 1, 0, 0), (1, 0, 0, 0)),
         flip=2 / 4,
     )
+
+
+def _find_intervals(*by_number: Sequence[int]) -> tuple[Interval, ...]:
+    """Find the intervals of the choices of 1, 2, 3 and 4 trials that count, given for four entries."""
+    found = [
+        find_cluster_interval([(count, whole) for count in counts])
+        for counts, whole in zip(by_number, (4, 6, 4, 1), strict=True)
+    ]
+    return tuple(interval for interval in found if interval)
+
+
+def test_entries_of_one_cluster_have_wider_intervals() -> None:
+    signs = ["+++", "+++", "++-", "---", "+--", "---", "+++", "---"]
+    alone = _make_trials(*signs)
+    # Pairs are alike: two that always passed, two that never did, and two pairs between.
+    together = [
+        replace(record, cluster=f"pair-{'00123213'[place // 3]}") for place, record in enumerate(alone)
+    ]
+    narrow, wide = (score_trials(records, OFFICIAL, 3) for records in (alone, together))
+    assert narrow.pass_hat == wide.pass_hat == (12 / 24, 10 / 24, 3 / 8)
+    (low, high), (lower, higher) = (
+        (each.pass_hat_intervals[-1].low, each.pass_hat_intervals[-1].high) for each in (narrow, wide)
+    )
+    assert lower < low < 3 / 8 < high < higher
 
 
 def test_an_entry_with_a_trial_that_was_not_scored_is_left_out() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import cache
 from typing import cast
 
@@ -17,6 +17,7 @@ from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompt_format import FORMATS
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.document import json_schema, write_section
 from pytest_fcbench.scorecard.run_facts import RunFacts
@@ -284,11 +285,26 @@ def test_without_such_entries_nothing_is_told_of_them() -> None:
         assert "executable" not in cast("dict[str, object]", _find_value(found, "profiles", profile))
 
 
+def _find_interval(*clusters: tuple[int, int]) -> Mapping[str, object]:
+    interval = find_cluster_interval(clusters)
+    assert interval is not None
+    return asdict(interval)
+
+
 def test_trials_stand_in_both_profiles() -> None:
     found = _read_section(TRIALS)
     _validate_section(found)
     assert found["trials"] == 2
-    flipped = {"k": 2, "entries": 1, "mean": 0.5, "pass_at": [0.5, 1], "pass_hat": [0.5, 0], "flip": 1}
+    flipped = {
+        "k": 2,
+        "entries": 1,
+        "mean": 0.5,
+        "pass_at": [0.5, 1],
+        "pass_hat": [0.5, 0],
+        "flip": 1,
+        "pass_at_intervals": [_find_interval((1, 2)), _find_interval((1, 1))],
+        "pass_hat_intervals": [_find_interval((1, 2)), _find_interval((0, 1))],
+    }
     nothing: dict[str, object] = {
         "k": 2,
         "entries": 0,
@@ -296,12 +312,25 @@ def test_trials_stand_in_both_profiles() -> None:
         "pass_at": [],
         "pass_hat": [],
         "flip": None,
+        "pass_at_intervals": [],
+        "pass_hat_intervals": [],
     }
     assert _find_value(found, "profiles", "official", "trials") == {
         "categories": {"multiple": {**flipped, "left_out": 0}, "parallel": {**nothing, "left_out": 1}},
         "all": {**flipped, "left_out": 1},
     }
-    wrong = {"k": 2, "entries": 2, "mean": 0, "pass_at": [0, 0], "pass_hat": [0, 0], "flip": 0, "left_out": 0}
+    none_passed = [_find_interval((0, 2), (0, 2)), _find_interval((0, 1), (0, 1))]
+    wrong = {
+        "k": 2,
+        "entries": 2,
+        "mean": 0,
+        "pass_at": [0, 0],
+        "pass_hat": [0, 0],
+        "flip": 0,
+        "left_out": 0,
+        "pass_at_intervals": none_passed,
+        "pass_hat_intervals": none_passed,
+    }
     assert _find_value(found, "profiles", "corrected", "trials", "all") == wrong
 
 

@@ -343,6 +343,7 @@ trials (3 of each entry, each counted above; official profile)
 simple_python                  2    83.33%   100.00%    50.00%    50.00%
 parallel                       0         -         -         -         -
 all                            2    83.33%   100.00%    50.00%    50.00%
+95% intervals of all entries: pass@3 1.2-100.0%, pass^3 0.2-99.8%
   left out, because a trial was not scored: core:simple_python_2, core:simple_python_3
 
 failed (1, official profile)

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.render.charts import marks
 from pytest_fcbench.scorecard.render.charts.pages import hash_block, read_colours, write_policy
 from pytest_fcbench.scorecard.render.html import overview, sections
@@ -85,6 +86,10 @@ def read_package_file(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
+def _format_range(interval: Interval | None) -> str:
+    return format_limits(interval).replace("-", "–")
+
+
 def make_environment() -> Environment:
     """Make the environment of templates, which escapes all that is put into them."""
     environment = Environment(
@@ -97,7 +102,8 @@ def make_environment() -> Environment:
     )
     environment.filters |= {
         "percent": lambda share: "–" if share is None else f"{share:.2%}",
-        "limits": lambda score: format_limits(score.interval).replace("-", "–"),
+        "limits": lambda score: _format_range(score.interval),
+        "range": _format_range,
         "number": lambda value, digits=0: "–" if value is None else f"{value:,.{digits}f}",
         "dollars": lambda usd: "–" if usd is None else f"${usd:,.4f}" if usd < 1 else f"${usd:,.2f}",
         "plain": make_printable,
