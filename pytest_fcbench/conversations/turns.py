@@ -8,6 +8,7 @@ calling and prompting differ by the manner, not by the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 
 from pytest_fcbench import environments
 from pytest_fcbench.codecs.dialogues.dialogue import Opening
@@ -19,11 +20,13 @@ from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.prompting import Manner
 from pytest_fcbench.domain.transcript import (
+    MOST_CALLS,
     AskModel,
     CallFunctions,
     CallingConversation,
     Completion,
     Conversation,
+    Fault,
     Results,
     Step,
     Transcript,
@@ -50,6 +53,7 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
     prompting = manner.prompting
     dialogue = open_dialogue(Opening(entry, manner, wording, preamble))
     turns: list[tuple[Step, ...]] = []
+    carried_out = 0
     for number, said in enumerate(entry.turns):
         if number:
             dialogue.add_user_turn(said)
@@ -67,6 +71,10 @@ def put_turns(entry: Entry, manner: Manner, wording: Wording, preamble: str = ""
                 if entry.scene and not completion.fault
                 else ()
             )
+            carried_out += len(calls)
+            # Every request repeats all results before it, so that a model in a loop would fill the memory.
+            if carried_out > MOST_CALLS:
+                completion, calls = replace(completion, fault=Fault.TOO_LARGE), ()
             results: tuple[str, ...] = ()
             if calls:
                 reply = yield CallFunctions(calls)

@@ -39,13 +39,17 @@ class ToolCall:
     id: str = ""
 
 
+MOST_CALLS = 10_000
+"""Calls of a conversation that are carried out at most."""
+
+
 class Fault(StrEnum):
     """The reason why a completion is not an ordinary answer."""
 
     OVERFLOW = "context_overflow"
     """The request did not fit into the model's context: the model's own failure."""
     TOO_LARGE = "too_large"
-    """The answer is longer than the run allows: the model's own failure."""
+    """The answer is too long, or its conversation has too many calls: the model's own failure."""
     INFERENCE_ERROR = "inference_error"
     """A result file has the error of a failed call in place of an answer."""
     OTHER_TURNS = "other_number_of_turns"

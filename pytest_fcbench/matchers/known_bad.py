@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.transcript import Completion, Fault, Transcript
+from pytest_fcbench.domain.transcript import MOST_CALLS, Completion, Fault, Transcript
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored
 
 _OWN_FAULTS = {
     Fault.OVERFLOW: Failed(Fault.OVERFLOW, "the request did not fit into the model's context"),
-    Fault.TOO_LARGE: Failed(Fault.TOO_LARGE, "the answer is longer than --fcbench-max-answer allows"),
+    Fault.TOO_LARGE: Failed(
+        Fault.TOO_LARGE,
+        "the answer is longer than --fcbench-max-answer allows, or its conversation has more than "
+        f"{MOST_CALLS:,} calls",
+    ),
 }
 """The verdicts on faults that are the model's own."""
 

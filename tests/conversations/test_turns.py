@@ -17,6 +17,7 @@ from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting, Reasoning
 from pytest_fcbench.domain.transcript import (
+    MOST_CALLS,
     AskModel,
     CallFunctions,
     CallingConversation,
@@ -160,6 +161,21 @@ def test_a_turn_goes_on_while_there_are_calls(wording: Wording, manner: Manner) 
     )
     assert transcript.answers == ((first, second, DONE), (Completion(text="Bye."),))
     assert transcript.last == Completion(text="Bye.")
+
+
+@MANNERS
+def test_a_model_in_a_loop_has_only_so_many_calls_carried_out(wording: Wording, manner: Manner) -> None:
+    half = _put_away(manner, *["jar"] * (MOST_CALLS // 2))
+    done = Results(("on 1",) * (MOST_CALLS // 2))
+    one = _put_away(manner, "cup")
+    demands, transcript = _send_replies(put_turns(ENTRY, manner, wording), half, done, half, done, one)
+    assert sum(len(demand.calls) for demand in demands if isinstance(demand, CallFunctions)) == MOST_CALLS
+    assert transcript is not None
+    assert [step.completion.fault for turn in transcript.turns for step in turn] == [
+        None,
+        None,
+        Fault.TOO_LARGE,
+    ]
 
 
 def test_answers_that_no_server_sent_get_ids_of_our_own(wording: Wording) -> None:

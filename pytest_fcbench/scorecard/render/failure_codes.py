@@ -255,7 +255,7 @@ ENDINGS: Mapping[str, FailureCode] = {
         "start the server with a longer context if the model can read more",
     ),
     "too_large": FailureCode(
-        "The answer is longer than a run reads.",
+        "The answer is longer than a run reads, or its conversation has more calls than a run carries out.",
         "look for a loop in the model's answer; raise `--fcbench-max-answer` if it is right",
     ),
     "answer:length": FailureCode(
