@@ -92,6 +92,12 @@ def pytest_report_header() -> str:
 
 
 @pytest.fixture(autouse=True)
+def _fix_terminal_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tables have the same columns on every terminal."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture(autouse=True)
 def _search_entry_points_anew() -> None:
     """Forget the installed distributions that an earlier test found."""
     find_entry_points.cache_clear()

@@ -22,7 +22,8 @@ _MIXED = 8
 
 def list_secrets(*secrets: str) -> list[str]:
     """List the given secrets and the values of secret-looking environment variables, longest first."""
-    named = [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
+    # Each value by itself: pytest removes PYTEST_CURRENT_TEST while another thread goes through the names.
+    named = [os.environ.get(name, "") for name in list(os.environ) if _SECRET_NAME.search(name)]
     return _order_secrets([*named, *secrets])
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import UserDict
+from collections.abc import Iterator
+from types import SimpleNamespace
+
 import pytest
 
 from pytest_fcbench.domain.redaction import (
     list_long_secrets,
     list_request_secrets,
+    list_secrets,
     mask_secrets_within,
     redact_secrets,
 )
@@ -78,6 +83,21 @@ def test_what_looks_like_a_key_never_survives(text: str, left: str) -> None:
 )
 def test_ordinary_words_survive(text: str) -> None:
     assert redact_secrets(text) == text
+
+
+def test_a_variable_that_another_thread_removes_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Changing(UserDict[str, str]):
+        """An environment whose first variable is gone when its value is asked for."""
+
+        def __iter__(self) -> Iterator[str]:
+            yield "GONE_API_KEY"
+            yield from super().__iter__()
+
+    changing = Changing(KEPT_API_KEY="sk-kept-1234567890")
+    with pytest.raises(KeyError, match="GONE_API_KEY"):
+        dict(changing.items())
+    monkeypatch.setattr("pytest_fcbench.domain.redaction.os", SimpleNamespace(environ=changing))
+    assert "sk-kept-1234567890" in list_secrets()
 
 
 def test_redacting_twice_changes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
