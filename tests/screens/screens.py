@@ -78,6 +78,8 @@ def take_screen(
         "LINES": "50",
         "TERM": "xterm",
         "PYTHONPATH": str(ROOT),
+        # A plugin of the tests, which warns of another package of theirs.
+        "PYTEST_ADDOPTS": "-p no:hypothesispytest",
     }
     for key in ("CI", "GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR"):
         environment.pop(key, None)
