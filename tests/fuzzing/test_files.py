@@ -345,7 +345,7 @@ def test_any_recording_is_read_or_refused(value: object) -> None:
         read_or_refuse(lambda: recording.read_recording(path), UsageError)
 
 
-@make_target(key=words, entry=words, model=words, completion=completions)
+@make_target(key=st.text("0123456789abcdef", min_size=1), entry=words, model=words, completion=completions)
 def test_a_store_gives_back_what_it_was_given(key: str, entry: str, model: str, completion: object) -> None:
     from pytest_fcbench.domain.transcript import Completion, completion_to_json
 
