@@ -109,7 +109,7 @@ def test_verdict_and_categories_are_on_the_first_screen(chrome: Chrome, addresse
     assert "gate broken: 1 of 1" in chrome.find_element(By.CLASS_NAME, "standings").text
     chrome.find_element(By.PARTIAL_LINK_TEXT, "failed").click()
     WebDriverWait(chrome, _PATIENCE_S).until(
-        lambda _: re.fullmatch(r"607 of 686 entries", chrome.find_element(By.ID, "count").text)
+        lambda _: re.fullmatch(r"1,271 of 1,369 entries", chrome.find_element(By.ID, "count").text)
     )
 
 
