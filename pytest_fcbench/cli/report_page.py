@@ -37,9 +37,9 @@ class Written:
 
     entries: int
     size: int
-    """Its length in bytes."""
+    """Size of the file in bytes."""
     notes: Sequence[str]
-    """What is missing in it, with reasons."""
+    """Notes on what the report lacks, with reasons."""
 
 
 def write_report(

@@ -538,7 +538,7 @@ class Entry:
     variation: Variation | None = None
     """Set where the category's rule varies others."""
     features: tuple[str, ...] | None = None
-    """What makes it hard, as its suite says; None where the suite says nothing about it."""
+    """Features that make the entry hard, as its suite states them; None if the suite states none."""
     matcher: str = ""
     """Name of the matcher that another distribution provides for it; empty for the matcher of its rule."""
 

@@ -37,7 +37,7 @@ class Run:
     labels: Mapping[str, str]
     commit: str | None
     narrowed_by: str | None
-    """What selected a part of the entries; None for a whole run."""
+    """The options that selected a part of the entries; None for a whole run."""
     passed: int
     failed: int
     not_scored: int

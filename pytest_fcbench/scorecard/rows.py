@@ -73,7 +73,7 @@ class ScoreRow:
     """``category``, ``group`` or ``overall``."""
     score: str
     n: int
-    """All entries, times trials: passed, failed and not scored."""
+    """Number of tests, which is entries times trials: passed, failed and not scored."""
     passed: int
     failed: int
     not_scored: int

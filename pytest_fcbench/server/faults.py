@@ -37,7 +37,7 @@ class Kind(StrEnum):
     Of a list of vectors the second half is missing.
     """
     ONE_CALL = "one_call"
-    """Of several tool calls only the first is sent, as by a server whose tool parser drops the others."""
+    """Send only the first of several tool calls, as a server does whose tool parser drops the others."""
 
 
 CHANGES_ANSWER = frozenset([Kind.JSON, Kind.ONE_CALL])

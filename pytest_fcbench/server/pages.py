@@ -26,7 +26,7 @@ _HEADERS: Mapping[str, str] = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""Sent with every page; what a page may load stands in the page itself."""
+"""Headers of every page; the page itself states what it may load."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a format is asked for, and the two kinds of modules that write formats."""
+"""The order that an export format carries out, and the protocols of the modules that write formats."""
 
 from __future__ import annotations
 

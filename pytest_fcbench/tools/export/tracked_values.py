@@ -1,4 +1,4 @@
-"""What trackers of experiments keep of a run: its settings and its numbers, by name."""
+"""Settings and numbers of a run by name, as experiment trackers keep them."""
 
 from __future__ import annotations
 

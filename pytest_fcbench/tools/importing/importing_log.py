@@ -144,7 +144,7 @@ class _LogReader:
         self._candidates: list[_Candidate] = []
         self._seen = SeenTexts()
         self._digests: set[bytes] = set()
-        """Of the ids of entries."""
+        """Digests of the ids of entries, which take less memory than the ids."""
         self._statistics = ValueStatistics()
         # Equal tuples are one object, because each line brings new ones.
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}

@@ -69,6 +69,14 @@ def test_certain_findings_make_exit_code_1(
     assert "\x1b" not in (core_with_bad_entry / "found.html").read_text()
 
 
+def test_a_packaged_review_of_another_version_is_not_used(
+    core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main.main(["audit", "core"])
+    out, _ = capsys.readouterr()
+    assert out.splitlines()[-1].startswith("review: none; the one of the package is of core ")
+
+
 def test_only_the_checks_that_are_named_run(
     core_with_bad_entry: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

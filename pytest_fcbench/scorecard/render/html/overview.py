@@ -21,7 +21,7 @@ from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What changed from an earlier run or from the first model of the page."""
+    """The change from an earlier run, or from the first model of the page."""
 
     before: str
     """The name of the run that this one is compared with."""

@@ -30,7 +30,7 @@ class KeptRun:
     """True where a part of the formula of ``overall`` was not run."""
     gate: str | None
     part: str | None
-    """What selected a part of the entries; None for all."""
+    """The options that selected a part of the entries; None if all were run."""
     labels: str
 
     @property
