@@ -14,7 +14,7 @@ import pytest
 
 from pytest_fcbench.dispatch.progress import NoScreen, Progress, Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
-from pytest_fcbench.plugin.items import Benchmark
+from pytest_fcbench.plugin.items import Benchmark, raise_usage_errors
 from pytest_fcbench.run.git_commit import read_git_commit
 from pytest_fcbench.run.history import keep_former_scorecard, keep_run, write_scorecard
 from pytest_fcbench.run.output_files import write_file
@@ -86,7 +86,9 @@ class RunReporting:
         runs = self._settings.runs
         if runs is not None:
             context = self._benchmark.context
-            self._followed = ProgressFile(runs, context.manner.model, self._settings.suites)
+            # On the process that starts workers nothing has looked at the model yet.
+            with raise_usage_errors():
+                self._followed = ProgressFile(runs, context.manner.model, self._settings.suites)
         if self._screen is not None or self._followed is not None:
             self._ticker = Ticker(self._find_progress, self._screen or NoScreen())
         return (yield)

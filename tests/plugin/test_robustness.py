@@ -22,6 +22,8 @@ from tests.served import served, stats
 
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
 SOME = "--fcbench-category=simple_python"
+SOME_ENTRIES = core.open_suite(Path()).load(CATEGORIES["simple_python"])
+MULTIPLE_ENTRIES = core.open_suite(Path()).load(CATEGORIES["multiple"])
 
 
 @contextmanager
@@ -57,7 +59,7 @@ def test_a_scorecard_that_cannot_be_written_is_told_and_none(
         result = project.run(SOME, f"--fcbench-scorecard={place}/card.json", *workers)
         assert list(place.iterdir()) == []
     assert result.ret == 1
-    result.assert_outcomes(passed=15)
+    result.assert_outcomes(passed=len(SOME_ENTRIES))
     told = f"the scorecard was not saved: {place}/card.json: cannot be written: {why}; free some space"
     assert any(line.startswith(told) for line in result.outlines)
     assert "INTERNALERROR" not in result.stdout.str()
@@ -101,10 +103,10 @@ def test_answers_that_a_full_disk_holds_are_not_lost_and_no_more_are_bought(proj
         asked = stats(api_base)["requests"]
         passed = result.parseoutcomes()["passed"]
         assert result.ret == 1
-        assert 0 < passed < 49
+        assert 0 < passed < len(MULTIPLE_ENTRIES)
         assert asked == passed + 1
         told = json.dumps(project.scorecard())
-        assert told.count('"code": "store"') == 2 * (49 - passed)
+        assert told.count('"code": "store"') == 2 * (len(MULTIPLE_ENTRIES) - passed)
         assert "INTERNALERROR" not in result.stdout.str()
         again = project.run_apart(*options, "--fcbench-offline")
         assert again.parseoutcomes()["passed"] == passed
@@ -176,7 +178,7 @@ def test_a_clock_that_jumps_changes_nothing(project: Project, jump_s: int) -> No
             "--fcbench-rpm=6000",
             "--fcbench-entry-timeout=600",
         )
-    result.assert_outcomes(passed=15)
+    result.assert_outcomes(passed=len(SOME_ENTRIES))
     for record in project.records().values():
         assert 0 < float(str(record["latency_s"])) < 600
 
@@ -315,8 +317,7 @@ def test_a_failure_is_found_again_by_its_name(project: Project) -> None:
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_one_reply_that_asks_for_years_costs_one_entry(project: Project, workers: tuple[str, ...]) -> None:
-    entries = core.open_suite(Path()).load(CATEGORIES["simple_python"])
-    evil = entries[3].turns[0][-1].content
+    evil = SOME_ENTRIES[3].turns[0][-1].content
 
     def answer_or_delay(asked: Body) -> Reply:
         if evil not in json.dumps(asked, ensure_ascii=False):
@@ -327,6 +328,6 @@ def test_one_reply_that_asks_for_years_costs_one_entry(project: Project, workers
         at = f"--fcbench-api-base={endpoint.api_base}"
         options = (SOME, "--fcbench-model=mine", at, "--fcbench-max-pause=0.1", "--fcbench-no-preflight")
         result = project.run(*options, *workers)
-    result.assert_outcomes(failed=14, errors=1)
+    result.assert_outcomes(failed=len(SOME_ENTRIES) - 1, errors=1)
     result.stdout.fnmatch_lines(["*core:simple_python_3: a pause of 999,999,999 s was asked for*"])
     assert "longer than --fcbench-max-pause=0.1 allows" in (project.path / "scorecard.json").read_text()

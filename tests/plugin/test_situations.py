@@ -96,7 +96,7 @@ SITUATIONS = [
     ),
     Situation(
         "worse beyond the margin",
-        _write_letters(7),
+        _write_letters(5),
         [f"{CATEGORY}>=baseline-0.02"],
         BROKEN,
         _write_letters(8),

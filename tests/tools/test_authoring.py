@@ -131,7 +131,8 @@ def test_a_turn_that_is_not_there_is_refused(turn: int, name: str) -> None:
 def test_an_entry_of_another_category(name: str) -> None:
     made = move_to_category(PLAIN, name)
     assert (made.id, made.category) == (f"{name}_7", CATEGORIES[name])
-    assert replace(made, id=PLAIN.id, category=PLAIN.category) == PLAIN
+    assert made.cluster == PLAIN.id
+    assert replace(made, id=PLAIN.id, category=PLAIN.category, cluster=None) == PLAIN
 
 
 def test_an_unknown_category_is_refused() -> None:
@@ -159,6 +160,7 @@ def test_filler_has_something_for_every_use() -> None:
     names = [field.name for field in fields(Filler) if field.name != "spared_files"]
     assert {name: len(getattr(filler(), name)) for name in names} == {
         "file_text": 2068,
+        "accompanying": 12,
         "file_names": 30,
         "watch_list": 400,
         "transactions": 300,

@@ -129,12 +129,15 @@ def build_parallel_multiple(entries: Sequence[Entry], draw: Random) -> Entry | N
 
 
 def number_entries(made: Sequence[Entry], suite: str, free: dict[str, int]) -> list[Entry]:
-    """Give the entries ids, ``category_n``, and count up the first free number of each category."""
+    """Give the entries ids, ``category_n``, and count up the first free number of each category.
+
+    They lose the features of their parents, which need not be theirs.
+    """
     numbered = []
     for entry in made:
         number = free.get(entry.category.name, 0)
         free[entry.category.name] = number + 1
-        numbered.append(replace(entry, suite=suite, id=f"{entry.category.name}_{number}"))
+        numbered.append(replace(entry, suite=suite, id=f"{entry.category.name}_{number}", features=None))
     return numbered
 
 
