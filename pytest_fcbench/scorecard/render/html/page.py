@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -90,6 +90,7 @@ def _format_range(interval: Interval | None) -> str:
     return format_limits(interval).replace("-", "–")
 
 
+@cache  # it keeps compiled templates, and compiling one takes longer than rendering a small page
 def make_environment() -> Environment:
     """Make the environment of templates, which escapes all that is put into them."""
     environment = Environment(
