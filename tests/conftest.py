@@ -46,6 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     In ``pyproject.toml`` it would hold for benchmarks too, where libraries of models may warn as they like.
     """
     config.addinivalue_line("markers", "real: asks a real model; needs the extra of that name")
+    config.addinivalue_line("markers", "slow: takes seconds of one core; the fast ring leaves it out")
     for rule in (
         "error",
         # What the garbage collector finds unclosed fails whichever test happens to run just then.
@@ -63,7 +64,7 @@ _SLOW = ("tests/plugin/test_served.py", "tests/docs/test_pages.py")
 _FAST_RING = tuple(
     line
     for line in (Path(__file__).parent / "fast-ring.txt").read_text("utf-8").splitlines()
-    if not line.startswith("--")
+    if not line.startswith("-")
 )
 
 

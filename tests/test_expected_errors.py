@@ -58,6 +58,7 @@ def test_an_error_with_any_message_is_found(block: str, lines: list[int]) -> Non
     assert list(find_unchecked_errors(f"def test_it():\n  {block}\n")) == lines
 
 
+@pytest.mark.slow
 def test_every_expected_error_is_checked() -> None:
     assert [
         f"{path.relative_to(ROOT)}:{line}: say what the message must be, with match= or an assertion"

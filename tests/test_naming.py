@@ -94,6 +94,7 @@ def test_past_participles_are_told_from_verbs(name: str, expected: bool) -> None
     assert is_participle(function) is expected
 
 
+@pytest.mark.slow
 def test_no_figure_of_the_package_leaves_its_limits() -> None:
     figures = measure_names(ROOT / PACKAGE).figures
     assert {

@@ -330,6 +330,7 @@ ASIDES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("syntax", SYNTAXES)
 @given(answers=ANSWERS, replies=st.lists(ASIDES, min_size=1, max_size=3), asks=st.booleans())

@@ -490,6 +490,7 @@ def run_report(number: int) -> dict[str, list[str]]:
     return report
 
 
+@pytest.mark.slow
 def test_calls_touch_no_file_no_network_no_process_and_no_module() -> None:
     report = run_report(1000)
     assert report["events"] == []

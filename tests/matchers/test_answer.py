@@ -157,6 +157,7 @@ def test_a_long_text_takes_no_long_time(text: str) -> None:
     assert judge_text(text, "Oslo").corrected.status == "failed"
 
 
+@pytest.mark.slow
 def test_words_are_split_in_time_that_grows_with_their_number() -> None:
     """For each article all that follows was once copied: this took minutes."""
     assert answer.states_answer("a " * 500_000 + "Oslo", "Oslo")

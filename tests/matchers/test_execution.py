@@ -78,7 +78,12 @@ SIX = "math_gcd(a=12, b=18)"
         ("[math_gcf(a=12, b=18)]", f"{CHECKER}execution_error", f"{CHECKER}execution_error"),
         ("[calculate_triangle_area(base=4, height=3)]", None, f"{CHECKER}execution_error"),
         ("[math_gcd(a=12, b=18), math_gcd(a=12, b=18)]", "simple_exec_checker:wrong_count", "wrong_count"),
-        ("[math_factorial(n=10**9)]", f"{CHECKER}execution_error", f"{CHECKER}time_limit"),
+        pytest.param(
+            "[math_factorial(n=10**9)]",
+            f"{CHECKER}execution_error",
+            f"{CHECKER}time_limit",
+            marks=pytest.mark.slow,
+        ),
         ("[math_gcd(a=9**9**9, b=1)]", DECODER, f"{CHECKER}execution_error"),
         ("[]", FORMAT, "wrong_count"),
         ("The divisor is 6.", DECODER, "no_call"),

@@ -750,6 +750,7 @@ def test_after_a_pass_of_the_corrected_profile_the_states_are_equal(
             assert (one.state(), one.get_hidden_state()) == (twin.state(), twin.get_hidden_state())
 
 
+@pytest.mark.slow
 @given(draw_answers())
 @settings(max_examples=60)
 def test_calls_that_change_nothing_do_not_change_a_verdict(

@@ -445,6 +445,7 @@ def test_the_longest_name_is_recognised() -> None:
 # Whatever a model answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_answer_is_read_at_once(text: str) -> None:
     shown = (Completion(text=text), tool_calls(("f", text)), Completion(tool_calls=(text,)))

@@ -276,6 +276,7 @@ LARGE: Mapping[str, tuple[object, object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "other"), LARGE.values(), ids=LARGE)
 @pytest.mark.parametrize("parameter", ["query", "note", "children_age", "hotel_id", "legs"])
 def test_what_no_judge_should_stumble_over(parameter: str, one: object, other: object) -> None:
