@@ -70,6 +70,7 @@ def _find_files(category: Category) -> Sequence[Path]:
     return [path for path in (*found, WIDE / f"{name}.json") if path.exists()]
 
 
+@cache  # the files of the package do not change, and a process may hold several runs
 def _load(category: Category) -> tuple[Entry, ...]:
     # Features are found by reading all entries, so they are stored and not computed at each start.
     features = read_features()
