@@ -24,8 +24,8 @@ class CalmCollector:
         """Collect rarely and freeze all existing objects; a second call does nothing."""
         if self._before is None:
             self._before = gc.get_threshold()
-            # Garbage that is frozen with the rest is freed only after `restore`. Young garbage is most of it; a
-            # full collection would look at all loaded modules.
+            # Garbage that is frozen with the rest is freed only after `restore`. Most of it is young, and
+            # a full collection would look at all loaded modules.
             gc.collect(1)
             gc.set_threshold(*_THRESHOLDS)
             gc.freeze()

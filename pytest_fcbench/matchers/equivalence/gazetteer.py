@@ -107,16 +107,17 @@ def _read_airport_cities() -> Mapping[Words, frozenset[Region]]:
     """Return the regions in which a city of a name has an airport."""
     found: dict[Words, set[Region]] = {}
     for airport in _load_airports().values():
-        found.setdefault(split_words(airport["city"]), set()).add(_find_region(airport))
+        found.setdefault(split_words(airport["city"]), set()).add(
+            _find_region(airport["subd"], airport["country"])
+        )
     return {name: frozenset(regions) for name, regions in found.items()}
 
 
-def _find_region(airport: airportsdata.Airport) -> Region:
+@cache
+def _find_region(subdivision: str, country: str) -> Region:
     """Return the country of an airport, and its state where the table of states has it."""
-    stated = read_regions().get(split_words(airport["subd"]), ())
-    return next(
-        (region for region in stated if region.country == airport["country"]), Region(airport["country"])
-    )
+    stated = read_regions().get(split_words(subdivision), ())
+    return next((region for region in stated if region.country == country), Region(country))
 
 
 @cache
@@ -128,7 +129,7 @@ def read_airports() -> Mapping[frozenset[str], Known]:
     found: dict[frozenset[str], Known | None] = {}
     by_city: dict[frozenset[str], list[Known]] = {}
     for code, airport in _load_airports().items():
-        known = Known(("airport", code), _find_region(airport))
+        known = Known(("airport", code), _find_region(airport["subd"], airport["country"]))
         words = split_words(airport["name"])
         name = frozenset(words) - _SILENT_IN_AIRPORTS
         city = read_cities().get(tuple(word for word in words if word in name))
@@ -164,7 +165,8 @@ def read_airport_nicknames() -> Mapping[frozenset[str], Known]:
 def read_airport_codes() -> Mapping[str, Known]:
     """Return airports by their IATA code."""
     listed = {
-        code: Known(("airport", code), _find_region(airport)) for code, airport in _load_airports().items()
+        code: Known(("airport", code), _find_region(airport["subd"], airport["country"]))
+        for code, airport in _load_airports().items()
     }
     return listed | {known.name[-1]: known for known, _ in _read_own_airports()}
 

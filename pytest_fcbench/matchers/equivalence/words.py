@@ -70,6 +70,9 @@ _SAME = (
 
 def fold_text(text: str) -> str:
     """Remove accents, compatibility forms and invisible marks from a text; keep its case."""
+    # Most of the 16,000 names of airports; nothing of what follows changes a character of ASCII.
+    if text.isascii():
+        return text
     # Superscripts and fractions are no other writing of a digit.
     whole = "".join(c if unicodedata.category(c) == "No" else unicodedata.normalize("NFKC", c) for c in text)
     plain = _ACCENTS.sub("", unicodedata.normalize("NFD", whole))
@@ -93,9 +96,7 @@ _STEMS = {
     r"is(?=e|ing|ation)": "organ real recogn apolog summar optim minim maxim final custom categor normal",
     r"l(?=ed|ing|er)": "travel cancel label model level signal",
 }
-_BRITISH = re.compile(
-    "|".join(rf"(?<=\b{stem}){rest}" for rest, stems in _STEMS.items() for stem in stems.split())
-)
+_BRITISH = re.compile("|".join(rf"\b(?:{stems.replace(' ', '|')}){rest}" for rest, stems in _STEMS.items()))
 """Spellings of Britain, by their beginnings: a stem and what America writes otherwise."""
 _AMERICAN = {"our": "or", "is": "iz", "l": ""}
 _COMPOUNDS = {
@@ -120,11 +121,7 @@ def split_words(text: str) -> Words:
     for contracted, full in _CONTRACTIONS:
         text = contracted.sub(full, text)
     found = [word.replace("'", "") or word for word in _WORD.findall(text)]
-    spelled = (
-        _SAME.get(word) or _BRITISH.sub(lambda part: _AMERICAN[part[0]], word)
-        for word in found
-        if word not in _SILENT
-    )
+    spelled = (_SAME.get(word) or _write_american(word) for word in found if word not in _SILENT)
     joined: list[str] = []
     for word in spelled:
         # Some words are one with and without a hyphen.
@@ -134,6 +131,18 @@ def split_words(text: str) -> Words:
             joined.append(word)
     kept = tuple(joined)
     return tuple(word for word in kept if word != "the") or kept or tuple(found)
+
+
+def _write_american(word: str) -> str:
+    """Return a word with a British beginning as America writes it."""
+    return _BRITISH.sub(
+        lambda found: next(
+            found[0].removesuffix(british) + american
+            for british, american in _AMERICAN.items()
+            if found[0].endswith(british)
+        ),
+        word,
+    )
 
 
 def turn_name(text: str) -> Words:
