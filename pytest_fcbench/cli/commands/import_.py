@@ -1,26 +1,35 @@
-"""``fcbench import``: make a suite of chat logs or of training data."""
+"""``fcbench import``: make a suite of chat logs, of training data or of stored answers."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.stored_answers import (
+    SCORECARD,
+    STORE,
+    declare_source_options,
+    read_stored_answers,
+)
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log, read_lines
 
-HELP = "make a suite of chat logs or of training data"
+HELP = "make a suite of chat logs, training data or stored answers"
 PAGE = "from-logs"
 EXAMPLES = (
     "fcbench import train.jsonl -o my_suite/chats.jsonl --hold-out=10% --rest=train_rest.jsonl",
     "fcbench import traces.jsonl -o my_suite/traces.jsonl --most=300",
     "fcbench import - -o my_suite/log.jsonl --function='orders.*'",
+    "fcbench import scorecard:latest -o my_suite/steps.jsonl",
 )
 
 _MOST_TOLD = 20
@@ -30,7 +39,15 @@ _MOST_TOLD = 20
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("logs", nargs="+", metavar="LOG", help="file of JSON lines, or - for standard input")
+    add(
+        "logs",
+        nargs="+",
+        metavar="LOG",
+        help=(
+            f"file of JSON lines, - for standard input, {SCORECARD}NAME (also {SCORECARD}latest) or "
+            f"{STORE}FILE for the answers that passed"
+        ),
+    )
     add(
         *OUTPUT,
         dest="to",
@@ -80,6 +97,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="keep e-mail addresses, phone and card numbers and keys; otherwise they are replaced",
     )
     add("--force", action="store_true", help="replace existing files")
+    declare_source_options(parser)
 
 
 def run_command(chosen: argparse.Namespace) -> int:
@@ -90,7 +108,8 @@ def run_command(chosen: argparse.Namespace) -> int:
     for path in filter(None, (to, rest)):
         if path.exists() and not chosen.force:
             raise UsageError(f"{path} already exists; name another file, or replace it with --force")
-        if path.resolve() in {Path(log).resolve() for log in chosen.logs}:
+        read = (log.removeprefix(STORE).removeprefix(SCORECARD) for log in chosen.logs)
+        if path.resolve() in {Path(each).resolve() for each in read}:
             raise UsageError(f"{path} is read; name another file for what is written")
     if rest and rest.resolve() == to.resolve():
         raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
@@ -105,19 +124,26 @@ def run_command(chosen: argparse.Namespace) -> int:
         masked=chosen.masked,
     )
     unread = _UnreadLines()
+    unused: Counter[str] = Counter()
     with ExitStack() as opened:
         spool = opened.enter_context(tempfile.TemporaryFile())
         others = opened.enter_context(tempfile.NamedTemporaryFile()) if rest else None
         keep_rest = others.write if others else None
-        lines, counts = import_log(read_lines(chosen.logs), choice, spool, unread.tell_reason, keep_rest)
+        logged = chain.from_iterable(
+            read_stored_answers(chosen, log, unused)
+            if log.startswith((STORE, SCORECARD))
+            else read_lines([log])
+            for log in chosen.logs
+        )
+        lines, counts = import_log(logged, choice, spool, unread.tell_reason, keep_rest)
         if not counts.kept:
-            print_lines(_describe_counts(counts), flush=True)
+            print_lines((*_describe_counts(counts), *_describe_unused(unused)), flush=True)
             raise FcbenchError(f"{', '.join(chosen.logs)}: no entries; the lines above say why")
         write_file(to, lines)
         if rest and others:
             others.flush()
             copy_file(Path(others.name), rest)
-    print_lines((*unread.describe_others(), *_describe_counts(counts)))
+    print_lines((*unread.describe_others(), *_describe_counts(counts), *_describe_unused(unused)))
     print(f"written to {to}{f' and {rest}' if rest else ''}")
     return 0
 
@@ -170,3 +196,10 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
     for reason, number in counts.left_out.most_common():
         first = f" (first: {counts.flaws[reason]})" if reason in counts.flaws else ""
         yield f"  {number}  {reason}{first}"
+
+
+def _describe_unused(unused: Counter[str]) -> Iterator[str]:
+    """Say how many entries gave no conversation, and why."""
+    if unused.total():
+        reasons = ", ".join(f"{reason} {number}" for reason, number in unused.most_common() if number)
+        yield f"entries without a conversation: {unused.total()} ({reasons})"
