@@ -21,7 +21,13 @@ from pytest_fcbench.cli.stored_answers import (
 )
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.run.output_files import copy_file, write_file
-from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log, read_lines
+from pytest_fcbench.tools.importing.importing_log import (
+    Choice,
+    FreeTexts,
+    ImportCounts,
+    import_log,
+    read_lines,
+)
 
 HELP = "make a suite of chat logs, training data or stored answers"
 PAGE = "from-logs"
@@ -87,8 +93,12 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--free-text",
         dest="free_texts",
-        action="store_true",
-        help="keep entries whose calls have free text, of which only the same words pass",
+        choices=[each.value for each in FreeTexts],
+        default=FreeTexts.JUDGED.value,
+        help=(
+            "entries whose calls have free text: mark it for a judge (judged, the default), leave them out "
+            "(no), or let only the same words pass (exact)"
+        ),
     )
     add(
         "--no-masks",
@@ -120,7 +130,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         replies=chosen.replies,
         most=chosen.most,
         held_out=chosen.hold_out,
-        free_texts=chosen.free_texts,
+        free_texts=FreeTexts(chosen.free_texts),
         masked=chosen.masked,
     )
     unread = _UnreadLines()
@@ -181,6 +191,11 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
     """Say what was read, kept and left out, and why."""
     for (function, parameter), times in counts.free_texts.items():
         yield f"free text: {parameter} of {function}, {times} values"
+    if counts.judged:
+        yield (
+            f"marked for a judge: {counts.judged} arguments (most values of such a parameter have five words "
+            "or more, differ from each other, and do not occur in the conversation)"
+        )
     if counts.masked:
         masked = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.masked.items()))
         yield f"masked: {masked}"

@@ -41,7 +41,10 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
                 doc.name if docs[doc.name] == doc else convert_doc(doc) for doc in entry.functions
             ]
             if isinstance(entry.expectation, ExpectedCalls):
-                record["expect"] = [{call.name: dict(call.accepted)} for call in entry.expectation.calls]
+                calls = entry.expectation.calls
+                record["expect"] = [{call.name: dict(call.accepted)} for call in calls]
+                if judged := {call.name: list(call.judged) for call in calls if call.judged}:
+                    record["judged"] = judged
             if entry.cluster:
                 record["cluster"] = entry.cluster
             if entry.parents:

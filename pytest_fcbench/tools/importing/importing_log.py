@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.tools.importing.entry_rows import find_flaw, write_entry
+from pytest_fcbench.tools.importing.entry_rows import find_flaw, mark_free_texts, write_entry
 from pytest_fcbench.tools.importing.free_texts import Parameter, ValueStatistics
 from pytest_fcbench.tools.importing.log_forms import read_conversations
 from pytest_fcbench.tools.importing.logged import LoggedConversation, UnreadableLogError
@@ -22,6 +23,17 @@ from pytest_fcbench.tools.importing.near_duplicates import SeenTexts
 from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation
 from pytest_fcbench.tools.importing.personal_data import mask_conversation
 from pytest_fcbench.tools.importing.selection import draw_evenly, hash_users, is_held_out
+
+
+class FreeTexts(StrEnum):
+    """What becomes of calls with free text among their arguments."""
+
+    JUDGED = "judged"
+    """Entries in which these arguments are marked for a judge."""
+    NO = "no"
+    """Nothing."""
+    EXACT = "exact"
+    """Entries that only the same words pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +48,8 @@ class Choice:
     """The number of entries at most, in equal parts for the functions that are called."""
     held_out: float = 1.0
     """The share of conversations that become entries, by a hash of what their users say."""
-    free_texts: bool = False
-    """True where calls with free text become entries too."""
+    free_texts: FreeTexts = FreeTexts.JUDGED
+    """What becomes of calls with free text."""
     masked: bool = True
     """True where what belongs to people is masked."""
 
@@ -64,6 +76,8 @@ class ImportCounts:
     """Lines without a conversation that was held out."""
     free_texts: Mapping[Parameter, int] = field(default_factory=dict)
     """Parameters with free text, each with the number of its values."""
+    judged: int = 0
+    """Arguments that are marked for a judge."""
     flaws: dict[str, str] = field(default_factory=dict)
     """The first case of each reason that has to do with function docs."""
 
@@ -208,21 +222,24 @@ class _LogReader:
     def choose_entries(self) -> Sequence[_Candidate]:
         """Choose the entries of the suite, in the order of the log, and count what is kept."""
         counts, choice = self._counts, self._choice
-        counts.free_texts = self._statistics.find_free_texts()
-        chosen = []
-        for each in self._candidates:
-            if not choice.free_texts and not counts.free_texts.keys().isdisjoint(each.texts):
-                counts.left_out["free text among the arguments"] += 1
-            else:
-                chosen.append(each)
+        found = counts.free_texts = self._statistics.find_free_texts()
+        chosen: Sequence[_Candidate] = self._candidates
+        if choice.free_texts is FreeTexts.NO:
+            chosen = [each for each in chosen if found.keys().isdisjoint(each.texts)]
+            if without := len(self._candidates) - len(chosen):
+                counts.left_out["free text among the arguments"] = without
         if choice.most is not None and len(chosen) > choice.most:
             counts.left_out["more than asked for"] += len(chosen) - choice.most
-            chosen = list(draw_evenly(chosen, choice.most))
+            chosen = draw_evenly(chosen, choice.most)
+        if choice.free_texts is FreeTexts.JUDGED:
+            counts.judged = sum(text in found for each in chosen for text in each.texts)
         counts.kept.update(each.category for each in chosen)
         return chosen
 
     def copy_lines(self, chosen: Iterable[_Candidate]) -> Iterator[str]:
-        """Yield the lines of entries from the temporary file."""
+        """Yield the lines of entries from the temporary file, with what is known of free texts at its end."""
+        found = self._counts.free_texts if self._counts.judged else {}
         for each in chosen:
             self._spool.seek(each.offset)
-            yield self._spool.read(each.length).decode()
+            line = self._spool.read(each.length).decode()
+            yield mark_free_texts(line, texts) if (texts := sorted(found.keys() & set(each.texts))) else line
