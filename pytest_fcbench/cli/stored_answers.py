@@ -55,6 +55,7 @@ def read_stored_answers(
                 transcript = session.transcript(entry)
                 verdict = session.judge(entry, transcript).select_profile(profile)
             except NotScoredError:
+                # Also where an earlier run asked in another way than the options say.
                 unused["no stored answer"] += 1
                 continue
             if isinstance(verdict, Passed):
@@ -90,6 +91,7 @@ def _open_store(
         if value is None:
             raise UsageError(f"{STORE}{path}: add {option} to say whose answers are meant, and to what")
     settings = replace(load_settings(chosen, chosen.answered), store=Path(path), offline=True)
+    # Most stores have answers to a part of the entries; the others need no conversation to be missing.
     with closing(AnswerStore(Path(path), new=False)) as store:
         found = {kept.entry for kept in store.kept(settings.model)}
     with closing(Session(RunContext(settings))) as session:

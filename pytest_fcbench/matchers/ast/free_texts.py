@@ -49,6 +49,7 @@ def find_open_questions(
     entry: Entry, expectation: ExpectedCalls, reading: Reading
 ) -> Sequence[Question[Equivalence]]:
     """Return the questions that the corrected verdict depends on; none where rules decide it."""
+    # A judge costs time and money, so nobody is asked about accepted words.
     if isinstance(corrected.match_calls(entry, expectation, reading), Passed):
         return []
     asked: dict[str, Question[Equivalence]] = {}
@@ -57,6 +58,7 @@ def find_open_questions(
         if not isinstance(value, str):
             return failed
         question = ask_same_text(entry, wanted, parameter, value)
+        # Parallel calls are compared each with each, so that a question can come up twice.
         asked[repr(question.material)] = question
         return None
 
@@ -71,6 +73,7 @@ def recall_opinion(
 
     Raises ``NotScoredError`` where the judge was asked and gave no opinion.
     """
+    # In conversations of this kind only a judge says something aside.
     if not isinstance(value, str) or not transcript.asides:
         return failed
     opinion = recall_answer(ask_same_text(entry, wanted, parameter, value), transcript.asides)

@@ -297,6 +297,7 @@ def _read_judged(
     given: Mapping[str, Sequence[str]], at: Field, offered: Mapping[str, FunctionDoc], category: Category
 ) -> Mapping[str, tuple[str, ...]]:
     """Read the parameters with free text by function. Raises ``SuiteError``."""
+    # A judge of texts knows nothing of what a statement does.
     if given and category.rule.writes_sql:
         raise at.error(f"is not for {category.name}, whose statements are carried out; leave it out")
     for name, parameters in given.items():

@@ -242,4 +242,5 @@ class _LogReader:
         for each in chosen:
             self._spool.seek(each.offset)
             line = self._spool.read(each.length).decode()
+            # What is free text shows only when the whole log was read.
             yield mark_free_texts(line, texts) if (texts := sorted(found.keys() & set(each.texts))) else line
