@@ -29,7 +29,7 @@ from pytest_fcbench.tools.importing.importing_log import (
     read_lines,
 )
 
-HELP = "make a suite of chat logs, training data or stored answers"
+HELP = "make a suite of logs, training data or answers"
 PAGE = "from-logs"
 EXAMPLES = (
     "fcbench import train.jsonl -o my_suite/chats.jsonl --hold-out=10% --rest=train_rest.jsonl",
