@@ -34,13 +34,16 @@ def find_runs_folder() -> Path | None:
 
 def find_scorecard(text: str) -> Path:
     """Return the scorecard that an argument means, for argparse."""
-    # A path needs no configuration, which might be broken.
-    if Path(text).exists():
-        return Path(text)
     try:
-        return _find_run(text)
+        return resolve_scorecard(text)
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def resolve_scorecard(text: str) -> Path:
+    """Return the path of a scorecard that is named by it, or by its run. Raises ``UsageError``."""
+    # A path needs no configuration, which might be broken.
+    return Path(text) if Path(text).exists() else _find_run(text)
 
 
 def find_latest_scorecard() -> Path:

@@ -6,9 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcbench.conversations import chat, golden_path, memory, server_turns, turns, web_questions
+from pytest_fcbench.conversations import (
+    chat,
+    free_texts,
+    golden_path,
+    memory,
+    server_turns,
+    turns,
+    web_questions,
+)
 from pytest_fcbench.conversations.setting import Setting
-from pytest_fcbench.domain.entry import Entry, GoldenPath
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Conversation
@@ -48,4 +56,6 @@ def choose_conversation(entry: Entry) -> Converse:
         return web_questions.converse
     if any(domain in memory.DOMAINS for domain in domains):
         return memory.converse
+    if isinstance(entry.expectation, ExpectedCalls) and entry.expectation.has_free_text:
+        return free_texts.converse
     return chat.converse if entry.category.rule.asks_judge else turns.converse

@@ -290,6 +290,8 @@ class ExpectedCall:
 
     name: str
     accepted: Mapping[str, object]
+    judged: tuple[str, ...] = ()
+    """Parameters with free text, which a judge compares; only entries of a team's own suites have some."""
 
 
 def choose_plain_value(option: object) -> object:
@@ -323,6 +325,11 @@ class ExpectedCalls:
     """The answer must consist of these calls."""
 
     calls: tuple[ExpectedCall, ...]
+
+    @property
+    def has_free_text(self) -> bool:
+        """True where a judge compares an argument, if one is named."""
+        return any(call.judged for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)

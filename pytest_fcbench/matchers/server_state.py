@@ -48,10 +48,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         failed = judge_fault(transcript.last) or Failed("multi_turn:inference_error", reason)
         failed = count_right_turns(failed, 0, turns)
         return Judgement(failed, unscored or failed)
-    answers = {aside.digest: aside.completion for aside in transcript.asides}
-    state = entry.scene.server
-    model = _Side(ServerCalls(state, Offer(entry.functions, transcript.prompting.names)), answers)
-    right = _Side(ServerCalls(state, Offer(entry.functions, Names.DOTTED), of_truth=True), answers)
+    model, right = open_sides(entry, entry.scene.server, transcript)
     made = [[step.calls for step in turn if step.calls] for turn in transcript.turns]
     try:
         failures = list(_find_failures(made, truth, model, right))
@@ -66,8 +63,17 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     return Judgement(verdict, unscored or verdict)
 
 
+def open_sides(entry: Entry, state: ServerState, transcript: Transcript) -> tuple[Side, Side]:
+    """Return the sides of the model and of the truth in a conversation, with the answers that were kept."""
+    answers = {aside.digest: aside.completion for aside in transcript.asides}
+    model = ServerCalls(state, Offer(entry.functions, transcript.prompting.names))
+    return Side(model, answers), Side(
+        ServerCalls(state, Offer(entry.functions, Names.DOTTED), of_truth=True), answers
+    )
+
+
 @dataclass
-class _Side:
+class Side:
     """The calls of the model, or of the truth, and the answers of its server.
 
     Its methods raise KeyError where an answer was not kept.
@@ -95,7 +101,7 @@ class _Side:
 
 
 def _find_failures(
-    made: Sequence[Sequence[Sequence[str]]], truth: Sequence[Sequence[str]], model: _Side, right: _Side
+    made: Sequence[Sequence[Sequence[str]]], truth: Sequence[Sequence[str]], model: Side, right: Side
 ) -> Iterator[Failed]:
     """Yield what is wrong, turn by turn."""
     before = right.read_state()

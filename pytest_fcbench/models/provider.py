@@ -45,7 +45,7 @@ class Recorded:
     driven: PathSettings | None = None
     """The settings of golden paths."""
     rated_by: str | None = None
-    """The judge that rated replies in words."""
+    """The judge that rated replies in words or compared free texts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Memories, Setting
-from pytest_fcbench.domain.entry import SELECTIONS, Entry
+from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedCalls
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.path_runner import find_runner
 from pytest_fcbench.domain.price import Price
@@ -186,7 +186,7 @@ class RunContext:
     def parties(self) -> frozenset[Party]:
         """The other parties that are asked, except the web.
 
-        Golden paths ask all parties that the settings name, rated replies only the judge.
+        Golden paths ask all parties that the settings name, rated replies and free texts only the judge.
         """
         if self.chosen.recorded:
             return frozenset()
@@ -196,7 +196,19 @@ class RunContext:
         )
         if any(rule.follows_path for rule in rules):
             return named
-        return named & {Party.JUDGE} if any(rule.asks_judge for rule in rules) else frozenset()
+        judged = named & {Party.JUDGE}
+        if judged and not any(rule.asks_judge for rule in rules) and not any(self.list_free_texts()):
+            return frozenset()
+        return judged
+
+    def list_free_texts(self) -> Iterator[Entry]:
+        """Yield the selected entries with free text among the right arguments."""
+        # A process that controls workers has loaded none, and most suites have no such entry.
+        marked = any(suite.may_have_free_text for suite in self.suites.values())
+        for category in self.settings.categories if marked else ():
+            for entry in self.selection.entries(category.name):
+                if isinstance(entry.expectation, ExpectedCalls) and entry.expectation.has_free_text:
+                    yield entry
 
     @property
     def asks_web(self) -> bool:

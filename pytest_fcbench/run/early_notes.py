@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.transcript import BUILTIN
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.official_models import list_dated_ids
 from pytest_fcbench.run.context import RunContext
 
@@ -19,6 +21,7 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
         for suite, count in without_search.items()
     ]
     notes += _note_official_form(context)
+    notes += describe_free_texts(context, entries)
     searching = {entry.suite for entry in entries if entry.category.name == "memory_vector"}
     return notes + [note for note in describe_vectors(context, searching) if "; officially " in note]
 
@@ -33,6 +36,23 @@ def _note_official_form(context: RunContext) -> list[str]:
         f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a form of "
         f"its own, as --fcbench-as={name} does (--fcbench-as=chat leaves this note out)"
         for name in official[-1:]
+    ]
+
+
+def describe_free_texts(context: RunContext, entries: Iterable[Entry]) -> list[str]:
+    """Say how many entries have free text, and in which profile a judge compares it."""
+    count = sum(isinstance(e.expectation, ExpectedCalls) and e.expectation.has_free_text for e in entries)
+    is_judged = context.driven.judge != BUILTIN
+    if not count or (is_judged and context.settings.profile is Profile.CORRECTED):
+        return []
+    of = f"{count:,} {'entry has' if count == 1 else 'entries have'} free text among the arguments"
+    if is_judged:
+        return [
+            f"{of}: the judge counts in the corrected profile; in the official one only the same words pass"
+        ]
+    return [
+        f"{of}, of which only the same words pass; --fcbench-judge=MODEL with --fcbench-profile=corrected "
+        "lets others with the same meaning pass"
     ]
 
 

@@ -21,7 +21,7 @@ from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Gro
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.garbage_collection import pause_collector
-from pytest_fcbench.domain.transcript import Conversation, Transcript
+from pytest_fcbench.domain.transcript import Conversation, Party, Transcript
 from pytest_fcbench.domain.verdict import Judgement, NotScored
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.functions.live import Live
@@ -316,6 +316,9 @@ class Session:
             notes.append("web APIs were called live, so scores depend on their replies of that day")
         searching = {r.suite for r in found if r.category == "memory_vector"}
         notes += early_notes.describe_vectors(self.context, searching)
+        asked = {r.entry for r in found}
+        judged = (entry for entry in self.context.list_free_texts() if entry.key in asked)
+        notes += early_notes.describe_free_texts(self.context, judged)
         if path := self.context.settings.trained:
             trained = len(found) - len(leave_out_trained(found))
             notes.append(f"{trained} of {len(found)} entries are in the training data ({path.name})")
@@ -344,7 +347,7 @@ class Session:
             price=context.price,
             concurrency=None if models.limited is None else settings.concurrency,
             driven=context.driven if any(r.group == Group.COMPLEX for r in found) else None,
-            rated_by=context.driven.judge if any(r.rating for r in found) else None,
+            rated_by=context.driven.judge if any(map(_has_opinion, found)) else None,
             search=_name_search(context, found),
             shard=str(settings.shard) if settings.shard else None,
             earlier=tuple(
@@ -378,6 +381,12 @@ class Session:
         """Return the ``fcbench`` section of the JSON report."""
         ordered = records.sort_records(self.records.values())
         return write_section(self.facts, ordered, self.context.selection.size_of, outcomes)
+
+
+def _has_opinion(record: Record) -> bool:
+    """Tell whether a judge rated a reply or compared a free text."""
+    is_asked = any(aside.party is Party.JUDGE for aside in record.asides)
+    return record.rating is not None or (is_asked and record.group != Group.COMPLEX)
 
 
 def _name_search(context: RunContext, found: Iterable[Record]) -> str | None:

@@ -65,7 +65,7 @@ class RunFacts:
     driven: Annotated[PathSettings | None, BeforeValidator(_require_all_keys)] = None
     """The settings of conversations along golden paths; null in a run without any."""
     rated_by: str | None = None
-    """The judge that rated replies in words, by its label; null where none was asked."""
+    """The judge that rated replies or compared free texts, by its label; null where none was asked."""
     search: str | None = None
     """The source that answered web searches; null in a run without any."""
     shard: Annotated[str | None, Field(json_schema_extra={"pattern": "^[0-9]+/[0-9]+$"})] = None

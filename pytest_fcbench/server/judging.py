@@ -13,7 +13,7 @@ from pytest_fcbench.server.body import RefusedRequestError
 _REASON = "This server agrees with everything."
 
 _OPINIONS: Mapping[str, Mapping[str, object]] = {
-    "equivalence": {"same": True, "reason": _REASON},
+    **{name: {"same": True, "reason": _REASON} for name in ("equivalence", "free_text")},
     **{name: {"score": MOST, "reason": _REASON} for name in ("completeness", "correctness", "relevance")},
 }
 """The reply to each kind of question, by the name of its prompt."""

@@ -69,7 +69,14 @@ def open_own(name: str, path: Path) -> Suite:
         file_of=reader.find_file,
         load_shard=reader.load_shard,
         count=reader.count,
+        may_have_free_text=any(map(_mentions_judge, found)),
     )
+
+
+def _mentions_judge(file: Path) -> bool:
+    """Tell whether a file of entries may mark free text, without reading it as entries."""
+    with file.open("rb") as lines:
+        return any(b"judged" in line for line in lines)
 
 
 def find_entry_files(path: Path) -> list[Path]:

@@ -34,6 +34,8 @@ class Suite:
     """Loads a shard's entries of a category, in suites that can do so without making the others."""
     count: Callable[[Category], int] | None = None
     """Counts the entries of a category, in suites that can do so without making them."""
+    may_have_free_text: bool = False
+    """False where certainly no entry has free text that a judge could compare."""
 
     def find_folder(self, entry: Entry) -> Path:
         """Return the folder of the file of an entry; the current one where no person wrote a file."""

@@ -39,12 +39,12 @@ from pytest_fcbench.execution.outcomes import (
 from pytest_fcbench.matchers import answer, ast, chat, execution, relevance, rest, sql, state
 from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path.questions import (
-    Equivalence,
     ask_completeness,
     ask_correctness,
     ask_equivalence,
 )
 from pytest_fcbench.matchers.judging import ratings
+from pytest_fcbench.matchers.judging.opinions import Equivalence
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
 from pytest_fcbench.matchers.state_difference import find_differences
 from pytest_fcbench.scorecard.record import build_record, from_json, to_json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def test_the_oracle_passes(project: Project, how: tuple[str, ...]) -> None:
 
 def test_another_state_fails_and_is_judged_again_from_stored_answers(project: Project) -> None:
     write_shelf_suite(project)
+    project.write("fcbench.yaml", "suites: {shop: shop}\n")
     model = write_model(project, 3)
     result = project.run_apart("shop", "--fcbench-mcp", model)
     result.assert_outcomes(passed=1, failed=1)
@@ -62,6 +64,9 @@ def test_another_state_fails_and_is_judged_again_from_stored_answers(project: Pr
     again.assert_outcomes(passed=1, failed=1)
     replay = project.run_apart("shop", "--fcbench-model=replay:scorecard.json")
     replay.assert_outcomes(passed=1, failed=1)
+    told = project.fcbench("diagnose", "scorecard.json").stdout
+    assert "1 of 2 multi-turn conversations failed" in told
+    assert re.search(r"shop:mcp_shelf_\d +wrong_argument +turn 1 in count: ", told)
     project.run_apart("shop", "--fcbench-mcp", write_model(project, 2)).assert_outcomes(passed=2)
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.config.loading import build_settings
-from pytest_fcbench.domain.entry import CATEGORIES, Entry
+from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, ExpectedCalls
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.early_notes import list_early_notes
+from tests.factories import make_entry
 
 
 def make_context(cache: Path, **options: object) -> RunContext:
@@ -75,3 +76,20 @@ def test_a_model_without_its_date_is_told_its_official_form(
     notes = list_early_notes(make_context(tmp_path, **options), [])
     assert len(notes) == (official is not None)
     assert official is None or f"the leaderboard asks {official} in a form of its own" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "1 entry has free text among the arguments, of which only the same words pass; --fcbench-judge"),
+        ({"judge": "openai/wise"}, "the judge counts in the corrected profile; in the official one only"),
+        ({"judge": "openai/wise", "profile": "corrected"}, ""),
+    ],
+)
+def test_free_texts_that_no_judge_compares_are_told(
+    tmp_path: Path, options: dict[str, object], told: str
+) -> None:
+    marked = ExpectedCalls((ExpectedCall("weather.forecast", {"city": ["Bergen"]}, ("city",)),))
+    entries = [make_entry(), replace(make_entry(), expectation=marked)]
+    notes = list_early_notes(make_context(tmp_path, **options), entries)
+    assert [told in note for note in notes] == ([True] if told else [])

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from pytest_fcbench.domain.entry import ExpectedCall
 from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.matchers.ast.free_texts import ask_same_text
 from pytest_fcbench.matchers.golden_path.questions import ask_completeness, ask_correctness, ask_equivalence
 from pytest_fcbench.matchers.judging.questions import Question, Unfit, put_question
 from pytest_fcbench.matchers.judging.ratings import ask_relevance
@@ -22,8 +24,11 @@ from tests.server.clients import post_chat, post_json
 ENTRY = make_golden_path([("find", {"query": "Bergen"}, {"id": 7})])
 CALL = {"name": "find", "arguments": {"query": "Bergen"}}
 RATING = {"score": 2, "reason": "This server agrees with everything."}
+SAME = {"same": True, "reason": RATING["reason"]}
+TOLD = make_entry()
 QUESTIONS: list[tuple[Question[Any], Sent]] = [
-    (ask_equivalence(ENTRY, CALL, CALL, []), {"same": True, "reason": RATING["reason"]}),
+    (ask_equivalence(ENTRY, CALL, CALL, []), SAME),
+    (ask_same_text(TOLD, ExpectedCall("weather.forecast", {"city": ["Bergen"]}), "city", "There"), SAME),
     (ask_completeness(ENTRY, "Found."), RATING),
     (ask_correctness(ENTRY, [], "Found."), RATING),
     (ask_relevance(ENTRY, "Found."), RATING),
@@ -98,7 +103,7 @@ def test_another_reply_can_be_given(tmp_path: Path, *, from_file: bool) -> None:
     given = f"@{path}" if from_file else "No idea."
     with served("--model", "oracle", "--judge-reply", given) as api_base:
         answers = [post_chat(api_base, {"messages": _ask_question(question)}) for question, _ in QUESTIONS]
-    assert [answer.message["content"] for answer in answers] == ["No idea."] * 4
+    assert [answer.message["content"] for answer in answers] == ["No idea."] * len(QUESTIONS)
 
 
 def test_faults_come_to_questions_too() -> None:

@@ -123,7 +123,7 @@ _KINDS = (_CONVERSATIONS, _ANSWERS) = "multi-turn conversations", "single-turn a
 def _name_kind(record: Record) -> str:
     """Name the kind of failure that a record can have: one that is diagnosed, or its group."""
     category = CATEGORIES[record.category]
-    if category.group is Group.MULTI_TURN:
+    if category.group is Group.MULTI_TURN or category.rule.starts_server:
         return _CONVERSATIONS
     return _ANSWERS if category.single_turn else category.group
 

@@ -1,26 +1,41 @@
-"""``fcbench import``: make a suite of chat logs or of training data."""
+"""``fcbench import``: make a suite of chat logs, of training data or of stored answers."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.stored_answers import (
+    SCORECARD,
+    STORE,
+    declare_source_options,
+    read_stored_answers,
+)
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.run.output_files import copy_file, write_file
-from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log, read_lines
+from pytest_fcbench.tools.importing.importing_log import (
+    Choice,
+    FreeTexts,
+    ImportCounts,
+    import_log,
+    read_lines,
+)
 
-HELP = "make a suite of chat logs or of training data"
+HELP = "make a suite of logs, training data or answers"
 PAGE = "from-logs"
 EXAMPLES = (
     "fcbench import train.jsonl -o my_suite/chats.jsonl --hold-out=10% --rest=train_rest.jsonl",
     "fcbench import traces.jsonl -o my_suite/traces.jsonl --most=300",
     "fcbench import - -o my_suite/log.jsonl --function='orders.*'",
+    "fcbench import scorecard:latest -o my_suite/steps.jsonl",
 )
 
 _MOST_TOLD = 20
@@ -30,7 +45,15 @@ _MOST_TOLD = 20
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add = parser.add_argument
-    add("logs", nargs="+", metavar="LOG", help="file of JSON lines, or - for standard input")
+    add(
+        "logs",
+        nargs="+",
+        metavar="LOG",
+        help=(
+            f"file of JSON lines, - for standard input, {SCORECARD}NAME (also {SCORECARD}latest) or "
+            f"{STORE}FILE for the answers that passed"
+        ),
+    )
     add(
         *OUTPUT,
         dest="to",
@@ -70,8 +93,12 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--free-text",
         dest="free_texts",
-        action="store_true",
-        help="keep entries whose calls have free text, of which only the same words pass",
+        choices=[each.value for each in FreeTexts],
+        default=FreeTexts.JUDGED.value,
+        help=(
+            "entries whose calls have free text: mark it for a judge (judged, the default), leave them out "
+            "(no), or let only the same words pass (exact)"
+        ),
     )
     add(
         "--no-masks",
@@ -80,6 +107,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         help="keep e-mail addresses, phone and card numbers and keys; otherwise they are replaced",
     )
     add("--force", action="store_true", help="replace existing files")
+    declare_source_options(parser)
 
 
 def run_command(chosen: argparse.Namespace) -> int:
@@ -90,7 +118,8 @@ def run_command(chosen: argparse.Namespace) -> int:
     for path in filter(None, (to, rest)):
         if path.exists() and not chosen.force:
             raise UsageError(f"{path} already exists; name another file, or replace it with --force")
-        if path.resolve() in {Path(log).resolve() for log in chosen.logs}:
+        read = (log.removeprefix(STORE).removeprefix(SCORECARD) for log in chosen.logs)
+        if path.resolve() in {Path(each).resolve() for each in read}:
             raise UsageError(f"{path} is read; name another file for what is written")
     if rest and rest.resolve() == to.resolve():
         raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
@@ -101,23 +130,30 @@ def run_command(chosen: argparse.Namespace) -> int:
         replies=chosen.replies,
         most=chosen.most,
         held_out=chosen.hold_out,
-        free_texts=chosen.free_texts,
+        free_texts=FreeTexts(chosen.free_texts),
         masked=chosen.masked,
     )
     unread = _UnreadLines()
+    unused: Counter[str] = Counter()
     with ExitStack() as opened:
         spool = opened.enter_context(tempfile.TemporaryFile())
         others = opened.enter_context(tempfile.NamedTemporaryFile()) if rest else None
         keep_rest = others.write if others else None
-        lines, counts = import_log(read_lines(chosen.logs), choice, spool, unread.tell_reason, keep_rest)
+        logged = chain.from_iterable(
+            read_stored_answers(chosen, log, unused)
+            if log.startswith((STORE, SCORECARD))
+            else read_lines([log])
+            for log in chosen.logs
+        )
+        lines, counts = import_log(logged, choice, spool, unread.tell_reason, keep_rest)
         if not counts.kept:
-            print_lines(_describe_counts(counts), flush=True)
+            print_lines((*_describe_counts(counts), *_describe_unused(unused)), flush=True)
             raise FcbenchError(f"{', '.join(chosen.logs)}: no entries; the lines above say why")
         write_file(to, lines)
         if rest and others:
             others.flush()
             copy_file(Path(others.name), rest)
-    print_lines((*unread.describe_others(), *_describe_counts(counts)))
+    print_lines((*unread.describe_others(), *_describe_counts(counts), *_describe_unused(unused)))
     print(f"written to {to}{f' and {rest}' if rest else ''}")
     return 0
 
@@ -155,6 +191,11 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
     """Say what was read, kept and left out, and why."""
     for (function, parameter), times in counts.free_texts.items():
         yield f"free text: {parameter} of {function}, {times} values"
+    if counts.judged:
+        yield (
+            f"marked for a judge: {counts.judged} arguments (most values of such a parameter have five words "
+            "or more, differ from each other, and do not occur in the conversation)"
+        )
     if counts.masked:
         masked = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.masked.items()))
         yield f"masked: {masked}"
@@ -170,3 +211,10 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
     for reason, number in counts.left_out.most_common():
         first = f" (first: {counts.flaws[reason]})" if reason in counts.flaws else ""
         yield f"  {number}  {reason}{first}"
+
+
+def _describe_unused(unused: Counter[str]) -> Iterator[str]:
+    """Say how many entries gave no conversation, and why."""
+    if unused.total():
+        reasons = ", ".join(f"{reason} {number}" for reason, number in unused.most_common() if number)
+        yield f"entries without a conversation: {unused.total()} ({reasons})"

@@ -41,7 +41,8 @@ from pytest_fcbench.domain.text import cut_text
 from pytest_fcbench.domain.transcript import BUILTIN
 from pytest_fcbench.domain.verdict import CallVerdict, NotScored, Profile
 from pytest_fcbench.matchers.equivalence import builtin
-from pytest_fcbench.matchers.golden_path.questions import Equivalence, ask_equivalence
+from pytest_fcbench.matchers.golden_path.questions import ask_equivalence
+from pytest_fcbench.matchers.judging.opinions import Equivalence
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.scorecard import scorecard_files

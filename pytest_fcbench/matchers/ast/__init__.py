@@ -7,11 +7,18 @@ docstrings list every rule and every difference.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
+from pytest_fcbench.codecs.decoders.outcome import Reading
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls
+from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import Judgement
-from pytest_fcbench.matchers.ast import corrected, official
+from pytest_fcbench.domain.verdict import Judgement, NotScored
+from pytest_fcbench.matchers.ast import corrected, free_texts, official
+from pytest_fcbench.matchers.judging.opinions import Equivalence
+from pytest_fcbench.matchers.judging.questions import Question
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 
 
@@ -27,5 +34,24 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         return Judgement(verdict, unscored)
     if failed := judge_fault(transcript.last):
         return Judgement(verdict, failed)
-    lenient = read_corrected(transcript.last, syntax, language, Offer(entry.functions, names))
-    return Judgement(verdict, corrected.match_calls(entry, entry.expectation, lenient))
+    recall = partial(free_texts.recall_opinion, entry, transcript)
+    try:
+        lenient = corrected.match_calls(entry, entry.expectation, _read_leniently(entry, transcript), recall)
+    except NotScoredError as error:
+        return Judgement(verdict, NotScored(error.cause, error.reason))
+    return Judgement(verdict, lenient)
+
+
+def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[Question[Equivalence]]:
+    """Return the questions to a judge that the corrected verdict depends on."""
+    assert isinstance(entry.expectation, ExpectedCalls)
+    if find_unscored_cause(entry, transcript) or judge_fault(transcript.last):
+        return []
+    reading = _read_leniently(entry, transcript)
+    return free_texts.find_open_questions(entry, entry.expectation, reading)
+
+
+def _read_leniently(entry: Entry, transcript: Transcript) -> Reading:
+    prompting = transcript.prompting
+    offer = Offer(entry.functions, prompting.names)
+    return read_corrected(transcript.last, prompting.syntax, entry.category.language, offer)

@@ -11,13 +11,15 @@ Differences from ``official``, each a finding about BFCL's ``ast_checker`` and d
 - ``""`` and ``[]`` no longer pass for an optional parameter that should be left out or hold a value
   (``""`` does where it is the default, or the only accepted value);
 - a constant of Java is the same with its class and without (``TimeUnit.SECONDS``, ``SECONDS``);
+- a free text of a team's own suite may be judged (``free_texts``);
 - to write out the default that the function's doc declares and to leave the parameter out are the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from pytest_fcbench.codecs import java, javascript
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Reading, Unreadable
@@ -42,14 +44,25 @@ UNREADABLE = "unreadable"
 NO_CALL = "no_call"
 
 
-def match_calls(entry: Entry, expectation: ExpectedCalls, reading: Reading) -> Verdict:
+JudgeText: TypeAlias = Callable[[ExpectedCall, str, object, Failed], Failed | None]
+"""Judges the value of a parameter with free text that is none of the accepted, and failed so."""
+
+
+def _leave_wrong(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed:
+    """Judge a free text where nobody is asked."""
+    return failed
+
+
+def match_calls(
+    entry: Entry, expectation: ExpectedCalls, reading: Reading, judge_text: JudgeText = _leave_wrong
+) -> Verdict:
     """Return the corrected verdict on a reading of the answer."""
     if not isinstance(reading, Calls):
         return fail_without_calls(reading)
     calls, expected = reading.calls, expectation.calls
     if len(calls) != len(expected):
         return fail_wrong_count("wrong_count", expected, calls)
-    verdicts = [[match_call(entry, wanted, call) for call in calls] for wanted in expected]
+    verdicts = [[match_call(entry, wanted, call, judge_text) for call in calls] for wanted in expected]
     unmatched = find_unmatched_row([[isinstance(v, Passed) for v in row] for row in verdicts])
     if unmatched is None:
         return Passed()
@@ -86,7 +99,9 @@ def find_unmatched_row(fits: Sequence[Sequence[bool]]) -> int | None:
     return next((row for row in range(len(fits)) if not place(row, set())), None)
 
 
-def match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Failed:
+def match_call(
+    entry: Entry, wanted: ExpectedCall, call: Call, judge_text: JudgeText = _leave_wrong
+) -> Passed | Failed:
     """Compare a call with an expected one; the first check that fails gives the code."""
     doc = entry.find_function(wanted.name)
     if doc is None:
@@ -96,9 +111,9 @@ def match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Faile
     if call.positional:
         return fail_unexpected(doc, "a further positional argument", call.positional[0])
     language = entry.category.language
-    for name in doc.required:
-        if name not in call.arguments:
-            return fail_missing_required(doc, name)
+    missing = [name for name in doc.required if name not in call.arguments]
+    if missing:
+        return fail_missing_required(doc, missing[0])
     for name, value in call.arguments.items():
         # "" among the accepted values allows to leave a parameter out, and then to give its default.
         may_be_left_out = "" in list_options(wanted.accepted.get(name, ""))
@@ -106,7 +121,10 @@ def match_call(entry: Entry, wanted: ExpectedCall, call: Call) -> Passed | Faile
             continue
         if name not in doc.properties or name not in wanted.accepted:
             return fail_unexpected(doc, name, value)
-        if failed := match_value(language, doc, name, value, wanted.accepted[name]):
+        failed = match_value(language, doc, name, value, wanted.accepted[name])
+        if failed and name in wanted.judged:
+            failed = judge_text(wanted, name, value, failed)
+        if failed:
             return failed
     for name, accepted in wanted.accepted.items():
         options = list_options(accepted)

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.verdict import JudgeRating
+from pytest_fcbench.matchers.judging.opinions import Equivalence, read_equivalence
 from pytest_fcbench.matchers.judging.prompts import read_prompt
-from pytest_fcbench.matchers.judging.questions import Question, Unfit, read_members
-from pytest_fcbench.matchers.judging.ratings import LONGEST, join_requests, read_rating, read_reason
+from pytest_fcbench.matchers.judging.questions import Question
+from pytest_fcbench.matchers.judging.ratings import LONGEST, join_requests, read_rating
 
 CONTEXT = 40_000
 """Characters of all earlier calls and replies where two calls are compared: they only tell where values come
@@ -27,14 +27,6 @@ from."""
 EVIDENCE = 240_000
 """Characters of all calls and replies where an answer is checked against them: about 80,000 tokens, so that a
 judge with a context of 128,000 has room for the rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Equivalence:
-    """A judge's opinion on whether two calls are the same."""
-
-    same: bool
-    reason: str
 
 
 _EQUIVALENCE = read_prompt("equivalence")
@@ -65,7 +57,7 @@ def ask_equivalence(
         "call that was made": _write_json(made),
         "call that was expected": _write_json(expected),
     }
-    return Question(entry, _EQUIVALENCE, material, _read_equivalence)
+    return Question(entry, _EQUIVALENCE, material, read_equivalence)
 
 
 def ask_completeness(entry: Entry, response: str) -> Question[JudgeRating]:
@@ -84,16 +76,6 @@ def ask_correctness(
         "answer": cut_counting(response, LONGEST),
     }
     return Question(entry, _CORRECTNESS, material, read_rating)
-
-
-# Replies of the judge
-
-
-def _read_equivalence(reply: Mapping[str, object]) -> Equivalence:
-    same, reason = read_members(reply, "same", "reason")
-    if not isinstance(same, bool):
-        raise Unfit("must have as same true or false")
-    return Equivalence(same, read_reason(reason))
 
 
 # Material

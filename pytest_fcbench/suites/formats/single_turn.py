@@ -14,6 +14,7 @@ entries:
           city: Bergen     # a value, or a list of accepted values
           unit: [celsius, ""]   # "" means it may be left out
       - weather.history(city="Bergen", days=3)    # or the call as Python writes it
+    judged: {weather.forecast: [wish]}    # optional: free text, which a judge may compare
     cluster: forecast      # optional: what paraphrases of one template share
     parents: [core:simple_python_0]    # optional: what code made it from
 
@@ -139,6 +140,9 @@ class ExpectingRow(OfferedRow):
     """The calls that are right, each the function's name with a value or a list of accepted values by
     parameter, or the call as Python writes it; "" among accepted values means that the parameter may be left
     out."""
+    judged: Given[dict[str, list[str]]] = None
+    """By function, the parameters with free text: a judge, if one is named, says whether another text means
+    the same (corrected profile)."""
 
 
 class NextReplyRow(SourcedRow):
@@ -155,6 +159,8 @@ class NextCallRow(NextReplyRow):
 
     expect: Some[TextOr[One[dict[str, object] | None]]]
     """The calls that are right, as in other categories."""
+    judged: Given[dict[str, list[str]]] = None
+    """By function, the parameters with free text, as in other categories."""
 
 
 class ChatFile(Row):
@@ -237,11 +243,13 @@ def entries(
             at = place.at("expect")
             if not category.rule.parallel and len(asked.expect) != 1:
                 raise at.error(f"has {len(asked.expect)} calls; entries of {category.name} have exactly one")
+            judged = _read_judged(asked.judged or {}, place.at("judged"), offered, category)
+            calls = (
+                _read_expected_call(call, each, offered, category.language)
+                for call, each in zip(asked.expect, at.elements(), strict=True)
+            )
             expectation = ExpectedCalls(
-                tuple(
-                    _read_expected_call(call, each, offered, category.language)
-                    for call, each in zip(asked.expect, at.elements(), strict=True)
-                )
+                tuple(replace(call, judged=judged.get(call.name, ())) for call in calls)
             )
         if isinstance(asked, NextReplyRow):
             said = list(_read_past_messages(asked.messages, place.at("messages")))
@@ -283,6 +291,24 @@ def _read_past_messages(rows: Sequence[PastMessageRow], at: Field) -> Iterator[M
         raise at.error(f"end before {missing} results; give one message of the role 'tool' for each call")
     if rows[-1].role not in ("user", "tool"):
         raise at.error(f"end with the {rows[-1].role}; the last message must be of the user or of a tool")
+
+
+def _read_judged(
+    given: Mapping[str, Sequence[str]], at: Field, offered: Mapping[str, FunctionDoc], category: Category
+) -> Mapping[str, tuple[str, ...]]:
+    """Read the parameters with free text by function. Raises ``SuiteError``."""
+    # A judge of texts knows nothing of what a statement does.
+    if given and category.rule.writes_sql:
+        raise at.error(f"is not for {category.name}, whose statements are carried out; leave it out")
+    for name, parameters in given.items():
+        if name not in offered:
+            raise at.error(describe_unknown_name("function", name, offered))
+        known = offered[name].properties
+        for number, parameter in enumerate(parameters):
+            if parameter not in known:
+                place = at.at(name, number)
+                raise place.error(describe_unknown_name("parameter", parameter, known))
+    return {name: tuple(parameters) for name, parameters in given.items()}
 
 
 def _read_expected_call(

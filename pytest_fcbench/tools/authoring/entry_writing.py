@@ -38,16 +38,19 @@ def format_entries(entries: Sequence[Entry]) -> Mapping[str, str]:
                 record["messages"] = [{"role": each.role, "content": each.content} for each in messages]
             # A doc that differs from the one of that name above stands in the entry itself.
             record["functions"] = [
-                doc.name if docs[doc.name] == doc else _convert_doc(doc) for doc in entry.functions
+                doc.name if docs[doc.name] == doc else convert_doc(doc) for doc in entry.functions
             ]
             if isinstance(entry.expectation, ExpectedCalls):
-                record["expect"] = [{call.name: dict(call.accepted)} for call in entry.expectation.calls]
+                calls = entry.expectation.calls
+                record["expect"] = [{call.name: dict(call.accepted)} for call in calls]
+                if judged := {call.name: list(call.judged) for call in calls if call.judged}:
+                    record["judged"] = judged
             if entry.cluster:
                 record["cluster"] = entry.cluster
             if entry.parents:
                 record["parents"] = list(entry.parents)
             records.append(record)
-        files[category] = _dump(category, records, functions=list(map(_convert_doc, docs.values())))
+        files[category] = _dump(category, records, functions=list(map(convert_doc, docs.values())))
     return files
 
 
@@ -93,7 +96,8 @@ def _dump(category: str, entries: Sequence[object], **shared: object) -> str:
     return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
-def _convert_doc(doc: FunctionDoc) -> dict[str, object]:
+def convert_doc(doc: FunctionDoc) -> dict[str, object]:
+    """Convert a function doc to the form in which files of entries have it."""
     if doc.given is not None:
         return {"name": doc.name, "description": doc.description, "inputSchema": dict(doc.given)}
     extra = {"response": doc.extra["response"]} if "response" in doc.extra else {}

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
-from pytest_fcbench.domain.entry import Entry, ExpectedCall, ExpectedCalls, Message
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls, Message
 from pytest_fcbench.tools.authoring.combination import is_answered_by_calls, list_options
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![A-Za-z_\d:/-]|[.,]\d)")
@@ -165,7 +165,7 @@ def _swap_values(entry: Entry, swaps: Sequence[_Swap], draw: Random) -> Entry:
             is_plain = all(isinstance(form, (str, int, float)) for form in forms)
             if is_plain and "" not in list_options(options) and forms in values:
                 accepted[name] = list(values[forms])
-        calls.append(ExpectedCall(call.name, accepted))
+        calls.append(replace(call, accepted=accepted))
     return replace(
         entry,
         id="",

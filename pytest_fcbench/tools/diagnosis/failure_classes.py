@@ -15,6 +15,10 @@ and within it the first class in the order of ``FailureClass``; only numbers of 
 looked at last. Where the states differ, calls that change nothing explain it only if no others do. So every
 failure has exactly one class.
 
+Calls to MCP servers were carried out one after the other, with the state shown only after each turn. So a
+call is taken for a change where its turn changed the state, it did not fail, and the same function did not
+leave the state as it was in another turn.
+
 The classes of single-turn answers are in ``answer_classes``.
 """
 
@@ -23,9 +27,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Calls, Undecodable, Unreadable
@@ -33,10 +38,12 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.conversations.turns import MOST_STEPS
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.server_program import ServerState
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Call, Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.matchers.server_state import open_sides
 from pytest_fcbench.matchers.state import Fresh, list_offered_docs
 
 
@@ -166,7 +173,8 @@ class _CallMade:
         try:
             value = json.loads(self.result)
         except (ValueError, RecursionError):
-            return self.result.startswith(("Error: ", "['Error: "))
+            # The SDK of MCP servers words errors of their functions in the last way.
+            return self.result.startswith(("Error: ", "['Error: ", "Error executing tool "))
         return isinstance(value, dict) and value.get("error") is not None
 
     def is_equal(self, other: _CallMade) -> bool:
@@ -335,12 +343,22 @@ def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fres
     late = entry.scene.withheld if entry.scene else {}
     # Calls are read with all functions of the conversation, even those that are not yet offered.
     everything = Offer(list_offered_docs(entry, len(truth.turns)), transcript.prompting.names)
-    # Each side has its own environments, and every call is executed, because later ones depend on it.
-    model, right = fresh(entry), fresh(entry)
+    steps_of = [[step.calls for step in steps] for steps in transcript.turns]
+    expected = [[calls] for calls in truth.turns]
+    if entry.scene and entry.scene.server:
+        sides = _recall_calls(entry, entry.scene.server, transcript, steps_of, expected)
+    else:
+        # Each side has its own environments, and every call is executed, because later ones depend on it.
+        model, right = fresh(entry), fresh(entry)
+        sides = [
+            (
+                _carry_out_calls(chain(*made), model, everything),
+                _carry_out_calls(chain(*wanted), right, everything),
+            )
+            for made, wanted in zip(steps_of, expected, strict=False)
+        ]
     turns = []
-    for at, (steps, expected) in enumerate(zip(transcript.turns, truth.turns, strict=False)):
-        made = _carry_out_calls([call for step in steps for call in step.calls], model, everything)
-        wanted = _carry_out_calls(expected, right, everything)
+    for at, (steps, (made, wanted)) in enumerate(zip(transcript.turns, sides, strict=False)):
         offer = Offer(list_offered_docs(entry, at), transcript.prompting.names)
         last = steps[-1]
         reading = read_corrected(last.completion, transcript.prompting.syntax, entry.category.language, offer)
@@ -351,7 +369,54 @@ def _compare_turns(entry: Entry, truth: Trajectory, transcript: Transcript, fres
     return turns
 
 
-def _carry_out_calls(texts: Sequence[str], environments: Environments, offer: Offer) -> tuple[_CallMade, ...]:
+def _recall_calls(
+    entry: Entry,
+    state: ServerState,
+    transcript: Transcript,
+    made: Sequence[Sequence[Sequence[str]]],
+    expected: Sequence[Sequence[Sequence[str]]],
+) -> list[tuple[tuple[_CallMade, ...], tuple[_CallMade, ...]]]:
+    """Return the calls of model and truth in each turn, with what their servers answered."""
+    sides = []
+    for side, turns in zip(open_sides(entry, state, transcript), (made, expected), strict=True):
+        found: list[list[_CallMade]] = []
+        # Requests name all calls before them, so that the answers are found in this order only.
+        before = side.read_state()
+        for steps, _ in zip(turns, expected, strict=False):
+            calls: list[_CallMade] = []
+            for texts in steps:
+                returned = iter(side.perform_step(texts))
+                for text, call in zip(texts, side.calls.read_calls(texts), strict=True):
+                    value = next(returned) if isinstance(call, Call) else call
+                    result = value if isinstance(value, str) else json.dumps(value)
+                    read = (
+                        _drop_defaults(call, side.calls.offer) if isinstance(call, Call) else Call(text, {})
+                    )
+                    calls.append(_CallMade(text, read, result, is_change=False))
+            after = side.read_state()
+            changed = after != before
+            found.append([replace(each, is_change=changed and not each.has_failed) for each in calls])
+            before = after
+        sides.append(found)
+    looks = {
+        each.call.name
+        for found in sides
+        for calls in found
+        if not any(other.is_change for other in calls)
+        for each in calls
+        if not each.has_failed
+    }
+    model, truth = (
+        [
+            tuple(replace(c, is_change=c.is_change and c.call.name not in looks) for c in calls)
+            for calls in found
+        ]
+        for found in sides
+    )
+    return list(zip(model, truth, strict=False))
+
+
+def _carry_out_calls(texts: Iterable[str], environments: Environments, offer: Offer) -> tuple[_CallMade, ...]:
     made = []
     before = environments.copy_state()
     for text in texts:
@@ -375,7 +440,11 @@ def _read_call(text: str, offer: Offer) -> Call:
         (call,) = python.parse_corrected(text)
     except (Undecodable, ValueError):
         return Call(text, {})
-    call = offer.normalise_call(call)
+    return _drop_defaults(offer.normalise_call(call), offer)
+
+
+def _drop_defaults(call: Call, offer: Offer) -> Call:
+    """Return a call without arguments that are defaults, under their names."""
     doc = offer.by_name.get(call.name)
     defaults = {name: schema.get("default") for name, schema in doc.properties.items()} if doc else {}
     arguments = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pytest_fcbench.codecs.json_objects import as_mapping
@@ -12,6 +12,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, PastCall
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.tools.importing.free_texts import Parameter
 from pytest_fcbench.tools.importing.next_steps import NextStep
 from pytest_fcbench.tools.importing.offered_tools import find_parameters, name_tool
 
@@ -34,6 +35,14 @@ def write_entry(step: NextStep, cluster: str) -> Mapping[str, object]:
     text = json.dumps(entry, sort_keys=True, ensure_ascii=False)
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
     return {"category": step.category, "id": f"{step.category}_{digest}", **entry, "cluster": cluster}
+
+
+def mark_free_texts(line: str, parameters: Iterable[Parameter]) -> str:
+    """Mark parameters of an entry as free text, which a judge compares."""
+    entry = json.loads(line)
+    for function, parameter in parameters:
+        entry.setdefault("judged", {}).setdefault(function, []).append(parameter)
+    return f"{json.dumps(entry, ensure_ascii=True)}\n"
 
 
 def list_accepted(call: PastCall, properties: Mapping[str, object]) -> Mapping[str, object]:

@@ -5,23 +5,37 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO
 
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.tools.importing.entry_rows import find_flaw, write_entry
+from pytest_fcbench.tools.importing.entry_rows import find_flaw, mark_free_texts, write_entry
 from pytest_fcbench.tools.importing.free_texts import Parameter, ValueStatistics
+from pytest_fcbench.tools.importing.key_set import KeySet
 from pytest_fcbench.tools.importing.log_forms import read_conversations
 from pytest_fcbench.tools.importing.logged import LoggedConversation, UnreadableLogError
 from pytest_fcbench.tools.importing.near_duplicates import SeenTexts
 from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation
 from pytest_fcbench.tools.importing.personal_data import mask_conversation
 from pytest_fcbench.tools.importing.selection import draw_evenly, hash_users, is_held_out
+
+
+class FreeTexts(StrEnum):
+    """What becomes of calls with free text among their arguments."""
+
+    JUDGED = "judged"
+    """Entries in which these arguments are marked for a judge."""
+    NO = "no"
+    """Nothing."""
+    EXACT = "exact"
+    """Entries that only the same words pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +50,8 @@ class Choice:
     """The number of entries at most, in equal parts for the functions that are called."""
     held_out: float = 1.0
     """The share of conversations that become entries, by a hash of what their users say."""
-    free_texts: bool = False
-    """True where calls with free text become entries too."""
+    free_texts: FreeTexts = FreeTexts.JUDGED
+    """What becomes of calls with free text."""
     masked: bool = True
     """True where what belongs to people is masked."""
 
@@ -64,6 +78,8 @@ class ImportCounts:
     """Lines without a conversation that was held out."""
     free_texts: Mapping[Parameter, int] = field(default_factory=dict)
     """Parameters with free text, each with the number of its values."""
+    judged: int = 0
+    """Arguments that are marked for a judge."""
     flaws: dict[str, str] = field(default_factory=dict)
     """The first case of each reason that has to do with function docs."""
 
@@ -77,16 +93,13 @@ _FLAWS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
-    """An entry in the temporary file."""
+class _Kind:
+    """The facts about an entry that many others share."""
 
-    offset: int
-    length: int
     category: str
     functions: tuple[str, ...]
     texts: tuple[Parameter, ...]
-    order: bytes
-    """A hash by which entries are drawn."""
+    """The parameters of its calls whose values are texts."""
 
 
 def import_log(
@@ -141,14 +154,14 @@ class _LogReader:
 
     def __init__(self, choice: Choice, counts: ImportCounts, spool: BinaryIO) -> None:
         self._choice, self._counts, self._spool = choice, counts, spool
-        self._candidates: list[_Candidate] = []
         self._seen = SeenTexts()
-        self._digests: set[bytes] = set()
-        """Digests of the ids of entries, which take less memory than the ids."""
+        self._ids = KeySet()
         self._statistics = ValueStatistics()
-        # Equal tuples are one object, because each line brings new ones.
-        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._texts: dict[tuple[Parameter, ...], tuple[Parameter, ...]] = {}
+        # Arrays, because objects for each entry would take most of the memory.
+        self._offsets, self._orders = array("Q"), array("Q")
+        """Where the line of each entry begins, and the hash by which it is drawn."""
+        self._kinds = array("I")
+        self._numbers: dict[_Kind, int] = {}
         self._size = 0
 
     def add_conversation(self, logged: LoggedConversation, *, held_out: bool) -> None:
@@ -184,45 +197,47 @@ class _LogReader:
             return reason
         # Both sets are filled by steps that become entries only, so that none is lost to one that does not.
         digest = hashlib.blake2b(str(entry["id"]).encode(), digest_size=8).digest()
+        order = int.from_bytes(digest, "big")
         # The calls that one question leads to have most words in common, so they are of several kinds.
-        kind = (" ".join(called), len(step.since_question))
-        if self._seen.add_text(step.new_text, kind) or digest in self._digests:
+        words = (" ".join(called), len(step.since_question))
+        if self._seen.add_text(step.new_text, words) or self._ids.add_key(order):
             return "a duplicate"
-        self._digests.add(digest)
-        texts = self._statistics.add_step(step)
-        line = f"{json.dumps(entry, ensure_ascii=True)}\n".encode()
-        self._spool.write(line)
-        self._candidates.append(
-            _Candidate(
-                self._size,
-                len(line),
-                step.category,
-                self._names.setdefault(called, called),
-                self._texts.setdefault(texts, texts),
-                digest,
-            )
-        )
-        self._size += len(line)
+        kind = _Kind(step.category, called, self._statistics.add_step(step))
+        self._kinds.append(self._numbers.setdefault(kind, len(self._numbers)))
+        self._orders.append(order)
+        self._offsets.append(self._size)
+        self._size += self._spool.write(f"{json.dumps(entry, ensure_ascii=True)}\n".encode())
         return ""
 
-    def choose_entries(self) -> Sequence[_Candidate]:
-        """Choose the entries of the suite, in the order of the log, and count what is kept."""
+    def choose_entries(self) -> Sequence[int]:
+        """Choose the entries of the suite by their place in the log, and count what is kept."""
         counts, choice = self._counts, self._choice
-        counts.free_texts = self._statistics.find_free_texts()
-        chosen = []
-        for each in self._candidates:
-            if not choice.free_texts and not counts.free_texts.keys().isdisjoint(each.texts):
-                counts.left_out["free text among the arguments"] += 1
-            else:
-                chosen.append(each)
+        kinds = list(self._numbers)
+        found = counts.free_texts = self._statistics.find_free_texts()
+        chosen: Sequence[int] = range(len(self._kinds))
+        if choice.free_texts is FreeTexts.NO:
+            are_free = [not found.keys().isdisjoint(kind.texts) for kind in kinds]
+            chosen = array("Q", (at for at in chosen if not are_free[self._kinds[at]]))
+            if without := len(self._kinds) - len(chosen):
+                counts.left_out["free text among the arguments"] = without
         if choice.most is not None and len(chosen) > choice.most:
             counts.left_out["more than asked for"] += len(chosen) - choice.most
-            chosen = list(draw_evenly(chosen, choice.most))
-        counts.kept.update(each.category for each in chosen)
+            strata = (kinds[self._kinds[at]].functions for at in chosen)
+            drawn = draw_evenly(strata, [self._orders[at] for at in chosen], choice.most)
+            chosen = [chosen[at] for at in drawn]
+        for number, times in Counter(self._kinds[at] for at in chosen).items():
+            counts.kept[kinds[number].category] += times
+            if choice.free_texts is FreeTexts.JUDGED:
+                counts.judged += times * sum(text in found for text in kinds[number].texts)
         return chosen
 
-    def copy_lines(self, chosen: Iterable[_Candidate]) -> Iterator[str]:
-        """Yield the lines of entries from the temporary file."""
-        for each in chosen:
-            self._spool.seek(each.offset)
-            yield self._spool.read(each.length).decode()
+    def copy_lines(self, chosen: Iterable[int]) -> Iterator[str]:
+        """Yield the lines of entries from the temporary file, with what is known of free texts at its end."""
+        kinds = list(self._numbers)
+        # What is free text shows only when the whole log was read.
+        found = self._counts.free_texts if self._counts.judged else {}
+        for at in chosen:
+            self._spool.seek(self._offsets[at])
+            line = self._spool.readline().decode()
+            texts = sorted(found.keys() & set(kinds[self._kinds[at]].texts))
+            yield mark_free_texts(line, texts) if texts else line

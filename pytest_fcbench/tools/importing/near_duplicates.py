@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import zlib
 
+from pytest_fcbench.tools.importing.key_set import KeySet
+
 _BANDS, _ROWS = 5, 12
 _RUN = 3
 _WORD = re.compile(r"\w+")
@@ -27,7 +29,7 @@ class SeenTexts:
         # Multiplied by odd factors modulo 2**64, of which the upper half is kept: a family of hash functions.
         factors, self._terms = chance.integers(1 << 63, size=(2, _BANDS * _ROWS), dtype=np.uint64)
         self._factors = 2 * factors + 1
-        self._bands: list[set[int]] = [set() for _ in range(_BANDS)]
+        self._keys = KeySet()
 
     def add_text(self, text: str, kind: tuple[str, int] = ("", 0)) -> bool:
         """Add a text, and tell whether one like it was there among those of its kind."""
@@ -38,8 +40,7 @@ class SeenTexts:
         hashes = np.fromiter((zlib.crc32(run.encode(errors="replace")) for run in runs), dtype=np.uint64)
         smallest = ((hashes[:, None] * self._factors + self._terms) >> np.uint64(32)).min(axis=0)
         was_there = False
-        for band, rows in zip(self._bands, smallest.reshape(_BANDS, _ROWS), strict=True):
-            key = hash((kind, rows.tobytes()))
-            was_there = was_there or key in band
-            band.add(key)
+        for band, rows in enumerate(smallest.reshape(_BANDS, _ROWS)):
+            # All bands are added, whether or not one was there.
+            was_there = self._keys.add_key(hash((band, kind, rows.tobytes()))) or was_there
         return was_there

@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from heapq import nsmallest
 
 from pytest_fcbench.tools.importing.logged import LoggedConversation
-
-
-class Drawable(Protocol):
-    """A candidate for a sample."""
-
-    @property
-    def functions(self) -> tuple[str, ...]:
-        """The functions that it calls."""
-
-    @property
-    def order(self) -> bytes:
-        """A hash by which it is drawn."""
-
-
-D = TypeVar("D", bound=Drawable)
 
 
 def hash_users(logged: LoggedConversation) -> bytes:
@@ -37,14 +22,14 @@ def is_held_out(logged: LoggedConversation, share: float) -> bool:
     return int.from_bytes(digest, "big") < share * (1 << 8 * len(digest))
 
 
-def draw_evenly(candidates: Sequence[D], most: int) -> Sequence[D]:
-    """Draw at most this many in turn from those with the same functions; their order stays."""
-    strata: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    for at, each in enumerate(candidates):
-        strata[each.functions].append(at)
-    ranked = sorted(
-        (rank, candidates[at].order, at)
-        for stratum in strata.values()
-        for rank, at in enumerate(sorted(stratum, key=lambda at: candidates[at].order))
-    )
-    return [candidates[at] for at in sorted(at for _, _, at in ranked[:most])]
+def draw_evenly(strata: Iterable[Hashable], orders: Sequence[int], most: int) -> Sequence[int]:
+    """Draw at most this many places in turn from each stratum, lowest orders first; return them in order."""
+    of_place = list(strata)
+    drawn: Counter[Hashable] = Counter()
+
+    def rank_places() -> Iterator[tuple[int, int, int]]:
+        for at in sorted(range(len(orders)), key=orders.__getitem__):
+            drawn[of_place[at]] += 1
+            yield drawn[of_place[at]], orders[at], at
+
+    return sorted(at for _, _, at in nsmallest(most, rank_places()))

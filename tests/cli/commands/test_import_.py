@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.cli.main import main
+from pytest_fcbench.config.loading import build_settings
+from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.dispatch.stored_model import digest
+from pytest_fcbench.domain.transcript import AskModel, Completion
+from pytest_fcbench.domain.verdict import Failed
+from pytest_fcbench.models.registry import describe_identity
+from pytest_fcbench.run.context import RunContext
 from tests.cli.conftest import Refusal
+from tests.factories import make_answered_record, make_record, tool_calls, write_scorecard
 from tests.tools.importing.made import TWO_ANSWERS
 
 
@@ -89,3 +97,85 @@ def test_a_log_without_entries_leaves_older_files_as_they_are(log: Path) -> None
     Path("rest.jsonl").write_text("older")
     assert main(["import", "log.jsonl", "-o", "a.jsonl", "--rest=rest.jsonl", "--force"]) == 1
     assert Path("rest.jsonl").read_text() == "older"
+
+
+SUITE = """\
+category: irrelevance
+functions: [{name: rain, description: Rain., parameters: {type: dict, properties: {}, required: []}}]
+entries:
+  - {id: irrelevance_0, query: Hello?, functions: [rain]}
+  - {id: irrelevance_1, query: Sing!, functions: [rain]}
+  - {id: irrelevance_2, query: Who are you?, functions: [rain]}
+"""
+"""Three entries to which words are the right answer."""
+GREETING = Completion(text="Hello.")
+
+
+@pytest.fixture
+def own_suite() -> None:
+    Path("fcbench.yaml").write_text("suites: {mine: mine.yaml}")
+    Path("mine.yaml").write_text(SUITE)
+
+
+def _read_written(path: str) -> list[tuple[str, object]]:
+    lines = map(json.loads, Path(path).read_text().splitlines())
+    return [(line["category"], line["messages"]) for line in lines]
+
+
+@pytest.mark.usefixtures("own_suite")
+def test_answers_of_a_scorecard_become_entries_where_they_passed(capsys: pytest.CaptureFixture[str]) -> None:
+    records = [
+        make_answered_record(answer, category="irrelevance", number=number, suite="mine")
+        for number, answer in enumerate((GREETING, tool_calls(("rain", "{}"))))
+    ]
+    # The second calls, which is wrong, though its Record says otherwise; the third has no answer.
+    lost = make_record(Failed("x", "x"), category="irrelevance", number=2, suite="mine")
+    write_scorecard(Path("card.json"), [*records, lost])
+    assert main(["import", "scorecard:card.json", "-o", "new.jsonl"]) == 0
+    assert _read_written("new.jsonl") == [("irrelevance", [{"role": "user", "content": "Hello?"}])]
+    assert (
+        "entries without a conversation: 2 (no stored answer 1, not passed (official profile) 1)\n"
+        "written to new.jsonl\n"
+    ) in capsys.readouterr().out
+
+
+def _store_answer(path: Path, number: int, answer: Completion) -> None:
+    """Store an answer of openai/x under the key by which a run looks for it."""
+    settings = build_settings({"model": "openai/x", "suite": ["mine"]}, Path("fcbench.yaml"))
+    context = RunContext(settings)
+    entry = context.suites["mine"].load(context.suites["mine"].categories[0])[number]
+    request = next(context.converse(entry, {}))
+    assert isinstance(request, AskModel)
+    store = AnswerStore(path)
+    store.put(digest(describe_identity(settings), entry, request), entry.item_id, "openai/x", answer)
+    store.close()
+
+
+@pytest.mark.usefixtures("own_suite")
+def test_answers_of_the_store_become_entries_of_the_suite_they_were_given_to(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _store_answer(Path("answers.sqlite"), 1, Completion(text="I cannot sing."))
+    options = ("--suite=mine", "--model=openai/x", "-o", "new.jsonl")
+    assert main(["import", "store:answers.sqlite", *options]) == 0
+    assert _read_written("new.jsonl") == [("irrelevance", [{"role": "user", "content": "Sing!"}])]
+    assert "entries without a conversation: 2 (no stored answer 2)" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("own_suite")
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("store:answers.sqlite", "--model=openai/x"), "store:answers.sqlite: add --suite"),
+        (("store:answers.sqlite", "--suite=mine"), "store:answers.sqlite: add --model"),
+        (("store:gone.sqlite", "--suite=mine", "--model=openai/x"), "gone.sqlite: no such file"),
+        (("store:answers.sqlite", "--suite=mine", "--model=openai/y"), "has no answer of openai/y to mine"),
+        (("scorecard:gone.json",), "gone.json"),
+        (("scorecard:card.json", "--rest=card.json", "--force"), "card.json is read; name another file"),
+    ],
+)
+def test_sources_without_answers_are_refused(
+    run_refused: Refusal, options: tuple[str, ...], told: str
+) -> None:
+    _store_answer(Path("answers.sqlite"), 1, GREETING)
+    assert told in run_refused("import", *options, "-o", "new.jsonl")

@@ -17,12 +17,12 @@ from pytest_fcbench.matchers.golden_path import questions
 from pytest_fcbench.matchers.golden_path.questions import (
     CONTEXT,
     EVIDENCE,
-    Equivalence,
     ask_completeness,
     ask_correctness,
     ask_equivalence,
     share_length,
 )
+from pytest_fcbench.matchers.judging.opinions import Equivalence
 from pytest_fcbench.matchers.judging.questions import Question, Unfit, fence_material, put_question
 from tests.factories import make_doc, make_entry
 

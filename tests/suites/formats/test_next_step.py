@@ -29,6 +29,7 @@ entries:
     expect: ["tide.high(port='Dover')"]
 """
 
+EXPECT = "    expect: [\"tide.high(port='Dover')\"]\n"
 LATER = "      - {role: user, content: And in Dover?}\n"
 SAID = "      - {role: assistant, content: At 06:10 and at 11:30.}\n"
 RESULT = '      - {role: tool, content: "11:30"}\n'
@@ -63,6 +64,12 @@ def test_a_conversation_may_end_with_results(tmp_path: Path) -> None:
     assert _read_entry(tmp_path, SAID + LATER).turns[0][-1] == Message("tool", "11:30")
 
 
+def test_free_texts_are_marked_in_the_calls_of_their_function(tmp_path: Path) -> None:
+    entry = _read_entry(tmp_path, EXPECT, f"{EXPECT}    judged: {{tide.high: [port]}}\n")
+    call = ExpectedCall("tide.high", {"port": ["Dover"]}, ("port",))
+    assert entry.expectation == ExpectedCalls((call,))
+
+
 def test_words_that_come_next_are_no_call(tmp_path: Path) -> None:
     path = tmp_path / "entries.yaml"
     text = BEGUN.replace("category: next_call", "category: next_reply")
@@ -86,6 +93,12 @@ def test_words_that_come_next_are_no_call(tmp_path: Path) -> None:
         (LATER, "      - {role: developer, content: x}\n", "unknown role 'developer'"),
         ("tide.high(port='Brest')", "tide.high(", "cannot be read as a call"),
         ("    expect: [\"tide.high(port='Dover')\"]\n", "", "has no 'expect'"),
+        (EXPECT, f"{EXPECT}    judged: {{tide.low: [port]}}\n", "unknown function 'tide.low'"),
+        (
+            EXPECT,
+            f"{EXPECT}    judged: {{tide.high: [prot]}}\n",
+            "judged.tide.high.0: unknown parameter 'prot'",
+        ),
     ],
 )
 def test_what_is_no_conversation_is_refused(tmp_path: Path, old: str, new: str, told: str) -> None:

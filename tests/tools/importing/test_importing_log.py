@@ -9,7 +9,7 @@ from random import Random
 
 from pytest_fcbench.domain.entry import CATEGORIES, ExpectedCalls
 from pytest_fcbench.suites.custom import open_own
-from pytest_fcbench.tools.importing.importing_log import Choice, ImportCounts, import_log
+from pytest_fcbench.tools.importing.importing_log import Choice, FreeTexts, ImportCounts, import_log
 from tests.tools.importing.made import TWO_ANSWERS, make_call, make_chat, say, to_lines
 from tests.tools.importing.test_log_forms import FORMS
 
@@ -86,18 +86,22 @@ def test_replies_and_functions_can_be_left_out() -> None:
     assert counts.left_out == {"an answer in words": 1, "a call of other functions": 1}
 
 
-def test_free_text_is_left_out_unless_it_is_asked_for() -> None:
+def test_free_text_is_marked_for_a_judge_left_out_or_kept_as_it_is() -> None:
     def write_mail(number: int) -> dict[str, object]:
         call = make_call("send_mail", to="a", body=f"Dear Ann, letter {number} says {'abcd'[number]} once.")
         return make_chat(say("user", f"Mail her about thing {number}"), say("assistant", tool_calls=[call]))
 
     mails = list(map(write_mail, range(4)))
     entries, counts = _import(*mails, _make_question("Oslo"))
+    assert [each.get("judged") for each in entries] == [{"send_mail": ["body"]}] * 4 + [None]
+    assert (counts.free_texts, counts.judged) == ({("send_mail", "body"): 4}, 4)
+    entries, counts = _import(*mails, _make_question("Oslo"), choice=Choice(free_texts=FreeTexts.NO))
     assert len(entries) == 1
-    assert counts.free_texts == {("send_mail", "body"): 4}
     assert counts.left_out == {"free text among the arguments": 4}
-    entries, _ = _import(*mails, choice=Choice(free_texts=True))
+    entries, counts = _import(*mails, choice=Choice(free_texts=FreeTexts.EXACT))
     assert len(entries) == 4
+    assert not counts.judged
+    assert not any("judged" in each for each in entries)
 
 
 def test_entries_are_drawn_evenly_by_function_and_in_the_order_of_the_log() -> None:
