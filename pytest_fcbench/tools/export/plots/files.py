@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,9 @@ from pytest_fcbench.tools.export.order import Order
 from pytest_fcbench.tools.export.plots.charts import CHARTS
 from pytest_fcbench.tools.export.plots.shapes import Box, Drawing, read_palette
 from pytest_fcbench.tools.export.plots.svg import render_svg
+
+_SHOWN = 20
+"""The most characters that a note names."""
 
 
 def _draw_chart(order: Order) -> Drawing:
@@ -35,5 +39,16 @@ def write_path(order: Order, path: Path) -> list[str]:
     from pytest_fcbench.tools.export.plots.png import write_png
 
     drawing = _draw_chart(order)
-    write_png(drawing, path)
-    return [drawing.says]
+    missing = write_png(drawing, path)
+    return [drawing.says, *([_describe_missing(missing)] if missing else [])]
+
+
+def _describe_missing(signs: str) -> str:
+    scripts = dict.fromkeys(
+        unicodedata.name(sign, "unnamed").split()[0].split("-")[0].lower() for sign in signs
+    )
+    shown = f"{signs[:_SHOWN]}{'…' if len(signs) > _SHOWN else ''}"
+    return (
+        f"note: no installed font has {shown} ({', '.join(scripts)}), so the image shows empty boxes; install a "
+        "font for it, e.g. one of Noto Sans, or write SVG, whose texts are drawn with the fonts of its readers"
+    )
