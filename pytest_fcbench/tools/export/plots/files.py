@@ -40,15 +40,21 @@ def write_path(order: Order, path: Path) -> list[str]:
 
     drawing = _draw_chart(order)
     missing = write_png(drawing, path)
-    return [drawing.says, *([_describe_missing(missing)] if missing else [])]
+    return [drawing.says, *([describe_missing_signs(missing)] if missing else [])]
 
 
-def _describe_missing(signs: str) -> str:
-    scripts = dict.fromkeys(
-        unicodedata.name(sign, "unnamed").split()[0].split("-")[0].lower() for sign in signs
+def describe_missing_signs(signs: str) -> str:
+    """Describe the characters that an image shows as boxes, with their scripts."""
+    names = (
+        "symbols"
+        if unicodedata.category(sign).startswith("S")
+        # The first word of a character's name is that of its script: CJK UNIFIED IDEOGRAPH-6A21.
+        else unicodedata.name(sign, "unnamed").split()[0].lower()
+        for sign in signs
     )
+    scripts = ", ".join(dict.fromkeys(names))
     shown = f"{signs[:_SHOWN]}{'…' if len(signs) > _SHOWN else ''}"
     return (
-        f"note: no installed font has {shown} ({', '.join(scripts)}), so the image shows empty boxes; install a "
-        "font for it, e.g. one of Noto Sans, or write SVG, whose texts are drawn with the fonts of its readers"
+        f"note: no installed font has {shown} ({scripts}), so the image shows empty boxes; install a font "
+        "that has them, e.g. one of Noto Sans, or write SVG, which is drawn with the fonts of its reader"
     )
