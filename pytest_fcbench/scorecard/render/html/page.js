@@ -280,7 +280,7 @@
       if (several || answer.trial) again.append(make("p", "role", isolated("bdi", "", who(answer))));
       again.append(...commands(told.id, answer));
     }
-    made.append(again);
+    made.append(again, fold("This entry as JSON", () => [code(JSON.stringify(told, null, 1))]));
     return made;
   }
 
