@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli import output
@@ -13,7 +12,7 @@ from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
 from pytest_fcbench.config.loading import find_config_file, read_release_dates
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.compare import leaderboard
-from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines
+from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
 HELP = "rank scorecards, with ties where no difference is shown"
 PAGE = "after-a-run"
@@ -51,7 +50,13 @@ def run_command(chosen: argparse.Namespace) -> int:
         # Imported late, because most commands write no page.
         from pytest_fcbench.scorecard.render.html.board_page import render_boards
 
-        lines = render_boards(boards, metrics, _find_reports(cards, chosen.to))
+        folder = chosen.to.parent if chosen.to else Path()
+        reports = {
+            str(card.path): Path(os.path.relpath(report, folder)).as_posix()
+            for card in cards
+            if (report := card.path.with_suffix(".html")).is_file()
+        }
+        lines = render_boards(boards, metrics, reports)
     # A CSV file holds one table, so the boards are joined.
     elif form == "csv":
         lines = output.render_tables(chosen, form, "Leaderboard", [leaderboard.join_boards(boards, metrics)])
@@ -67,13 +72,3 @@ def run_command(chosen: argparse.Namespace) -> int:
         lines = output.render_tables(chosen, form, "Leaderboard", parts)
     output.print_or_write(chosen, lines, cards)
     return 0
-
-
-def _find_reports(cards: Sequence[Scorecard], page: Path | None) -> Mapping[Path, str]:
-    """Find the reports beside scorecards, under the same name, as paths relative to the page."""
-    folder = page.parent if page else Path()
-    return {
-        card.path: Path(os.path.relpath(report, folder)).as_posix()
-        for card in cards
-        if (report := card.path.with_suffix(".html")).is_file()
-    }

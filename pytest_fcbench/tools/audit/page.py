@@ -59,7 +59,7 @@ class Measure:
 
 def render_page(audit: Audit) -> str:
     """Render the audit as an HTML page, with every finding and a bar of each measure and category."""
-    checks = [_count_findings(audit, name) for name in audit.checks]
+    checks = [count_findings(audit, name) for name in audit.checks]
     found = [each for each in checks if each.entries]
     # A stable sort: checks stay in their order where they change as much.
     found.sort(key=lambda each: (each.changing == 0, [-number for number in each.by_severity]))
@@ -68,7 +68,7 @@ def render_page(audit: Audit) -> str:
         "severities": list(Severity),
         "found": found,
         "silent": [each.check for each in checks if not each.entries],
-        "groups": list(_address_groups(audit)),
+        "groups": list(address_groups(audit)),
         "tables": tabulate_distributions(audit) if audit.spreads else (),
         "legend": [(marks.draw_shade(part, len(_BUCKETS)), name) for part, name in enumerate(_BUCKET_NAMES)],
         "measures": list(_draw_measures(audit)) if audit.spreads else [],
@@ -76,7 +76,7 @@ def render_page(audit: Audit) -> str:
     return "".join(generate_page(Path(__file__).with_name("audit.html"), values, (TABLES,)))
 
 
-def _count_findings(audit: Audit, name: str) -> Counted:
+def count_findings(audit: Audit, name: str) -> Counted:
     findings = [finding for finding in audit.findings if finding.check == name]
     severities = Counter(finding.severity for finding in findings)
     return Counted(
@@ -87,7 +87,7 @@ def _count_findings(audit: Audit, name: str) -> Counted:
     )
 
 
-def _address_groups(audit: Audit) -> Iterator[Group]:
+def address_groups(audit: Audit) -> Iterator[Group]:
     """Yield the groups of findings; the id of a place has the check and the entry, and a number if needed."""
     taken: Counter[str] = Counter()
     for check, severity, findings in audit.groups:

@@ -134,7 +134,10 @@ def _describe_sample(record: Record, model: str) -> EvalSample:
     answers = [read_answer(answer) for turn in record.turns for answer in turn]
     spoken = [_describe_answer(number, answer) for number, answer in enumerate(answers)]
     messages: list[ChatMessage] = [ChatMessageUser(content=record.entry), *spoken]
-    said = _join_answer(spoken[-1]) if spoken else ""
+    # The text and the calls, for the column of answers in the viewer.
+    calls = [call for answer in spoken[-1:] for call in answer.tool_calls or ()]
+    texts = [answer.text for answer in spoken[-1:] if answer.text]
+    said = "\n".join([*texts, *(f"{call.function}({json.dumps(call.arguments)})" for call in calls)])
     # Tokens are numbers in Inspect, so what is not known is 0.
     usage = ModelUsage(
         input_tokens=record.input_tokens or 0,
@@ -176,12 +179,6 @@ def _describe_answer(number: int, answer: Completion) -> ChatMessageAssistant:
     return ChatMessageAssistant(
         content=[*content, ContentText(text=answer.text or "")], tool_calls=calls or None, source="generate"
     )
-
-
-def _join_answer(answer: ChatMessageAssistant) -> str:
-    """Join the text and the calls of an answer, for the column of answers in the viewer."""
-    calls = (f"{call.function}({json.dumps(call.arguments)})" for call in answer.tool_calls or ())
-    return "\n".join(filter(None, (answer.text, *calls)))
 
 
 def _describe_verdict(record: Record, profile: Profile, said: str) -> Score:

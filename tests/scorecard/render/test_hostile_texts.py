@@ -203,7 +203,7 @@ def test_the_leaderboard_has_the_elements_of_a_harmless_one(text: str) -> None:
             for name in ("a", "b", "c")
         ]
         boards = rank_boards(cards, Profile.OFFICIAL)
-        return "\n".join(render_boards(boards, reports={cards[0].path: f"x/{said}.html"}))
+        return "\n".join(render_boards(boards, reports={str(cards[0].path): f"x/{said}.html"}))
 
     page = render(text)
     assert describe_page(page) == describe_page(render(HARMLESS))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from urllib.parse import quote
 
 from pytest_fcbench.scorecard.aggregate.usage import measure_usage
@@ -54,9 +53,9 @@ class ShownBoard:
 
 
 def render_boards(
-    boards: Sequence[Board], metrics: Sequence[str] = (), reports: Mapping[Path, str] | None = None
+    boards: Sequence[Board], metrics: Sequence[str] = (), reports: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    """Render boards as lines of a page; ``reports`` are relative paths of reports by scorecard."""
+    """Render boards as lines of a page; ``reports`` are relative paths by that of the scorecard."""
     shown = [_prepare_board(board, metrics, reports or {}) for board in boards]
     values = {
         "boards": shown,
@@ -67,7 +66,7 @@ def render_boards(
     yield from "".join(generate_page("board.html", values, (TABLES,))).split("\n")
 
 
-def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[Path, str]) -> ShownBoard:
+def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, str]) -> ShownBoard:
     scores, *others, rest = leaderboard.tabulate_board(board, metrics)
     who = len(leaderboard.WHO)
     known = [n for n in range(who + 2, len(scores.columns)) if _is_known(scores, n)]
@@ -89,7 +88,7 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[Path, 
                 swatch=marks.draw_swatch(series) if is_marked and is_scored else "",
                 plot=marks.draw_ranges(plot, axis=axis),
                 cells=(*(told[n] for n in known), *(more[n] for n in beside)),
-                report=quote(reports.get(row.card.path, ""), errors="replace"),
+                report=quote(reports.get(str(row.card.path), ""), errors="replace"),
             )
         )
     used = [(n, row.score, measure_usage(row.card.records)) for n, row in enumerate(board.rows)]

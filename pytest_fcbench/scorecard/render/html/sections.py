@@ -102,6 +102,14 @@ def summarise_run(model: Model) -> str:
     return make_printable(" · ".join((told.manner, suites, f"fcbench {told.fcbench}", *when)))
 
 
+_SUITES = {
+    "bfcl": "the Berkeley Function-Calling Leaderboard",
+    "complexfuncbench": "ComplexFuncBench",
+    "core": "the entries that come with pytest-fcbench",
+}
+"""Readers of a report may not know the names of official suites."""
+
+
 def list_facts(model: Model) -> Iterator[tuple[str, str]]:
     """List the facts that are stated with every score."""
     told, card = model.scorecard.facts, model.scorecard
@@ -112,7 +120,8 @@ def list_facts(model: Model) -> Iterator[tuple[str, str]]:
         yield "asked as", told.asked_as
     for name, suite in told.suites.items():
         pack = f", content sha256 {str(suite['pack_hash'])[:12]}" if suite["pack_hash"] else ""
-        yield f"suite {name}", f"{suite['version']}{pack}"
+        about = f", {_SUITES[name]}" if name in _SUITES else ""
+        yield f"suite {name}", f"{suite['version']}{pack}{about}"
     yield "entries", f"{len({record.entry for record in card.records}):,}"
     if told.shard:
         yield "shard", f"{told.shard}: only a part of the entries"

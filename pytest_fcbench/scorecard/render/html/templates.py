@@ -44,7 +44,7 @@ def generate_page(
     script = "".join(map(read_package_file, scripts))
     allowed = [f"script-src {hash_block(script)}"] if script else []
     return (
-        _make_environment(path.parent)
+        make_environment(path.parent)
         .get_template(path.name)
         .generate(
             **values,
@@ -64,7 +64,7 @@ def _format_range(interval: Interval | None) -> str:
     return format_limits(interval).replace("-", "–")
 
 
-def _make_environment(folder: Path) -> Environment:
+def make_environment(folder: Path) -> Environment:
     """Make the environment of the templates of a folder, which escapes all that is put into them."""
     environment = Environment(
         loader=FileSystemLoader((folder, _FOLDER)),

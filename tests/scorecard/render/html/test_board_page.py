@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.compare.leaderboard import rank_boards
 from pytest_fcbench.scorecard.record import Usage
@@ -20,7 +18,7 @@ def make_run(name: str, passed: int, category: str = "parallel", **facts: object
     return make_card({category: [n < passed for n in range(40)]}, name, (), **facts)
 
 
-def render(*cards: Scorecard, reports: dict[Path, str] | None = None) -> Parsed:
+def render(*cards: Scorecard, reports: dict[str, str] | None = None) -> Parsed:
     boards = rank_boards(cards, Profile.OFFICIAL, "parallel")
     return Parsed("\n".join(render_boards(boards, reports=reports)))
 
@@ -58,7 +56,7 @@ def test_no_column_of_ties_where_all_are_told_apart() -> None:
 
 
 def test_a_run_links_to_its_report_where_there_is_one() -> None:
-    parsed = render(*THREE, reports={THREE[1].path: "runs/a b#.html"})
+    parsed = render(*THREE, reports={str(THREE[1].path): "runs/a b#.html"})
     assert [link.attributes["href"] for link in parsed.find_all("a")] == ["runs/a%20b%23.html"]
     assert "A model links to its report" not in parsed.page
     assert "A model links to its report" in render(*THREE).page
