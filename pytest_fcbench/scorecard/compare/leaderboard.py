@@ -271,12 +271,12 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     own = found.pop(board.metric)
     notes = []
     if len(board.rows) > 1:
-        notes.append(
+        notes += [
             "rank: the best and the worst place of a model; only models that are shown to be better are "
-            "certain to be above it, and only those shown to be worse below it. Shown in "
-            f"{board.metric}: p is at most 5% (corrected by Holm) and the 95% interval of the difference "
-            "leaves out 0, on the entries that both models have scored"
-        )
+            "certain to be above it, and only those shown to be worse below it",
+            f"shown, in {board.metric}: p is at most 5% (corrected by Holm) and the 95% interval of the "
+            "difference leaves out 0, on the entries that both models have scored",
+        ]
     if not_run := select_outermost(part for parts in missing.values() for part in parts):
         notes.append(
             f"* official formula, in which categories that were not run count as 0: {', '.join(not_run)}"

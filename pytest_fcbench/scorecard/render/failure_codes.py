@@ -224,7 +224,7 @@ CONVERSATIONS: Mapping[str, FailureCode] = {
         "run `fcbench show` to see what was searched or remembered on the way",
     ),
     "agentic:rivals": FailureCode(
-        "The final answer names another value or name beside the right one, where one is asked for.",
+        "The final answer gives another value besides the right one, although only one is asked for.",
         "ask for one answer in the prompt, or look at what made the model doubt",
     ),
     "agentic:unreadable_call": FailureCode(

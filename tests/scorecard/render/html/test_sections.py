@@ -66,7 +66,7 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     run = load_card(tmp_path, records, price=Price(hour=2.5), concurrency=8, notes=("a note",))
     told = dict(sections.list_facts(sections.prepare_models([run])[0]))
     assert told["calls requested by"] == "tool calls (fc)"
-    assert told["suite core"] == "1"
+    assert told["suite core"] == "1, the entries that come with pytest-fcbench"
     assert told["entries"] == "1"
     assert told["trials"] == "2 of each entry"
     assert told["price"] == "$2.5 an hour, 8 calls at once"
