@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 import html
+import io
 import json
 import re
 from pathlib import Path
