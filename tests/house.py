@@ -154,7 +154,7 @@ IMPORTERS: Mapping[str, Set[str]] = {
         "tools/contamination/comparison.py",
         "models/sentence_vectors.py",
     },
-    "jinja2": {"codecs/dialogues/templates.py", "scorecard/render/html/page.py"},
+    "jinja2": {"codecs/dialogues/templates.py", "scorecard/render/html/templates.py"},
     "pydantic": {
         "codecs/function_docs/python_code.py",
         *(f"suites/formats/{name}.py" for name in ("function_docs", "golden_paths", "multi_turn", "rows")),

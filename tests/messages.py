@@ -49,7 +49,7 @@ FIXED: Mapping[str, str] = {
     "models/baselines/official_results.py": "texts of official result files",
     "scorecard/aggregate/golden_paths.py": "words of parameters",
     "scorecard/aggregate/intervals.py": "names of methods, which scorecards hold",
-    "scorecard/render/html/page.py": "a policy of browsers",
+    "scorecard/render/html/templates.py": "a policy of browsers",
     "scorecard/render/charts/pages.py": "a policy of browsers",
     "suites/bfcl/world.py": "names of places in the sources of a package",
     "suites/core": "entries",

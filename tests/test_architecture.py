@@ -237,7 +237,7 @@ EXCEPTIONS = {
     "scorecard/compare/merging.py": ({"pathlib"}, "names the scorecards that it joins by their paths"),
     "scorecard/render/github.py": ({"secrets"}, "ends a long text with a mark that nobody can guess"),
     "scorecard/render/run_end.py": ({"pathlib"}, "adds the summary to the file that GitHub names"),
-    "scorecard/render/html/page.py": ({"pathlib"}, "reads templates, style and script from the package"),
+    "scorecard/render/html/templates.py": ({"pathlib"}, "reads templates, style and script from the package"),
     "scorecard/render/html/sections.py": ({"pathlib"}, "names scorecards by their paths; opens none"),
     "scorecard/render/charts/pages.py": ({"pathlib"}, "reads style and colours from the package"),
     "scorecard/render/charts/drawing.py": ({"io"}, "lets matplotlib draw into a text in memory"),

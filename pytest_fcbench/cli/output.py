@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
-from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
@@ -54,12 +53,10 @@ def require_other_file(to: Path, sources: Iterable[Path]) -> None:
 
 
 def require_known_endings(option: str, files: Iterable[Path], known: Collection[str]) -> None:
-    """Raise ``UsageError`` for a file with another ending, and for a page without the extra ``report``."""
+    """Raise ``UsageError`` for a file with another ending."""
     for file in files:
         if file.suffix not in known:
             raise UsageError(f"{option}={file}: {describe_unknown_name('ending', file.suffix, known)}")
-        if file.suffix == ".html":
-            extras.require_extra("report", f"{option}={file}")
 
 
 def declare_table_options(parser: argparse.ArgumentParser) -> None:

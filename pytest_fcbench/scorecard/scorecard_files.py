@@ -54,6 +54,8 @@ class Scorecard:
     """Outcomes of the gate's rules; empty in a baseline."""
     read_whole: Callable[[Record], Record] = field(default=lambda record: record, compare=False, repr=False)
     """Returns the Record with its answers, where ``records`` are outlines."""
+    duration_s: float | None = None
+    """The duration of the run in seconds; None in a baseline."""
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in the suites of the run, where that counts."""
@@ -188,7 +190,8 @@ def read_scorecard(
         sizes = {name: size for name, size in named.items() if isinstance(size, int) and size >= 0}
         if len(sizes) < len(named):
             raise TypeError("'sizes' must be an object that maps categories to numbers of tests")
-        created, outcome_adapter = found.get("created"), TypeAdapter(Outcome)
+        created, lasted = found.get("created"), found.get("duration")
+        outcome_adapter = TypeAdapter(Outcome)
         return Scorecard(
             path,
             facts,
@@ -198,6 +201,7 @@ def read_scorecard(
             nodeids,
             float(created) if isinstance(created, (int, float)) else None,
             tuple(read_json(outcome_adapter, outcome) for outcome in section.get("gate", [])),
+            duration_s=float(lasted) if isinstance(lasted, (int, float)) and 0 <= lasted < 1e9 else None,
         )
     except _FAULTS as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)

@@ -237,7 +237,7 @@ def _read_prompt(clone: Path, name: str) -> JudgePrompt:
     match _evaluate_literal(clone, file, system), found.get("template"), found.get("args_order"):
         case str(text), str(template), list(names) if set(names) <= _ARGUMENTS[name]:
             return JudgePrompt(text, template, tuple(names))
-    raise _refuse(clone, file, f"its {user_name} is of another form")
+    raise _refuse(clone, file, f"its {user_name} has an unexpected form")
 
 
 def _evaluate_literal(clone: Path, name: str, node: ast.expr) -> object:

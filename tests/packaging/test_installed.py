@@ -91,20 +91,12 @@ def test_every_category_of_the_leaderboard_needs_nothing_else(
 
 
 def test_what_lacks_an_extra_says_so_first(base: Environment, tmp_path: Path) -> None:
-    base.run_pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
-    commands = {
-        "leaderboard": ("leaderboard", "scorecard.json", "--to", "board.html"),
-        "audit": ("audit", "core", "-o", "audit.html"),
-        "contamination": (
-            *("contamination", "--a", "core:live", "--b", "core:non_live", "--model", "openai/x"),
-            *("--api-base", "http://127.0.0.1:9/v1", "--to", "page.html"),
-        ),
-    }
-    for words in commands.values():
-        done = base.run_fcbench(*words, cwd=tmp_path)
-        assert "needs the package matplotlib: pip install 'pytest-fcbench[report]'\n" in done.stderr
-        assert done.returncode in (2, 4)
-        assert "Traceback" not in done.stderr
+    sets = ("--a", "core:live", "--b", "core:non_live", "--model", "openai/x")
+    where = ("--api-base", "http://127.0.0.1:9/v1", "--to", "page.html")
+    done = base.run_fcbench("contamination", *sets, *where, cwd=tmp_path)
+    assert "needs the package matplotlib: pip install 'pytest-fcbench[report]'\n" in done.stderr
+    assert done.returncode in (2, 4)
+    assert "Traceback" not in done.stderr
     assert not [*tmp_path.glob("*.html")]
 
     folder = tmp_path / "model"
@@ -120,18 +112,27 @@ def test_what_lacks_an_extra_says_so_first(base: Environment, tmp_path: Path) ->
         assert f"needs the package {package}" in done.stderr
 
 
+def test_a_page_of_an_audit_needs_nothing_else(base: Environment, tmp_path: Path) -> None:
+    done = base.run_fcbench("audit", "core", "--check", "shape", "-o", "audit.html", cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    assert "<svg" in (tmp_path / "audit.html").read_text()
+
+
 def test_a_report_needs_nothing_else(base: Environment, tmp_path: Path) -> None:
     base.run_pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
     done = base.run_fcbench("report", "scorecard.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "<svg" in (tmp_path / "report.html").read_text()
+    done = base.run_fcbench("leaderboard", "scorecard.json", "-o", "board.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
-def test_with_the_extra_a_page_has_charts(wheel: Path, base: Environment, tmp_path: Path) -> None:
+def test_with_the_extra_charts_are_images(wheel: Path, tmp_path: Path) -> None:
     with_charts = create_environment(tmp_path / "environment", wheel, ["report"])
-    done = with_charts.run_fcbench("audit", "core", "-o", "audit.html", cwd=tmp_path)
-    assert done.returncode in (0, 1), done.stderr
-    assert "<svg" in (tmp_path / "audit.html").read_text()
+    with_charts.run_pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)
+    done = with_charts.run_fcbench("export", "plot", "scorecard.json", "-o", "scores.png", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "scores.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_base_has_what_is_required_and_nothing_else(base: Environment, tmp_path: Path) -> None:

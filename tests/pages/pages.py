@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import random
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -18,11 +19,13 @@ from selenium.webdriver import Chrome
 from pytest_fcbench.cli.main import main as run_command
 from pytest_fcbench.cli.main import make_parser
 from pytest_fcbench.cli.run_pages import RunPages
-from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.scorecard.record import Usage
 from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.server.pages import PageServer
 from tests.conftest import ROOT
+from tests.factories import FACTS, make_record, write_scorecard
 from tests.performance.report import make_scorecards
 from tests.served import served
 
@@ -55,14 +58,21 @@ _KEPT = {
     ("one", "#verdict=failed&entry=core:simple_python_2", PHONE, True): "report-phone",
     ("three", "", DESKTOP, True): "report-three",
     ("runs", "", DESKTOP, False): "view",
+    ("board", "", DESKTOP, False): "leaderboard",
+    ("audit", "", DESKTOP, True): "audit",
 }
 PLACES: Mapping[str, Sequence[str]] = {
     "one": ("", "#verdict=failed&entry=core:simple_python_2", "#scores", "#errors"),
     "three": ("", "#verdict=models", "#scores", "#errors"),
     "many": ("", "#verdict=failed"),
     "runs": ("",),
+    "board": ("",),
+    "ranks": ("",),
+    "compared": ("",),
+    "audit": ("", "#check=default"),
 }
-"""The places of each page: one run and three of 28 categories each, 10,000 entries, the list of runs."""
+"""The places of each page: one run and three of 28 categories each, 10,000 entries, the list of runs, the
+leaderboard of the three and one of twelve made-up models, two runs compared, and an audit of ``core``."""
 
 
 def list_pictures() -> Iterator[Picture]:
@@ -99,16 +109,39 @@ def read_axe() -> str:
 
 
 def write_pages(folder: Path) -> Mapping[str, Path]:
-    """Write the report of one run, of three and of 10,000 entries."""
-    paths = {name: folder / f"{name}.html" for name in ("one", "three", "many")}
+    """Write every page that is a file."""
+    paths = {name: folder / f"{name}.html" for name in PLACES if name != "runs"}
     lexical, broken, oracle = map(str, sorted((folder / "runs").glob("*.json")))
     for name, runs in {"one": [lexical], "three": [lexical, broken, oracle]}.items():
         assert run_command(["report", *runs, "-o", str(paths[name])]) == 0
+    assert run_command(["report", lexical, "-o", str(Path(lexical).with_suffix(".html"))]) == 0
+    assert run_command(["leaderboard", lexical, broken, oracle, "-o", str(paths["board"])]) == 0
+    ranked = list(map(str, write_made_up_runs(folder)))
+    assert run_command(["leaderboard", *ranked, "--sort=simple_python", "-o", str(paths["ranks"])]) == 0
+    assert run_command(["compare", lexical, broken, "-o", str(paths["compared"])]) == 0
+    assert run_command(["audit", "core", "-o", str(paths["audit"])]) in (0, 1)
     cards, told = make_scorecards(10_000, 1, folder)
     paths["many"].write_text(
         render_report(list(map(load_scorecard, cards)), told, Profile.OFFICIAL), encoding="utf-8"
     )
     return paths
+
+
+def write_made_up_runs(folder: Path) -> Iterator[Path]:
+    """Write scorecards of twelve models that pass 40 to 95 % of 200 entries, with dollars and seconds."""
+    chance = random.Random(7)
+    wrong = Failed("value_error:string", "no such value")
+    for number in range(12):
+        share = 0.4 + 0.05 * number
+        step = Usage(0.3 + 0.2 * number, 300, 40, 0.0004 * 1.6**number)
+        records = [
+            replace(make_record(Passed() if chance.random() < share else wrong, number=n), steps=(step,))
+            for n in range(200)
+        ]
+        facts = replace(
+            FACTS, model=f"openai/made-up-{number + 1}b-instruct", mode="fc" if number % 3 else "prompt"
+        )
+        yield write_scorecard(folder / f"made-up-{number}.json", records, facts)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.conftest import ROOT
@@ -150,6 +151,78 @@ def test_runs_are_chosen_and_compared(chrome: Chrome, addresses: Mapping[str, st
     chrome.back()
     chrome.find_element(By.PARTIAL_LINK_TEXT, "lexical").click()
     WebDriverWait(chrome, 60).until(lambda _: chrome.find_element(By.TAG_NAME, "h1").text == "lexical")
+
+
+def read_column(chrome: Chrome, column: int) -> list[float]:
+    """Return the values of a column of the leaderboard, from the top."""
+    cells = chrome.find_elements(By.CSS_SELECTOR, f".board tbody tr:not([hidden]) > :nth-child({column})")
+    return [float(str(cell.get_attribute("data-value"))) for cell in cells]
+
+
+def test_the_leaderboard_is_sorted_by_click_and_by_keyboard(
+    chrome: Chrome, addresses: Mapping[str, str]
+) -> None:
+    open_place(chrome, addresses["ranks"], Picture("ranks", "", 1280, False))
+    heads = chrome.find_elements(By.CSS_SELECTOR, ".board thead button")
+    scores = read_column(chrome, 3)
+    assert scores == sorted(scores, reverse=True)
+    heads[2].click()
+    heads[2].click()
+    assert read_column(chrome, 3) == sorted(scores)
+    heads[0].send_keys(Keys.ENTER)
+    assert read_column(chrome, 1) == sorted(read_column(chrome, 1))
+    sorted_by = chrome.find_elements(By.CSS_SELECTOR, ".board thead [aria-sort]")
+    assert [(head.text.split()[0], head.get_attribute("aria-sort")) for head in sorted_by] == [
+        ("rank", "ascending")
+    ]
+
+
+def test_the_leaderboard_is_filtered_and_the_address_holds_the_filter(
+    chrome: Chrome, addresses: Mapping[str, str]
+) -> None:
+    open_place(chrome, addresses["ranks"], Picture("ranks", "", 1280, False))
+    chrome.find_element(By.NAME, "text").send_keys("up-1")
+    count = chrome.find_element(By.ID, "narrowed")
+    WebDriverWait(chrome, _PATIENCE_S).until(lambda _: count.text == "5 of 12 runs")
+    address = chrome.current_url
+    chrome.get("about:blank")
+    chrome.get(f"{address}&mode=prompt")
+    assert chrome.find_element(By.ID, "narrowed").text == "2 of 12 runs"
+    assert len(read_column(chrome, 1)) == 2
+    chrome.find_element(By.CSS_SELECTOR, "[type=reset]").click()
+    WebDriverWait(chrome, _PATIENCE_S).until(lambda _: len(read_column(chrome, 1)) == 12)
+    assert "#" not in chrome.current_url
+
+
+def test_a_model_leads_to_its_report(chrome: Chrome, addresses: Mapping[str, str]) -> None:
+    open_place(chrome, addresses["board"], Picture("board", "", 1280, False))
+    links = chrome.find_elements(By.CSS_SELECTOR, ".board tbody a")
+    assert [link.text for link in links] == ["lexical"], "the only run whose report lies beside it"
+    links[0].click()
+    WebDriverWait(chrome, 60).until(lambda _: chrome.find_element(By.TAG_NAME, "h1").text == "lexical")
+
+
+def test_findings_are_filtered_by_a_check_and_reached_by_their_address(
+    chrome: Chrome, addresses: Mapping[str, str]
+) -> None:
+    open_place(chrome, addresses["audit"], Picture("audit", "", 1280, False))
+    first = chrome.find_element(By.CSS_SELECTOR, ".checks tbody th a")
+    name = first.text
+    first.click()
+    count = chrome.find_element(By.ID, "narrowed")
+    number = len(chrome.find_elements(By.CSS_SELECTOR, "[data-item]"))
+    WebDriverWait(chrome, _PATIENCE_S).until(lambda _: not count.text.startswith(f"{number} "))
+    shown = chrome.find_elements(By.CSS_SELECTOR, "[data-item]:not([hidden])")
+    assert {item.get_attribute("data-check") for item in shown} == {name}
+    heads = chrome.find_elements(By.CSS_SELECTOR, ".group:not([hidden]) h3")
+    assert heads
+    assert all(name in head.text for head in heads)
+    hidden = chrome.find_element(By.CSS_SELECTOR, f"[data-item]:not([data-check={name}])")
+    chrome.execute_script("location.hash = arguments[0]", hidden.get_attribute("id"))
+    WebDriverWait(chrome, _PATIENCE_S).until(lambda _: hidden.is_displayed())
+    assert count.text == f"{number} of {number} findings", (
+        "an address of a finding shows it in spite of a filter"
+    )
 
 
 def test_the_pictures_of_the_docs_are_small_and_shown() -> None:

@@ -157,7 +157,7 @@ def test_texts_of_another_version_are_named_by_their_hash(clone: Path) -> None:
         ),
         ("prompts/compare.py", "system_prompt =", "other_prompt =", "it has no system_prompt"),
         ("prompts/compare.py", "user_prompt =", "other_prompt =", "it has no user_prompt"),
-        ("prompts/response.py", '"query"', '"secret"', "its complete_user_prompt is of another form"),
+        ("prompts/response.py", '"query"', '"secret"', "its complete_user_prompt has an unexpected form"),
     ],
 )
 def test_another_shape_is_refused_with_its_file(

@@ -40,7 +40,7 @@ from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites import custom
 from pytest_fcbench.suites.suite import Suite
-from pytest_fcbench.tools.audit import checks, distributions, duplicates, report, review
+from pytest_fcbench.tools.audit import checks, distributions, duplicates, page, report, review
 from pytest_fcbench.tools.audit.checks import CHECKS
 from pytest_fcbench.tools.audit.facts import Facts
 from pytest_fcbench.tools.audit.findings import Severity
@@ -59,7 +59,7 @@ _THRESHOLD = 0.8
 # Another code than 1, so that a CI job can tell an audit that failed from one with findings.
 _EXIT_NOT_DONE = 4
 
-_RENDER: Mapping[str, Callable[[Audit], str]] = {".json": report.render_json, ".html": report.render_page}
+_RENDER: Mapping[str, Callable[[Audit], str]] = {".json": report.render_json, ".html": page.render_page}
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:

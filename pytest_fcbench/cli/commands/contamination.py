@@ -22,6 +22,7 @@ from pytest_fcbench.dispatch.progress import Progress, show_progress
 from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.scorecard.render import tables
 from pytest_fcbench.suites.registry import SUITES, open_suite
 from pytest_fcbench.tools.contamination import measures, report
@@ -84,6 +85,9 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise UsageError(f"--endpoint: {describe_unknown_name('endpoint', chosen.endpoint, Endpoint)}")
     require_at_least(1, chosen, "limit")
     require_known_endings("--to", chosen.to, report.FORMATS)
+    if any(path.suffix == ".html" for path in chosen.to):
+        # A missing package is reported before the model is asked, not after it.
+        require_extra("report", "a page of contamination")
     if chosen.a == chosen.b:
         raise UsageError(f"--a and --b are both {chosen.a}: name two different sets")
     options = add_environment(collect_run_options(chosen))

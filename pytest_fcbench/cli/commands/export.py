@@ -121,8 +121,11 @@ def _export_cards(form: Format, chosen: argparse.Namespace) -> int:
             print_lines(form.load_file_format().write_path(order, chosen.to))
         else:
             require_other_file(chosen.to, paths)
-            replace_file(chosen.to, partial(form.load_file_format().write_path, order))
+            told: list[str] = []
+            writer = form.load_file_format()
+            replace_file(chosen.to, lambda path: told.extend(writer.write_path(order, path)))
             print(f"written to {chosen.to}")
+            print_lines(told)
     return 0
 
 

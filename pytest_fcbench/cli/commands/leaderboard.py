@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from pytest_fcbench.cli import output
 from pytest_fcbench.cli.run_options import declare_run_options
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
 from pytest_fcbench.config.loading import find_config_file, read_release_dates
-from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.compare import leaderboard
-from pytest_fcbench.scorecard.render.tables import render_page
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
 HELP = "rank scorecards, with ties where no difference is shown"
@@ -37,8 +36,6 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 def run_command(chosen: argparse.Namespace) -> int:
     form = output.choose_format(chosen)
-    if form == "html":
-        extras.require_extra("report", "a leaderboard in HTML")
     # By resolved path, so that one file under two names is found.
     by_path = {}
     for path in chosen.scorecards:
@@ -49,9 +46,20 @@ def run_command(chosen: argparse.Namespace) -> int:
     dates = read_release_dates(find_config_file(Path(), chosen.config))
     boards = leaderboard.rank_boards(cards, output.choose_profile(chosen, cards), chosen.sort, dates)
     metrics = output.split_names(chosen.metrics)
+    if form == "html":
+        # Imported late, because most commands write no page.
+        from pytest_fcbench.scorecard.render.html.board_page import render_boards
+
+        folder = chosen.to.parent if chosen.to else Path()
+        reports = {
+            str(card.path): Path(os.path.relpath(report, folder)).as_posix()
+            for card in cards
+            if (report := card.path.with_suffix(".html")).is_file()
+        }
+        lines = render_boards(boards, metrics, reports)
     # A CSV file holds one table, so the boards are joined.
-    if form == "csv":
-        parts = [leaderboard.join_boards(boards, metrics)]
+    elif form == "csv":
+        lines = output.render_tables(chosen, form, "Leaderboard", [leaderboard.join_boards(boards, metrics)])
     else:
         parts = [
             table
@@ -61,11 +69,6 @@ def run_command(chosen: argparse.Namespace) -> int:
                 *leaderboard.tabulate_correlations(board),
             )
         ]
-    if form == "html":
-        charts = [chart for board in boards if (chart := leaderboard.draw_releases(board))]
-        charts += [chart for board in boards for chart in leaderboard.draw_execution(board)]
-        lines = render_page("Leaderboard", parts, charts)
-    else:
         lines = output.render_tables(chosen, form, "Leaderboard", parts)
     output.print_or_write(chosen, lines, cards)
     return 0

@@ -80,8 +80,10 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         "--entry", dest="pattern", metavar="GLOB", help="pattern of entry ids, e.g. 'bfcl:live_*'"
     )
     prune.add_argument("--all", action="store_true", help="delete every answer")
-    prune.add_argument("--dry-run", action="store_true", help="say how many answers it would delete, no more")
-    prune.add_argument("--yes", action="store_true", help="delete without a question")
+    prune.add_argument(
+        "--dry-run", action="store_true", help="print how many answers it would delete, and delete none"
+    )
+    prune.add_argument("--yes", action="store_true", help="delete without asking")
     prune.set_defaults(action=_prune)
 
     exporting = actions.add_parser("export", help="write stored answers as official result files")

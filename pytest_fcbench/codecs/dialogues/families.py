@@ -44,7 +44,7 @@ OWN_FAMILIES: Registry[OwnFamily] = Registry("family", "fcbench.families", {})
 
 UNASKED: Mapping[str, str] = {
     "MiniCPMFCHandler": "its prompt shows functions as Python that datamodel-code-generator 0.25.7 writes, "
-    "and later versions write it otherwise",
+    "and later versions write them differently",
     "QwenAgentNoThinkHandler": "officially its handler cannot be built; --fcbench-repair asks as it was "
     "meant",
 }

@@ -62,7 +62,7 @@ class EndpointModel(ABC):
         return (
             *notes,
             f"tool calls that could not be read were answered with an error, because {self.id} refuses "
-            "requests that leave them unanswered, as the official ones do",
+            "requests that leave them unanswered, as official requests do",
         )
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:

@@ -73,5 +73,5 @@ def tabulate_right_turns(records: Sequence[Record], profile: Profile) -> Table |
             (name, f"{of.conversations:,}", f"{of.turns:,}", f"{of.right:,}", format_number(of.share, ".1%"))
             for name, of in found.items()
         ),
-        ("each turn continues in what the turns before it left; the share changes no verdict",),
+        ("each turn starts from the state that the turns before it left; the share changes no verdict",),
     )

@@ -19,6 +19,7 @@ from datetime import date
 from itertools import combinations
 
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths
@@ -66,6 +67,8 @@ class Row:
     lowest: int
     """The rank if every comparison that shows no difference went against the run."""
     released: date | None
+    alike: tuple[str, ...]
+    """The names of the runs that are shown to be neither better nor worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,12 @@ def _rank_board(
         worse = sum(n in others for others in better.values())
         lowest = max(rank or 0, len(cards) - worse)
         day = released.get(card.facts.model)
-        rows.append(Row(called[n], models[n], card, score, rank, lowest, day))
+        alike = tuple(
+            name
+            for other, name in enumerate(called)
+            if rank and scores[other] and other != n and other not in better[n] and n not in better[other]
+        )
+        rows.append(Row(called[n], models[n], card, score, rank, lowest, day, alike))
     categories = _list_scored(cards[0], profile)
     of = ", ".join(categories) if len(categories) <= _FEW else f"{len(categories)} categories"
     return Board(
@@ -186,13 +194,14 @@ def _find_better(
 
 # Tables
 
-_WHO: Mapping[str, Callable[[Row], str]] = {
+WHO: Mapping[str, Callable[[Row], str]] = {
     "rank": lambda row: (
         format_number(row.rank) + (f" to {row.lowest}" if row.rank and row.rank < row.lowest else "")
     ),
     "model": lambda row: row.model,
     "mode": lambda row: row.card.facts.mode,
 }
+"""The columns that say which run a row is about."""
 _TOOK: Mapping[str, Callable[[CostLatency], str]] = {
     "calls": lambda took: format_number(took.steps or None),
     "$": lambda took: format_dollars(took.usd),
@@ -227,7 +236,7 @@ def describe_ranks(board: Board) -> Iterator[tuple[str, ...]]:
     """Yield rank, model, mode, score and its interval of each row."""
     for row in board.rows:
         limits = format_limits(row.score.interval if row.score else None)
-        yield (*(cell(row) for cell in _WHO.values()), _format_accuracy(row.score), limits)
+        yield (*(cell(row) for cell in WHO.values()), _format_accuracy(row.score), limits)
 
 
 def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
@@ -262,11 +271,12 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     own = found.pop(board.metric)
     notes = []
     if len(board.rows) > 1:
-        notes.append(
-            "rank: from 1 + the number of models shown to be better to the number of those not shown to be "
-            f"worse, in {board.metric}; shown: on the entries that both have scored, p is at most 5% "
-            "(corrected by Holm) and the 95% interval of the difference leaves out 0"
-        )
+        notes += [
+            "rank: the best and the worst place of a model; only models that are shown to be better are "
+            "certain to be above it, and only those shown to be worse below it",
+            f"shown, in {board.metric}: p is at most 5% (corrected by Holm) and the 95% interval of the "
+            "difference leaves out 0, on the entries that both models have scored",
+        ]
     if not_run := select_outermost(part for parts in missing.values() for part in parts):
         notes.append(
             f"* official formula, in which categories that were not run count as 0: {', '.join(not_run)}"
@@ -280,10 +290,10 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
         notes.append(f"judged by different versions of fcbench: {', '.join(versions)}")
     return Table(
         f"{board.title} ({board.profile} profile)",
-        (*_WHO, first, "95% interval", *others),
+        (*WHO, first, "95% interval", *others),
         tuple(
             (
-                *(cell(row) for cell in _WHO.values()),
+                *(cell(row) for cell in WHO.values()),
                 _format_accuracy(own[n]),
                 format_limits(score.interval if (score := own[n]) else None),
                 *(_format_accuracy(column[n]) for column in found.values()),
@@ -313,9 +323,9 @@ def _tabulate_complex(board: Board) -> Iterator[Table]:
     apart = (f"conversations were continued in different ways: {'; '.join(means)}",) if len(means) > 1 else ()
     yield Table(
         "Complex calls",
-        (*_WHO, *call_tables.CALL_COLUMNS),
+        (*WHO, *call_tables.CALL_COLUMNS),
         tuple(
-            (*(cell(row) for cell in _WHO.values()), *call_tables.format_call_scores(scores))
+            (*(cell(row) for cell in WHO.values()), *call_tables.format_call_scores(scores))
             for row, scores in zip(board.rows, found, strict=True)
         ),
         (call_tables.LEGEND, *apart),
@@ -354,10 +364,10 @@ def _tabulate_executed(board: Board) -> Iterator[Table]:
     if found := _collect_besides(board):
         yield Table(
             "AST and execution",
-            (*_WHO, *(column for beside in found for column in beside.columns)),
+            (*WHO, *(column for beside in found for column in beside.columns)),
             tuple(
                 (
-                    *(cell(row) for cell in _WHO.values()),
+                    *(cell(row) for cell in WHO.values()),
                     *(
                         format_number(share, ".2%")
                         for beside in found
@@ -385,6 +395,7 @@ def draw_execution(board: Board) -> Iterator[str]:
     """Draw execution over AST as SVG, where three models or more have both."""
     for beside in _collect_besides(board):
         if beside.together.n >= LEAST:
+            require_extra("report", "a chart of execution over AST")
             # Here, because matplotlib is an extra that tables do without.
             from pytest_fcbench.scorecard.render.charts.plots import Pair, draw_pairs
 
@@ -405,7 +416,7 @@ def _tabulate_rest(board: Board) -> Table:
         took = measure_usage(row.card.records)
         rows.append(
             (
-                *(cell(row) for cell in _WHO.values()),
+                *(cell(row) for cell in WHO.values()),
                 row.released.isoformat() if row.released else "-",
                 format_number(overall.scored),
                 format_number(
@@ -416,7 +427,7 @@ def _tabulate_rest(board: Board) -> Table:
         )
     return Table(
         "Cost and latency",
-        (*_WHO, "released", "scored", "not scored", *_TOOK),
+        (*WHO, "released", "scored", "not scored", *_TOOK),
         tuple(rows),
         ("scored: entries x trials; $: of all calls, and of 1,000; s: seconds per call",),
         left=_LEFT,
@@ -438,6 +449,7 @@ def draw_releases(board: Board) -> str | None:
     ]
     if len(dated) < 2:
         return None
+    require_extra("report", "a chart of release dates")
     # Here, because matplotlib is an extra that tables do without.
     from pytest_fcbench.scorecard.render.charts.plots import Release, draw_releases
 

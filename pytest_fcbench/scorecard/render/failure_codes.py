@@ -20,7 +20,9 @@ class FailureCode(NamedTuple):
 _UNREADABLE = "run `fcbench show` to see the answer; `--fcbench-syntax` names how this model writes its calls"
 _VALUE = "compare the marked argument with the question and with the function's description"
 _TYPE = "look at the declared type of the marked argument: text, number and list are not converted"
-_COUNT = "look whether the question asks for one call or several, and which of them is missing or too many"
+_COUNT = (
+    "check whether the question asks for one call or several, and which of them is missing or not asked for"
+)
 _RESULT = "run `fcbench show` to see what each call returns"
 _STATE = "run `fcbench show` to see each call, what it returned and what it changed"
 _NAME = "compare the called function with the functions that were offered"
@@ -142,7 +144,7 @@ EXECUTION: Mapping[str, FailureCode] = {
         "A call returns a number that is more than 20 % away from the expected one.", _RESULT
     ),
     "executable_checker:wrong_result_type:list_length": FailureCode(
-        "A call returns a list of another length than the expected call.", _RESULT
+        "A call returns a list whose length differs from that of the expected call.", _RESULT
     ),
     "executable_checker:wrong_result_type:dict_key_not_found": FailureCode(
         "A call returns an object without a key that the expected call returns.", _RESULT
@@ -222,7 +224,7 @@ CONVERSATIONS: Mapping[str, FailureCode] = {
         "run `fcbench show` to see what was searched or remembered on the way",
     ),
     "agentic:rivals": FailureCode(
-        "The final answer names another value or name beside the right one, where one is asked for.",
+        "The final answer gives another value besides the right one, although only one is asked for.",
         "ask for one answer in the prompt, or look at what made the model doubt",
     ),
     "agentic:unreadable_call": FailureCode(

@@ -1,9 +1,8 @@
-"""Tables for people and programs: the same rows as text, Markdown, CSV, HTML and JSON."""
+"""Tables for people and programs: the same rows as text, Markdown, CSV, LaTeX, HTML and JSON."""
 
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
 import re
@@ -13,7 +12,6 @@ from functools import partial
 from textwrap import wrap
 
 from pytest_fcbench.domain.text import put_on_one_line, shorten_text
-from pytest_fcbench.scorecard.render.charts.pages import read_colours, write_policy
 
 WIDTH = 100
 """Characters of a line of text, where possible: sentences are wrapped, a last column of text is cut."""
@@ -204,47 +202,13 @@ def render_latex(table: Table) -> Iterator[str]:
     yield r"\end{table}"
 
 
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;"
-    "background:var(--paper);color:var(--ink);overflow-wrap:anywhere}"
-    "h1{font-size:1.5rem}h2{font-size:1rem;margin:1.5rem 0 .5rem}p{font-size:.9rem;margin:.5rem 0}"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}.wide,figure{overflow-x:auto}"
-    "th,td{padding:.3rem .75rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--faint)}"
-    ".left{text-align:left}.left:last-child{white-space:normal;min-width:16rem}figure{margin:2rem 0}"
-    "svg{width:100%;min-width:30rem;max-width:45rem;height:auto}"
-)
-
-
 def render_page(title: str, tables: Sequence[Table], figures: Sequence[str] = ()) -> Iterator[str]:
-    """Write a page of its own, which loads and runs nothing; ``figures`` are our SVG elements."""
-    title, style = html.escape(put_on_one_line(title)), f"{read_colours()}{_STYLE}"
-    yield "<!doctype html>"
-    yield f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-    yield '<meta name="viewport" content="width=device-width">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{write_policy(style)}">'
-    # The policy allows the style sheet by its hash, so what stands between the tags is what was hashed.
-    yield from f"<style>{style}</style></head><body><h1>{title}</h1>".split("\n")
-    for table in tables:
-        if table.title:
-            yield f"<h2>{html.escape(put_on_one_line(table.title))}</h2>"
-        yield '<div class="wide"><table>'
-        yield f"<thead>{_render_row(table, table.columns, 'th')}</thead><tbody>"
-        yield from (_render_row(table, row, "td") for row in table.rows)
-        yield "</tbody></table></div>"
-        yield from (f"<p>{html.escape(put_on_one_line(note))}</p>" for note in table.notes)
-    yield from (f"<figure>{figure}</figure>" for figure in figures)
-    yield "</body></html>"
+    """Write a page of its own, which loads nothing; ``figures`` are our SVG elements."""
+    # Imported late: most commands write no page, and templates take time to load.
+    from pytest_fcbench.scorecard.render.html.templates import TABLES, generate_page
 
-
-def _render_row(table: Table, row: Sequence[str], tag: str) -> str:
-    cells = []
-    # In <bdi>, so that a name in a right-to-left script does not turn the cells beside it around.
-    for index, cell in enumerate(row):
-        kind = "th" if not index else tag
-        scope = ' scope="col"' if tag == "th" else "" if index else ' scope="row"'
-        left = ' class="left"' if table.is_left(index) else ""
-        cells.append(f"<{kind}{scope}{left}><bdi>{html.escape(put_on_one_line(cell))}</bdi></{kind}>")
-    return f"<tr>{''.join(cells)}</tr>"
+    page = generate_page("tables.html", {"title": title, "tables": tables, "figures": figures}, (TABLES,))
+    yield from "".join(page).split("\n")
 
 
 def _join_tables(form: Callable[[Table], Iterator[str]]) -> Callable[[str, Sequence[Table]], Iterator[str]]:
@@ -282,4 +246,4 @@ FORMATS: Mapping[str, Callable[[str, Sequence[Table]], Iterator[str]]] = {
         ).split("\n")
     ),
 }
-"""Writers of tables below a title, as lines, by the name of the format."""
+"""Writers of tables below a title, as lines, by the name of the format"""

@@ -188,7 +188,10 @@ def _make_doc(row: AnyFunctionRow, at: Field, types: Mapping[str, type]) -> Func
         extra = {"response": row.response} if "response" in row.model_fields_set else {}
         return FunctionDoc(row.name, row.description, parameters, extra)
     if "object" not in types:
-        raise at.error("a JSON Schema has the types of JSON; write this doc with the types of the category")
+        raise at.error(
+            "a JSON Schema uses the types of JSON, but this category has types of its own; write this doc in "
+            "the form of the other function docs"
+        )
     if isinstance(row, ChatToolRow):
         row, at = row.function, at.at("function")
     if isinstance(row, SchemaRow):

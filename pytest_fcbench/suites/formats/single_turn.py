@@ -276,7 +276,9 @@ def _read_past_messages(rows: Sequence[PastMessageRow], at: Field) -> Iterator[M
     for row, place in zip(rows, at.elements(), strict=True):
         if (row.role == "tool") != (missing > 0):
             told = (
-                f"must be one of {missing} results" if missing else "is a result, but no call is without one"
+                f"must be one of {missing} results"
+                if missing
+                else "is a result, but every call has one already"
             )
             raise place.error(f"{told}; give one message of the role 'tool' for each call, behind the calls")
         missing += len(row.calls or ()) if row.role != "tool" else -1

@@ -20,8 +20,6 @@ from pytest_fcbench.tools.audit.findings import Finding, Severity, format_on_one
 
 _LONGEST_EVIDENCE = 320
 _MOST_SHARES = 30
-# Each bucket is wider than the last, because a few entries are many times as large as most.
-_BUCKETS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,42 +161,6 @@ def _tabulate_shares(title: str, column: str, counts: Counter[str]) -> Table:
         for name, count in counts.most_common(_MOST_SHARES)
     ]
     return Table(title, (column, "number", "share"), tuple(rows))
-
-
-def render_page(audit: Audit) -> str:
-    """Render the audit as an HTML page, with every finding and a chart for each measure."""
-    # Imported late, because matplotlib is an extra that a report as text does without.
-    from pytest_fcbench.scorecard.render.charts.plots import draw_bars, name_part
-
-    findings = [
-        Table(
-            f"{severity}: {check} ({len(group)})"
-            + ("" if audit.is_counted(group[0]) else ", in entries that no score counts"),
-            ("entry", "evidence"),
-            tuple((finding.entry, finding.evidence) for finding in group),
-            (f"To do: {'; '.join(dict.fromkeys(finding.advice for finding in group))}.",),
-            frozenset({"evidence"}),
-        )
-        for check, severity, group in audit.groups
-    ]
-    names = [
-        f"{low}" if low == high else f"{low}-{high}" if high else f"{low} or more" for low, high in _BUCKETS
-    ]
-    legend = ", ".join(f"{name_part(part)} {name}" for part, name in enumerate(names))
-    charts = []
-    for measure, heading in MEASURES.items() if audit.spreads else ():
-        caption = f"{heading} by category, as shares: {legend}"
-        rows = []
-        for name, each in audit.spreads.items():
-            counts = each.measures[measure].items()
-            parts = [
-                sum(number for value, number in counts if low <= value and (high is None or value <= high))
-                for low, high in _BUCKETS
-            ]
-            rows.append((name, parts))
-        charts.append(f"<figcaption>{caption}</figcaption>{draw_bars(rows, caption)}")
-    shown = [_tabulate_counts(audit), *findings, *tabulate_distributions(audit)]
-    return "\n".join(tables.render_page(audit.title, shown, charts))
 
 
 def render_json(audit: Audit) -> str:

@@ -52,7 +52,8 @@ def tabulate_study(study: Study) -> Table:
     columns = ("measure", "set", "texts", "mean", "95% interval", "median")
     notes = (
         "A text that occurs in several entries of a set counts once.",
-        f"Of all pairs of a text of {a} and a text of {b}, the text of {a} surprises less in {shares}.",
+        f"Of all pairs of a text of {a} and a text of {b}, the model finds that of {a} less surprising in "
+        f"{shares}.",
         describe_finding(study.compared, a, b),
         *LIMITS,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from inspect_ai.log import (
     EvalConfig,
@@ -20,6 +20,7 @@ from inspect_ai.log import (
     EvalSample,
     EvalScore,
     EvalSpec,
+    EvalStats,
 )
 from inspect_ai.model import (
     ChatMessage,
@@ -122,14 +123,21 @@ def _describe_run(card: Scorecard, first: Profile, ended: datetime) -> EvalLog:
             )
         )
     number = len(card.records)
+    # Without both times the viewer shows a duration that is no number.
+    started = ended - timedelta(seconds=card.duration_s or 0)
+    stats = EvalStats(started_at=started.isoformat(), completed_at=ended.isoformat())
     results = EvalResults(total_samples=number, completed_samples=number, scores=scores)
-    return EvalLog(version=2, status="success", eval=spec, plan=EvalPlan(), results=results)
+    return EvalLog(version=2, status="success", eval=spec, plan=EvalPlan(), results=results, stats=stats)
 
 
 def _describe_sample(record: Record, model: str) -> EvalSample:
     answers = [read_answer(answer) for turn in record.turns for answer in turn]
     spoken = [_describe_answer(number, answer) for number, answer in enumerate(answers)]
     messages: list[ChatMessage] = [ChatMessageUser(content=record.entry), *spoken]
+    # The text and the calls, for the column of answers in the viewer.
+    calls = [call for answer in spoken[-1:] for call in answer.tool_calls or ()]
+    texts = [answer.text for answer in spoken[-1:] if answer.text]
+    said = "\n".join([*texts, *(f"{call.function}({json.dumps(call.arguments)})" for call in calls)])
     # Tokens are numbers in Inspect, so what is not known is 0.
     usage = ModelUsage(
         input_tokens=record.input_tokens or 0,
@@ -144,7 +152,7 @@ def _describe_sample(record: Record, model: str) -> EvalSample:
         target="",
         messages=messages,
         output=ModelOutput(model=model, completion=spoken[-1].text if spoken else "", usage=usage),
-        scores={profile: _describe_verdict(record, profile) for profile in Profile},
+        scores={profile: _describe_verdict(record, profile, said) for profile in Profile},
         metadata={"suite": record.suite, "category": record.category, "group": record.group},
         model_usage={model: usage},
         total_time=record.latency_s,
@@ -173,11 +181,11 @@ def _describe_answer(number: int, answer: Completion) -> ChatMessageAssistant:
     )
 
 
-def _describe_verdict(record: Record, profile: Profile) -> Score:
+def _describe_verdict(record: Record, profile: Profile, said: str) -> Score:
     match record.verdict(profile):
         case Passed():
-            return Score(value="C")
+            return Score(value="C", answer=said)
         case Failed(code=code, reason=reason):
-            return Score(value="I", explanation=reason, metadata={"code": code})
+            return Score(value="I", answer=said, explanation=reason, metadata={"code": code})
         case NotScored(cause=cause, reason=reason):
             return Score.unscored(reason=cause, explanation=reason)

@@ -85,9 +85,18 @@ def test_the_page_has_a_chart_where_there_are_dates(
     (tmp_path / "dates.yaml").write_text(DATES, encoding="utf-8")
     page = tmp_path / "board.html"
     _run_leaderboard(capsys, *runs, "--to=board.html")
-    assert "<svg" not in page.read_text(encoding="utf-8")
+    assert 'class="chart alone"' not in page.read_text(encoding="utf-8")
     _run_leaderboard(capsys, *runs, "--to=board.html", "--config=dates.yaml")
-    assert page.read_text(encoding="utf-8").count("<svg") == 1
+    assert page.read_text(encoding="utf-8").count('class="chart alone"') == 1
+
+
+def test_a_model_links_to_the_report_beside_its_scorecard(
+    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "good.html").touch()
+    _run_leaderboard(capsys, *runs, "--to=pages/board.html")
+    page = (tmp_path / "pages" / "board.html").read_text(encoding="utf-8")
+    assert page.count('<a href="../good.html">') == page.count("<a href") == 1
 
 
 @pytest.mark.parametrize(

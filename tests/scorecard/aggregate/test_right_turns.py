@@ -81,7 +81,7 @@ def test_the_table_has_each_category_and_all() -> None:
     assert table.title == "turns of conversations (official profile)"
     assert table.columns == ("", "conversations", "turns", "right", "share")
     assert table.notes == (
-        "each turn continues in what the turns before it left; the share changes no verdict",
+        "each turn starts from the state that the turns before it left; the share changes no verdict",
     )
     assert table.rows == (
         ("multi_turn_base", "1", "3", "3", "100.0%"),

@@ -250,7 +250,7 @@ def test_scores_are_those_of_the_formulas() -> None:
         "agentic",
     )
     assert scores.rows[0][3:] == ("1.88%", "1.5-2.1%", "18.75%", "-", "-", "-", "-")
-    assert scores.notes[1] == (
+    assert scores.notes[2] == (
         "* official formula, in which categories that were not run count as 0: "
         "live, irrelevance_all, multi_turn, agentic, simple, multiple, parallel_multiple"
     )

@@ -22,6 +22,7 @@ from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render import github
 from pytest_fcbench.scorecard.render.explanations import Line
+from pytest_fcbench.scorecard.render.html.board_page import render_boards
 from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import render_report
 from pytest_fcbench.scorecard.render.run_end import write_run_end
@@ -126,6 +127,8 @@ def describe_page(page: str) -> list[tuple[str, list[str]]]:
     return [
         (element.tag, sorted(name for name in element.attributes if name != "open"))
         for element in Parsed(page).elements
+        # Whether a name may be broken after an underline depends on the name.
+        if element.tag != "wbr"
     ]
 
 
@@ -198,9 +201,27 @@ def test_the_report_has_the_elements_of_a_harmless_one(text: str) -> None:
 @cache
 def _describe_report(said: str) -> list[tuple[str, list[str]]]:
     entry = make_entry(query=said)
-    page = render_report([make_card(said)], Told({entry.key: entry}, notes=(said,)), Profile.OFFICIAL)
-    # Whether a category may be broken after an underline depends on its name.
-    return [each for each in describe_page(page) if each[0] != "wbr"]
+    return describe_page(
+        render_report([make_card(said)], Told({entry.key: entry}, notes=(said,)), Profile.OFFICIAL)
+    )
+
+
+@every_text
+def test_the_leaderboard_has_the_elements_of_a_harmless_one(text: str) -> None:
+    page = _render_leaderboard(text)
+    assert describe_page(page) == describe_page(_render_leaderboard(HARMLESS))
+    (link,) = Parsed(page).find_all("a")
+    assert re.fullmatch(r"x/[\w.~%/-]*\.html", link.attributes["href"], re.ASCII)
+
+
+@cache
+def _render_leaderboard(said: str) -> str:
+    cards = [
+        replace(make_card(said, name), path=Path(f"{said.replace('/', '')}{name}.json"))
+        for name in ("a", "b", "c")
+    ]
+    boards = rank_boards(cards, Profile.OFFICIAL)
+    return "\n".join(render_boards(boards, reports={str(cards[0].path): f"x/{said}.html"}))
 
 
 def write_for_github(text: str) -> tuple[list[str], list[str]]:

@@ -280,5 +280,5 @@ def test_a_wrong_doc_or_call_is_told_with_its_place(
 
 
 def test_a_json_schema_is_refused_where_types_are_those_of_java(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match="write this doc with the types of the category"):
+    with pytest.raises(SuiteError, match="write this doc in the form of the other function docs"):
         _read_entry(tmp_path, FORMS["mcp"], ['price(item="a")'], "simple_java")

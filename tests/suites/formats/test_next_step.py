@@ -82,7 +82,7 @@ def test_words_that_come_next_are_no_call(tmp_path: Path) -> None:
     ("old", "new", "told"),
     [
         (RESULT, "", r"messages\.3: must be one of 1 results; give one"),
-        (SAID, RESULT, "is a result, but no call is without one"),
+        (SAID, RESULT, "is a result, but every call has one already"),
         (LATER, "", "end with the assistant; the last message must be"),
         (
             LATER,

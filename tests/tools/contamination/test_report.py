@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
@@ -72,16 +73,16 @@ def test_json_has_sets_comparisons_texts_and_failures() -> None:
 
 
 def test_a_page_of_its_own() -> None:
-    page = render_study(make_study(), Path("x.html"))
+    page = html.unescape(render_study(make_study(), Path("x.html")))
     assert "default-src 'none'" in page
     assert page.count("<svg") == 1
     marks = [len(re.findall(f"<use [^>]*line-s{series}", page)) for series in (0, 1)]
     assert marks == [5 + 1, 4 + 1], "one for each text and one in the legend"
     assert "Perplexity against nats per character, core:non_live and core:live; " in page
     assert "nats per character" in page
-    assert "<script" not in page
+    assert page.count("<script") == 1, "that of this package, which the policy allows by its hash"
     outside = set(re.findall(r"""(?:href|src)=["']([^"']+)""", page))
-    assert all(link.startswith("#") for link in outside)
+    assert all(link.startswith("#") or link == "data:," for link in outside)
 
 
 @pytest.mark.parametrize("ending", [".html", ".csv", ".json"])
@@ -91,6 +92,6 @@ def test_the_same_study_gives_the_same_file(ending: str) -> None:
 
 def test_hostile_names_are_text() -> None:
     page = render_study(make_study(HOSTILE), Path("x.html"))
-    assert "<script" not in page
+    assert page.count("<script") == 1
     assert "\x1b" not in page
     assert "&lt;script&gt;$x^{$" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,13 @@ def test_answers_are_messages_with_calls(read_log: ReadLog) -> None:
     (call,) = called.tool_calls
     assert (call.function, call.arguments, call.parse_error) == ("forecast", {"city": "Bergen"}, None)
     assert sample.model_usage["test"].input_tokens == 220
+    assert sample.scores["official"].answer == 'forecast({"city": "Bergen"})'
+
+
+def test_a_log_has_the_times_of_the_run(read_log: ReadLog) -> None:
+    stats = read_log(make_order(replace(make_run(), duration_s=90.0))).stats
+    times = [datetime.fromisoformat(time) for time in (stats.started_at, stats.completed_at)]
+    assert (times[1] - times[0], times[1].timestamp()) == (timedelta(seconds=90), 1_780_000_000)
 
 
 def test_a_baseline_is_refused(read_log: ReadLog) -> None:

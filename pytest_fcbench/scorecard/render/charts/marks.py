@@ -6,7 +6,7 @@ Colours are classes of the page's style sheet, and places are rounded, so the sa
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
@@ -63,36 +63,50 @@ _PLOT, _EDGE, _LINE = 160, 12, 7
 """Units of a row of the forest plot: its width, the space beside it, the height of each model."""
 
 
-def _place_share(share: float) -> float:
-    return _EDGE + (_PLOT - 2 * _EDGE) * share
+Axis = tuple[float, float]
+"""The lowest and the highest share of a forest plot."""
 
 
-def draw_ranges(ranges: Sequence[Range], *, is_group: bool = False) -> str:
-    """Draw a row of a forest plot: each share as a mark on the line of its limits, between 0 and 100 %."""
+def _place_share(share: float, axis: Axis) -> float:
+    low, high = axis
+    return _EDGE + (_PLOT - 2 * _EDGE) * (share - low) / (high - low)
+
+
+def choose_axis(shares: Iterable[float]) -> Axis:
+    """Choose tenths between which all shares are."""
+    found = list(shares) or [0.0, 1.0]
+    low, high = floor(10 * min(found)), ceil(10 * max(found))
+    # All may be 0 or 1, and an axis has two ends.
+    return (low / 10, high / 10) if low < high else ((low - 1) / 10, high / 10) if low else (0.0, 0.1)
+
+
+def draw_ranges(ranges: Sequence[Range], *, is_group: bool = False, axis: Axis = (0.0, 1.0)) -> str:
+    """Draw a row of a forest plot: each share as a mark on the line of its limits."""
     height = max(20, 6 + _LINE * len(ranges))
-    ticks = "".join(f"M{_place_share(share):.1f} 0V{height}" for share in (0, 0.25, 0.5, 0.75, 1))
+    quarters = (axis[0] + quarter / 4 * (axis[1] - axis[0]) for quarter in range(5))
+    ticks = "".join(f"M{_place_share(share, axis):.1f} 0V{height}" for share in quarters)
     drawn = [f'<path class="line-faint" d="{ticks}"/>']
     for row, one in enumerate(ranges):
         down = height / 2 + _LINE * (row - (len(ranges) - 1) / 2)
         if one.low is not None and one.high is not None:
-            low, high = _place_share(one.low), _place_share(one.high)
+            low, high = _place_share(one.low, axis), _place_share(one.high, axis)
             width = 3 if is_group else 1.6
             drawn.append(
                 f'<path class="line-s{one.series}" stroke-width="{width}" '
                 f'd="M{low:.1f} {down:.1f}H{high:.1f}"/>'
             )
-        drawn.append(draw_mark(one.series, _place_share(one.share), down, 4 if is_group else 3.2))
+        drawn.append(draw_mark(one.series, _place_share(one.share, axis), down, 4 if is_group else 3.2))
     return (
         f'<svg class="range" viewBox="0 0 {_PLOT} {height}" width="{_PLOT}" height="{height}" '
         f'aria-hidden="true">{"".join(drawn)}</svg>'
     )
 
 
-def draw_scale() -> str:
+def draw_scale(axis: Axis = (0.0, 1.0)) -> str:
     """Draw the scale above the rows of a forest plot."""
     texts = "".join(
-        f'<text class="fill-quiet" x="{_place_share(share):.1f}" y="11">{share:.0%}</text>'
-        for share in (0, 0.5, 1)
+        f'<text class="fill-quiet" x="{_place_share(share, axis):.1f}" y="11">{share:.0%}</text>'
+        for share in (axis[0], sum(axis) / 2, axis[1])
     )
     size = f'viewBox="0 0 {_PLOT} 14" width="{_PLOT}" height="14"'
     return f'<svg class="range" {size} text-anchor="middle" aria-hidden="true">{texts}</svg>'
@@ -104,6 +118,35 @@ def draw_bar(share: float) -> str:
         '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
         f'<path class="fill-s0" d="M0 0H{max(100 * share, 0.5):.1f}V10H0Z"/></svg>'
     )
+
+
+def draw_parts(counts: Sequence[int], says: str) -> str:
+    """Draw the shares of counts as one bar, each part in a fuller shade of the same colour than the last."""
+    drawn, left = [], 0.0
+    for part, count in enumerate(counts):
+        width = 100 * count / (sum(counts) or 1)
+        if count:
+            # A gap tells parts of nearly the same shade apart.
+            end = left + max(width - 0.6, 0.2)
+            shade = f'fill-opacity="{_shade_part(part, len(counts)):.2f}"'
+            drawn.append(f'<path class="fill-s0" {shade} d="M{left:.2f} 0H{end:.2f}V10H{left:.2f}Z"/>')
+        left += width
+    says = html.escape(make_printable(says))
+    return (
+        f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{says}">'
+        f"<title>{says}</title>{''.join(drawn)}</svg>"
+    )
+
+
+def draw_shade(part: int, parts: int) -> str:
+    """Draw a square in the shade of a part of a bar, for a legend."""
+    shade = f'fill-opacity="{_shade_part(part, parts):.2f}"'
+    square = f'<path class="fill-s0" {shade} d="M1 1H13V13H1Z"/>'
+    return f'<svg viewBox="0 0 14 14" aria-hidden="true" class="swatch">{square}</svg>'
+
+
+def _shade_part(part: int, parts: int) -> float:
+    return 0.15 + 0.85 * part / max(parts - 1, 1)
 
 
 _WIDE, _HIGH, _LEFT, _BELOW, _ABOVE = 460, 300, 52, 44, 10

@@ -12,7 +12,6 @@ from matplotlib.dates import date2num
 
 from pytest_fcbench.scorecard.render.charts.drawing import (
     INK,
-    PAPER,
     SERIES,
     open_figure,
     render_inline,
@@ -40,28 +39,6 @@ class Pair:
     x: float
     y: float
     name: str
-
-
-def draw_bars(rows: Sequence[tuple[str, Sequence[int]]], says: str) -> str:
-    """Draw a stacked bar of the shares of each row, its label above; parts are lettered as in the table."""
-    with open_figure(8 + 40 * len(rows)) as figure:
-        plot = figure.add_axes((0, 0, 1, 1))
-        plot.set(xlim=(0, 1.005), ylim=(len(rows) - 0.7, -0.7))
-        plot.axis("off")
-        for row, (label, counts) in enumerate(rows):
-            plot.text(0, row - 0.3, label, va="baseline")
-            left = 0.0
-            for part, count in enumerate(counts):
-                share = count / (sum(counts) or 1)
-                if count:
-                    plot.barh(row, share, 0.42, left=left, color=SERIES[part], edgecolor=PAPER, lw=1.5)
-                # A narrower part has no room for its letter.
-                if share > 0.04:
-                    plot.text(
-                        left + share / 2, row + 0.1, name_part(part), color=PAPER, fontsize=11, ha="center"
-                    )
-                left += share
-        return render_inline(figure, says)
 
 
 def _set_scale(plot: Axes, name: str, values: Sequence[float]) -> None:
@@ -167,8 +144,3 @@ def draw_perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: s
         plot.grid()
         plot.legend(loc="upper left")
         return render_inline(figure, says)
-
-
-def name_part(part: int) -> str:
-    """Return the letter of a part of a bar."""
-    return chr(ord("A") + part)

@@ -280,7 +280,7 @@
       if (several || answer.trial) again.append(make("p", "role", isolated("bdi", "", who(answer))));
       again.append(...commands(told.id, answer));
     }
-    made.append(again);
+    made.append(again, fold("This entry as JSON", () => [code(JSON.stringify(told, null, 1))]));
     return made;
   }
 
@@ -455,34 +455,6 @@
     clearTimeout(waiting);
     waiting = setTimeout(() => (panes.classList.remove("open"), filter(), remember()), delay);
   }
-
-  // Tables whose rows are put in the order of a column
-
-  function sortable(head, column) {
-    const button = make("button", "order", ...head.childNodes);
-    button.type = "button";
-    head.replaceChildren(button);
-    button.addEventListener("click", () => {
-      const descending = head.ariaSort !== "descending";
-      for (const other of head.parentNode.cells) other.ariaSort = null;
-      head.ariaSort = descending ? "descending" : "ascending";
-      const value = (line) => {
-        const cell = line.cells[column];
-        if (!cell) return -Infinity;
-        const written = cell.dataset.value ?? cell.textContent.trim().replace(/,/g, "");
-        return written === "" || Number.isNaN(Number(written)) ? written : Number(written);
-      };
-      const order = (one, other) => {
-        if (typeof one === typeof other) return one < other ? -1 : one > other ? 1 : 0;
-        return typeof one === "number" ? 1 : -1; // words have no place among numbers
-      };
-      for (const part of head.closest("table").tBodies) {
-        part.append(...[...part.rows].sort((one, other) => (descending ? -1 : 1) * order(value(one), value(other))));
-      }
-    });
-  }
-
-  for (const head of document.querySelectorAll("table.sortable thead th")) sortable(head, head.cellIndex);
 
   options("category", [["", "all"], ...index.categories.map((name) => [name, name])]);
   options("verdict", [["", "all"], ...Object.entries(WORDS), ["profiles", "profiles differ"], ...(several ? [["models", "runs differ"]] : []), ...(several || index.before ? [["better", "better than before"], ["worse", "worse than before"]] : [])]);

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
-from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, hash_block, read_colours, write_policy
-from pytest_fcbench.scorecard.render.html.page import make_environment, read_package_file
+from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
+from pytest_fcbench.scorecard.render.html.templates import generate_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +40,12 @@ class KeptRun:
 
 def render_runs(runs: Sequence[KeptRun], folder: str) -> str:
     """Render the list of runs, the newest first."""
-    # The style of the report, so that both look alike.
-    style = f"{read_colours()}{read_package_file('page.css')}"
-    script = read_package_file("runs.js")
-    return (
-        make_environment()
-        .get_template("runs.html")
-        .render(
-            runs=runs,
-            folder=folder,
-            most=MOST_SERIES,
-            style=Markup(style),  # noqa: S704 - a file of this package
-            script=Markup(script),  # noqa: S704 - a file of this package
-            policy=write_policy(
-                style,
-                f"script-src {hash_block(script)}",
-                "connect-src 'self'",
-                "img-src data:",
-                form="'self'",
-            ),
+    return "".join(
+        generate_page(
+            "runs.html",
+            {"runs": runs, "folder": folder, "most": MOST_SERIES},
+            ("runs.js",),
+            sources=("connect-src 'self'",),
+            form="'self'",
         )
     )

@@ -102,6 +102,14 @@ def summarise_run(model: Model) -> str:
     return make_printable(" · ".join((told.manner, suites, f"fcbench {told.fcbench}", *when)))
 
 
+_SUITES = {
+    "bfcl": "the Berkeley Function-Calling Leaderboard",
+    "complexfuncbench": "ComplexFuncBench",
+    "core": "the entries that come with pytest-fcbench",
+}
+"""Readers of a report may not know the names of official suites."""
+
+
 def list_facts(model: Model) -> Iterator[tuple[str, str]]:
     """List the facts that are stated with every score."""
     told, card = model.scorecard.facts, model.scorecard
@@ -112,7 +120,8 @@ def list_facts(model: Model) -> Iterator[tuple[str, str]]:
         yield "asked as", told.asked_as
     for name, suite in told.suites.items():
         pack = f", content sha256 {str(suite['pack_hash'])[:12]}" if suite["pack_hash"] else ""
-        yield f"suite {name}", f"{suite['version']}{pack}"
+        about = f", {_SUITES[name]}" if name in _SUITES else ""
+        yield f"suite {name}", f"{suite['version']}{pack}{about}"
     yield "entries", f"{len({record.entry for record in card.records}):,}"
     if told.shard:
         yield "shard", f"{told.shard}: only a part of the entries"
@@ -238,24 +247,27 @@ def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profil
             yield Formats(name, metrics, tuple(zip(asked, accuracies, strict=True)))
 
 
-def draw_costs(shown: Sequence[Model], profile: Profile) -> Iterator[str]:
-    """Draw the main score against dollars and against seconds, where two models or more have them."""
-    name = choose_main_score(shown, profile)
-    dollars = {m.series: m.usage.usd_per_1000_calls for m in shown}
-    seconds = {m.series: m.usage.latency_mean_s for m in shown}
-    for label, found in (("dollars per 1,000 calls", dollars), ("seconds per call (mean)", seconds)):
+_COSTS: Mapping[str, Callable[[CostLatency], float | None]] = {
+    "dollars per 1,000 calls": lambda usage: usage.usd_per_1000_calls,
+    "seconds per call (mean)": lambda usage: usage.latency_mean_s,
+}
+
+
+def draw_costs(
+    runs: Sequence[tuple[int, Score | None, CostLatency]], metric: str, profile: Profile
+) -> Iterator[str]:
+    """Draw the scores of runs, by series, against dollars and seconds, where two runs or more have them."""
+    for label, measure in _COSTS.items():
         points = [
-            marks.Point(model.series, x, score.accuracy, score.interval.low, score.interval.high)
-            for model in shown
-            if (score := model.scores[profile].find_score(name))
-            and score.accuracy is not None
-            and score.interval
-            and (x := found[model.series]) is not None
+            marks.Point(series, x, score.accuracy, score.interval.low, score.interval.high)
+            for series, score, usage in runs
+            if score and score.accuracy is not None and score.interval and (x := measure(usage)) is not None
         ]
         if len(points) > 1:
-            score_of = f"{name.capitalize()} accuracy ({profile} profile)"
-            says = f"{score_of} against {label}; the tables have the numbers."
-            yield marks.draw_scatter(points, label, says)
+            score_of = f"{metric.capitalize()} accuracy ({profile} profile)"
+            yield marks.draw_scatter(
+                points, label, f"{score_of} against {label}; the tables have the numbers."
+            )
 
 
 def list_usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:

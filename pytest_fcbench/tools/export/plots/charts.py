@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, pairwise, product
 from math import cos, pi, sin
 
 from pytest_fcbench.domain.errors import UsageError
@@ -35,6 +35,8 @@ _TEXT = 12.0
 """Height of a text."""
 _LINE = 18.0
 """Height of a line of a list."""
+_LABEL = 13.0
+"""Height from one label of a wheel to the next."""
 _LONGEST = 40
 """Characters of a name."""
 _HOUR, _DAY = 3600.0, 86400.0
@@ -149,13 +151,15 @@ def draw_wheel(order: Order) -> Drawing:
             Line(ring, palette["faint"]),
             Label(centre[0] + 4, centre[1] - radius * share + 4, f"{share:.0%}", size=10),
         ]
-    for angle, name in zip(angles, spokes, strict=True):
-        x, y = place(angle, 1.07)
-        across = round(sin(angle), 3)
+    heights = _spread_labels(
+        angles, [place(angle, 1.07)[1] + 4 - 6 * round(cos(angle), 3) for angle in angles]
+    )
+    for angle, name, y in zip(angles, spokes, heights, strict=True):
+        x, across = place(angle, 1.07)[0], round(sin(angle), 3)
         anchor: Anchor = "start" if across > 0 else "end" if across < 0 else "middle"
         shapes += [
             Line([centre, place(angle, 1)], palette["faint"]),
-            Label(x, y + 4 - 6 * round(cos(angle), 3), shorten_text(put_on_one_line(name), _LONGEST), anchor),
+            Label(x, y, shorten_text(put_on_one_line(name), _LONGEST), anchor),
         ]
     for series in range(len(order.cards)):
         corners = [
@@ -170,6 +174,22 @@ def draw_wheel(order: Order) -> Drawing:
     runs, bottom = _name_runs(order), 540.0
     says = _describe_what(order, f"Accuracy of {', '.join(runs)} in {len(spokes)} categories")
     return Drawing(_WIDTH, bottom + _LINE * len(runs), says, (*shapes, *_draw_legend(runs, bottom)))
+
+
+def _spread_labels(angles: Sequence[float], heights: Sequence[float]) -> Sequence[float]:
+    """Move labels up in the upper half and down in the lower one until a line of text fits between two."""
+    spread = list(heights)
+    for side, half in product((1, -1), (1, -1)):
+        column = [
+            number
+            for number, angle in enumerate(angles)
+            if side * round(sin(angle), 3) >= 0 and half * round(cos(angle), 3) <= 0
+        ]
+        # From the side of the wheel to its top or bottom, where names are closest.
+        column.sort(key=lambda number: abs(cos(angles[number])))
+        for inner, outer in pairwise(column):
+            spread[outer] = half * max(half * spread[outer], half * spread[inner] + _LABEL)
+    return spread
 
 
 def draw_times(order: Order) -> Drawing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,9 @@ from pytest_fcbench.tools.export.order import Order
 from pytest_fcbench.tools.export.plots.charts import CHARTS
 from pytest_fcbench.tools.export.plots.shapes import Box, Drawing, read_palette
 from pytest_fcbench.tools.export.plots.svg import render_svg
+
+_SHOWN = 20
+"""The most characters that a note names."""
 
 
 def _draw_chart(order: Order) -> Drawing:
@@ -35,5 +39,22 @@ def write_path(order: Order, path: Path) -> list[str]:
     from pytest_fcbench.tools.export.plots.png import write_png
 
     drawing = _draw_chart(order)
-    write_png(drawing, path)
-    return [drawing.says]
+    missing = write_png(drawing, path)
+    return [drawing.says, *([describe_missing_signs(missing)] if missing else [])]
+
+
+def describe_missing_signs(signs: str) -> str:
+    """Describe the characters that an image shows as boxes, with their scripts."""
+    names = (
+        "symbols"
+        if unicodedata.category(sign).startswith("S")
+        # The first word of a character's name is that of its script: CJK UNIFIED IDEOGRAPH-6A21.
+        else unicodedata.name(sign, "unnamed").split()[0].lower()
+        for sign in signs
+    )
+    scripts = ", ".join(dict.fromkeys(names))
+    shown = f"{signs[:_SHOWN]}{'…' if len(signs) > _SHOWN else ''}"
+    return (
+        f"note: no installed font has {shown} ({scripts}), so the image shows empty boxes; install a font "
+        "that has them, e.g. one of Noto Sans, or write SVG, which is drawn with the fonts of its reader"
+    )

@@ -8,7 +8,11 @@ from html import escape
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.tools.export.plots.shapes import Area, Box, Drawing, Label, Line, Shape
 
-_FONT = "system-ui,'DejaVu Sans',Verdana,sans-serif"
+_FONT = (
+    "system-ui,'DejaVu Sans',Verdana,'Noto Sans','Noto Sans CJK SC','Noto Sans CJK JP','PingFang SC',"
+    "'Microsoft YaHei','Noto Color Emoji','Apple Color Emoji','Segoe UI Emoji',sans-serif"
+)
+"""Programs that do not look for fonts by themselves take the first one that has a character."""
 
 
 def render_svg(drawing: Drawing) -> str:

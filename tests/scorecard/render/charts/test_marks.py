@@ -15,7 +15,9 @@ from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES, read_colou
 SWATCHES = [marks.draw_swatch(series) for series in range(MOST_SERIES)]
 ROW = marks.draw_ranges([Range(0, 0.25, 0.0, 0.5), Range(1, 1.0, None, None)])
 SCATTER = marks.draw_scatter([Point(0, 0.5, 0.4, 0.3, 0.5), Point(7, 400, 0.8, 0.7, 0.9)], "dollars", "Cost.")
-ALL = (*SWATCHES, ROW, marks.draw_scale(), marks.draw_bar(0.5), SCATTER)
+PARTS = marks.draw_parts([1, 0, 3], "one: 25%, three: 75%")
+SHADES = [marks.draw_shade(part, 7) for part in range(7)]
+ALL = (*SWATCHES, ROW, marks.draw_scale(), marks.draw_bar(0.5), SCATTER, PARTS, *SHADES)
 
 
 def read_numbers(svg: str, name: str) -> list[float]:
@@ -27,7 +29,7 @@ def read_numbers(svg: str, name: str) -> list[float]:
 @pytest.mark.parametrize("svg", ALL)
 def test_nothing_that_a_policy_refuses_and_every_colour_is_a_class(svg: str) -> None:
     for element in ElementTree.fromstring(svg).iter():
-        assert element.tag in ("svg", "path", "text")
+        assert element.tag in ("svg", "path", "text", "title")
         assert not {"style", "fill", "stroke", "href", "id"} & element.attrib.keys()
         for name in element.get("class", "").split():
             assert re.search(rf"\.{name} \{{", read_colours()) or name in ("swatch", "range", "bar")
@@ -50,6 +52,46 @@ def test_the_mark_of_a_share_stands_on_the_tick_of_that_share() -> None:
     ticks = read_numbers(ROW, "line-faint")[::3]
     whole = marks.draw_ranges([Range(0, 1.0, 0.5, 1.0)])
     assert read_numbers(whole, "line-s0")[0::2] == [ticks[2], ticks[4]]
+
+
+@pytest.mark.parametrize(
+    ("shares", "axis"),
+    [
+        ([0.46, 0.97, 0.71], (0.4, 1.0)),
+        ([0.4, 0.5], (0.4, 0.5)),
+        ([1.0, 1.0], (0.9, 1.0)),
+        ([0.0], (0.0, 0.1)),
+        ([], (0.0, 1.0)),
+    ],
+)
+def test_an_axis_has_tenths_for_its_ends(shares: list[float], axis: tuple[float, float]) -> None:
+    assert marks.choose_axis(shares) == pytest.approx(axis)
+
+
+def test_a_row_and_its_scale_have_the_same_axis() -> None:
+    axis = (0.8, 1.0)
+    row = marks.draw_ranges([Range(0, 0.9, 0.8, 1.0)], axis=axis)
+    ticks = read_numbers(row, "line-faint")[::3]
+    assert read_numbers(row, "line-s0")[0::2] == [ticks[0], ticks[4]]
+    texts = list(ElementTree.fromstring(marks.draw_scale(axis)).iter("text"))
+    assert [(text.text, float(text.attrib["x"])) for text in texts] == [
+        ("80%", ticks[0]),
+        ("90%", ticks[2]),
+        ("100%", ticks[4]),
+    ]
+
+
+def test_the_parts_of_a_bar_are_its_shares_in_fuller_shades() -> None:
+    drawn = list(ElementTree.fromstring(PARTS).iter("path"))
+    assert [path.attrib["d"].split("H")[0] for path in drawn] == ["M0.00 0", "M25.00 0"]
+    one, three = (float(path.attrib["fill-opacity"]) for path in drawn)
+    assert one < three == 1
+    assert 'aria-label="one: 25%, three: 75%"' in PARTS
+    assert len(set(SHADES)) == len(SHADES)
+
+
+def test_a_bar_of_nothing_is_empty() -> None:
+    assert list(ElementTree.fromstring(marks.draw_parts([0, 0], "none")).iter("path")) == []
 
 
 def test_rows_of_several_models_do_not_overlap() -> None:

@@ -16,7 +16,6 @@ from pytest_fcbench.scorecard.render.charts import plots
 from pytest_fcbench.scorecard.render.charts.pages import read_colours
 from pytest_fcbench.scorecard.render.charts.plots import Pair, Release
 
-BARS = plots.draw_bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.")
 DATED = [
     Release(date(2024, 3, 4), 0.5, 0.4, 0.6, "worse"),
     Release(date(2024, 3, 4), 0.6, 0.5, 0.7, "better"),
@@ -29,7 +28,7 @@ PERPLEXITIES = plots.draw_perplexities(SETS, "Perplexity.")
 PAIRS = plots.draw_pairs(
     [Pair(0.9, 0.8, "a"), Pair(0.9, 0.8, "b"), Pair(0, 0, "c")], "AST", "execution", "Two."
 )
-CHARTS = (BARS, RELEASES, PERPLEXITIES, PAIRS)
+CHARTS = (RELEASES, PERPLEXITIES, PAIRS)
 ALL = pytest.mark.parametrize("svg", CHARTS)
 
 
@@ -61,19 +60,17 @@ def test_ids_are_unique_in_a_page_with_all_of_them() -> None:
 
 
 def test_a_chart_says_what_it_is() -> None:
-    assert 'role="img" aria-label="Codes."' in BARS
+    assert 'role="img" aria-label="Over release date."' in RELEASES
 
 
 def test_the_same_values_give_the_same_bytes_whatever_the_users_style() -> None:
     with mpl.rc_context({"font.size": 30, "grid.linestyle": ":", "lines.markeredgewidth": 9}):
-        assert plots.draw_bars([("parallel · 4", (3, 1, 0)), ("multiple · 0", (0, 0, 0))], "Codes.") == BARS
-    assert plots.draw_releases(DATED[::-1], "overall", "Over release date.") == RELEASES
+        assert plots.draw_releases(DATED[::-1], "overall", "Over release date.") == RELEASES
     assert plots.draw_perplexities(SETS, "Perplexity.") == PERPLEXITIES
     assert mpl.rcParams["svg.fonttype"] == "path", "the settings of others are left as they were"
 
 
 WITH_TEXT: dict[str, Callable[[str], str]] = {
-    "bars": lambda name: plots.draw_bars([(name, (1,))], name),
     "pairs": lambda name: plots.draw_pairs([Pair(0.5, 0.6, name), Pair(0.4, 0.5, "b")], name, name, name),
     "releases": lambda name: plots.draw_releases(
         [*DATED, Release(date(2024, 1, 1), 0.5, 0, 1, name)], name, name
@@ -98,16 +95,6 @@ def test_signs_that_a_page_cannot_hold_are_told(draw: Callable[[str], str]) -> N
     svg = draw(name)
     assert f">{make_printable(name)}" in svg
     assert svg.replace("\n", "").isprintable()
-
-
-def test_parts_are_lettered_and_an_empty_one_is_left_out() -> None:
-    texts = [text.text for text in ElementTree.fromstring(BARS).iter("text")]
-    assert texts == ["parallel · 4", "A", "B", "multiple · 0"]
-    assert "fill-s2" not in BARS
-
-
-def test_bars_are_all_of_one_length() -> None:
-    assert plots.draw_bars([("a", (1, 1)), ("b", (50, 50))], "").count(">A<") == 2
 
 
 def group_marks(svg: str) -> list[list[ElementTree.Element]]:

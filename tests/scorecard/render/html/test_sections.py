@@ -66,7 +66,7 @@ def test_facts_say_what_was_run(tmp_path: Path) -> None:
     run = load_card(tmp_path, records, price=Price(hour=2.5), concurrency=8, notes=("a note",))
     told = dict(sections.list_facts(sections.prepare_models([run])[0]))
     assert told["calls requested by"] == "tool calls (fc)"
-    assert told["suite core"] == "1"
+    assert told["suite core"] == "1, the entries that come with pytest-fcbench"
     assert told["entries"] == "1"
     assert told["trials"] == "2 of each entry"
     assert told["price"] == "$2.5 an hour, 8 calls at once"
@@ -138,10 +138,18 @@ def test_reading_and_execution_are_compared_where_there_are_both(tmp_path: Path)
 def test_scatters_need_two_models_with_known_values(tmp_path: Path) -> None:
     cheap, dear = (make_record(steps=[Usage(latency_s=1.0, usd=usd)]) for usd in (0.001, 0.1))
     slow = make_record(steps=[Usage(latency_s=9.0)])
-    assert len(list(sections.draw_costs(prepare_runs(tmp_path, [cheap], [dear]), Profile.OFFICIAL))) == 2
-    (latency,) = sections.draw_costs(prepare_runs(tmp_path, [cheap], [slow]), Profile.OFFICIAL)
+
+    def draw(*runs: list[Record]) -> list[str]:
+        shown = [
+            (model.series, model.scores[Profile.OFFICIAL].overall, model.usage)
+            for model in prepare_runs(tmp_path, *runs)
+        ]
+        return list(sections.draw_costs(shown, "overall", Profile.OFFICIAL))
+
+    assert len(draw([cheap], [dear])) == 2
+    (latency,) = draw([cheap], [slow])
     assert "seconds per call" in latency
-    assert list(sections.draw_costs(prepare_runs(tmp_path, [cheap]), Profile.OFFICIAL)) == []
+    assert draw([cheap]) == []
 
 
 def test_usage_is_told_where_anything_is_known(tmp_path: Path) -> None:

@@ -7,16 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element, fromstring
 
+import matplotlib
 import matplotlib.image
 import pytest
+from matplotlib.ft2font import FT2Font
 
+from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.tools.export.order import Order
-from pytest_fcbench.tools.export.plots import files
+from pytest_fcbench.tools.export.plots import files, png
 from pytest_fcbench.tools.export.plots.charts import CHARTS, draw_costs, draw_forest, draw_times, draw_wheel
 from pytest_fcbench.tools.export.plots.shapes import Area, Drawing, Label, Line, select_colour
-from tests.factories import make_record
+from tests.factories import make_card, make_record
 from tests.hostile_texts import HOSTILE_TEXTS
 from tests.tools.export.runs import WRONG, make_order, make_records, make_run
 
@@ -205,6 +208,49 @@ def test_svg_has_the_elements_of_a_harmless_chart(chart: str, text: str) -> None
     assert [(one.tag, sorted(one.attrib)) for one in hostile.iter()] == [
         (one.tag, sorted(one.attrib)) for one in harmless.iter()
     ]
+
+
+def test_names_around_a_full_wheel_do_not_touch() -> None:
+    names = [category.name for category in CATEGORIES.values() if category.scored]
+    card = make_card({name: [True] for name in names}, "all")
+    labels = [
+        label
+        for label in draw_wheel(make_wheel_order(card)).shapes
+        if isinstance(label, Label) and label.text in names
+    ]
+    assert len(labels) == len(names) > 25
+    boxes = []
+    for label in labels:
+        width = 6.2 * len(label.text)
+        left = label.x - {"start": 0, "middle": width / 2, "end": width}[label.anchor]
+        boxes.append((left, left + width, label.y))
+    for number, (left, right, y) in enumerate(boxes):
+        for other_left, other_right, other in boxes[number + 1 :]:
+            assert right <= other_left or other_right <= left or abs(y - other) >= 12
+
+
+def test_a_note_names_the_characters_that_no_font_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(png, "findSystemFonts", list)
+    assert len(files.write_path(make_order(), tmp_path / "a.png")) == 1
+    _, note = files.write_path(make_order(make_run(text="模型한")), tmp_path / "b.png")
+    assert note.startswith(
+        "note: no installed font has 型模한 (cjk, hangul), so the image shows empty boxes; "
+    )
+
+
+def test_a_font_that_has_a_character_is_chosen_beside_the_usual_one() -> None:
+    folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    stix = folder / "STIXGeneral.ttf"
+    usual = FT2Font(str(folder / "DejaVuSans.ttf")).get_charmap()
+    (rare, *_) = sorted(FT2Font(str(stix)).get_charmap().keys() - usual.keys())
+    assert png.choose_fonts("ab", [stix]) == (["DejaVu Sans"], "")
+    assert png.choose_fonts(f"a{chr(rare)}", [stix]) == (["DejaVu Sans", "STIXGeneral"], "")
+    assert png.choose_fonts(f"a{chr(rare)}", []) == (["DejaVu Sans"], chr(rare))
+    assert png.choose_fonts(chr(rare), [folder / "none.ttf"])[1] == chr(rare), (
+        "a file that is no font is left out"
+    )
 
 
 @pytest.mark.parametrize("text", ["$x^2$", "\\frac{1}{2}", "a\x00b", "\ud800", "名前"])
