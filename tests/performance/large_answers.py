@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,9 +18,9 @@ from pathlib import Path
 
 import psutil
 
+from tests.chaos.processes import read_peak
 from tests.loopback import Reply, make_message_reply, serve_answers
 from tests.performance.scale import make_entries
-from tests.chaos.processes import read_peak
 
 _LONG = "x" * 900_000
 _AT_ONCE = 8
@@ -39,7 +38,7 @@ _REPLIES: Mapping[str, tuple[str, Callable[[], Reply]]] = {
 
 
 def measure_run(kind: str, count: int, workers: int, options: list[str]) -> tuple[list[float], float]:
-    """Run as many entries; return the largest sizes of its processes in MB, the first one's first, and seconds."""
+    """Run as many entries; return the peaks of its processes in MB, the first one's first, and seconds."""
     mode, reply = _REPLIES[kind]
     with tempfile.TemporaryDirectory() as name, serve_answers(lambda asked: reply()) as endpoint:
         folder = Path(name)
@@ -47,7 +46,17 @@ def measure_run(kind: str, count: int, workers: int, options: list[str]) -> tupl
         (folder / "many.jsonl").write_text("\n".join(lines) + "\n")
         (folder / "fcbench.yaml").write_text("suites: {many: many.jsonl}\n")
         command = [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "many.jsonl", "-n", str(workers)),
+            *(
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "many.jsonl",
+                "-n",
+                str(workers),
+            ),
             *("--fcbench-model=m", f"--fcbench-api-base={endpoint.api_base}", f"--fcbench-mode={mode}"),
             *(f"--fcbench-concurrency={_AT_ONCE}", "--fcbench-no-preflight", "--fcbench-retries=0", *options),
         ]

@@ -430,9 +430,7 @@ def test_answers_and_records_leave_memory_when_their_tests_end(
     with serve_answers(lambda _: make_message_reply("no")) as endpoint:
         options = ("--fcbench-model=m", f"--fcbench-api-base={endpoint.api_base}", *workers)
         project.run_apart(*options, "--fcbench-category=parallel")
-    held = {
-        path.stem: tuple(map(int, path.read_text().split())) for path in project.path.glob("held-*.txt")
-    }
+    held = {path.stem: tuple(map(int, path.read_text().split())) for path in project.path.glob("held-*.txt")}
     reports = 3 * size("parallel")
     assert held.pop("held-main") == (reports, 0, 0)
     assert sum(count for count, _, _ in held.values()) == (reports if workers else 0)
