@@ -9,9 +9,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def listening_to_ctrl_c() -> Iterator[None]:
-    """Let SIGINT end processes started here, also where a shell in the background started the tests."""
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Let SIGINT and SIGHUP end processes started here, also under nohup or a shell in the background."""
+    numbers = [signal.SIGINT, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

@@ -6,7 +6,7 @@ import asyncio
 import math
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 
@@ -15,6 +15,7 @@ from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, RunStoppedError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Conversation, Transcript
+from pytest_fcbench.models.answer_limit import measure_answer
 from pytest_fcbench.models.protocol import Model, run_through
 
 _INTERRUPTIBLE_AFTER_S = 0.5
@@ -22,7 +23,8 @@ _INTERRUPTIBLE_AFTER_S = 0.5
 _AHEAD = 8
 """The number of conversations, as a multiple of the cap, that may be started before anybody asks for them:
 enough to keep the cap busy behind a slow one, and the most that a run wastes when it stops early."""
-
+_CHARACTERS_AHEAD = 8_000_000
+"""Characters of answers that nobody has asked for, from which on no conversation is started ahead."""
 
 _HALT_S = 0.3
 """The longest wait for the loop to cancel what is in flight."""
@@ -68,8 +70,12 @@ class Dispatcher:
         """Outcomes of conversations that others continue and no test body asks for."""
         self._waiting: dict[str, list[Entry]] = {}
         """Entries by the conversation that has to end first."""
-        self._ahead: set[str] = set()
-        """Conversations that were started and not asked for yet."""
+        self._ahead: dict[str, int] = {}
+        """Conversations that were started and not asked for yet, with the characters of their answers."""
+        self._repeats: Counter[str] = Counter()
+        """How often outcomes will be asked for again."""
+        self._released: dict[str, bool] = {}
+        """Entries whose outcome nobody needs any more: True where it was a transcript."""
         self.waited_for: set[str] = set()
         """Keys of the entries whose transcript was asked for."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -96,7 +102,9 @@ class Dispatcher:
             return
         with self._lock:
             for entry in entries:
-                if entry.item_id not in self._answers:
+                if entry.item_id in self._answers:
+                    self._repeats[entry.item_id] += 1
+                elif entry.item_id not in self._released:
                     self._answers[entry.item_id] = Future()
                     self._expected[entry.item_id] = entry
         self._wake()
@@ -107,8 +115,8 @@ class Dispatcher:
         Raises ``NotScoredError``, and ``TimeoutError`` where it does not end within that time; it then goes
         on. A model that answers at once knows no limit.
 
-        Asked again (a rerun), it gives the same transcript, and puts the entry to the model again only
-        where there was none.
+        Asked again (a rerun) before ``release``, it gives the same transcript, and puts the entry to the
+        model again only where there was none.
         """
         if self._model.immediate:
             return self._converse_at_once(entry)
@@ -123,6 +131,7 @@ class Dispatcher:
             if self._closed or self._halted:
                 raise _make_cancelled_error()
             answer = self._answers.get(entry.item_id)
+            self._released.pop(entry.item_id, None)
             if answer is None or (entry.item_id in self.waited_for and _has_failed(answer)):
                 answer = self._answers[entry.item_id] = Future()
                 # A rerun repeats the earlier conversations that failed.
@@ -133,9 +142,24 @@ class Dispatcher:
             elif self._expected.pop(entry.item_id, None) or self._freed.pop(entry.item_id, None):
                 self._urgent.append(entry)
             self.waited_for.add(entry.item_id)
-            self._ahead.discard(entry.item_id)
+            self._ahead.pop(entry.item_id, None)
         self._wake()
         return answer
+
+    def release(self, item_id: str) -> None:
+        """Drop the outcome of a conversation whose test has ended, unless another test of its entry follows.
+
+        Answers may be large, and a run has many.
+        """
+        with self._lock:
+            answer = self._answers.get(item_id)
+            if answer is None or not answer.done():
+                return
+            if self._repeats[item_id] > 0:
+                self._repeats[item_id] -= 1
+                return
+            del self._answers[item_id]
+            self._released[item_id] = not _has_failed(answer)
 
     def _converse_at_once(self, entry: Entry) -> Transcript:
         """Run a conversation with a model that never waits, and before it the earlier ones."""
@@ -166,9 +190,9 @@ class Dispatcher:
     def finished(self) -> tuple[int, int]:
         """Count the conversations that ended: with a transcript, and without one."""
         with self._lock:
-            done = [answer for answer in self._answers.values() if answer.done()]
-        failed = sum(map(_has_failed, done))
-        return len(done) - failed, failed
+            done = [not _has_failed(answer) for answer in self._answers.values() if answer.done()]
+            done += self._released.values()
+        return sum(done), len(done) - sum(done)
 
     def find_earlier(self) -> Mapping[str, Transcript]:
         """Return the finished conversations that others continue and no test body asks for, by item id."""
@@ -203,7 +227,10 @@ class Dispatcher:
             if self._urgent:
                 entry = self._urgent.popleft()
             else:
-                is_too_far = len(self._ahead) >= _AHEAD * self._concurrency and not self._ahead_until
+                is_too_far = not self._ahead_until and (
+                    len(self._ahead) >= _AHEAD * self._concurrency
+                    or sum(self._ahead.values()) >= _CHARACTERS_AHEAD
+                )
                 # Entries whose earlier conversation has ended come first: they were expected before the rest.
                 upcoming = self._freed or self._expected
                 if is_too_far or not upcoming:
@@ -211,7 +238,7 @@ class Dispatcher:
                 entry = upcoming.pop(next(iter(upcoming)))
             if (found := self._find_startable(entry)) is not None:
                 if found.item_id in self._answers and found.item_id not in self.waited_for:
-                    self._ahead.add(found.item_id)
+                    self._ahead[found.item_id] = 0
                 return found
 
     def _find_startable(self, entry: Entry) -> Entry | None:
@@ -249,6 +276,10 @@ class Dispatcher:
             if isinstance(raised, TimeoutError) and limit.expired():
                 reason = f"the conversation did not end within {self._entry_timeout_s:g} s"
                 outcome = NotScoredError("entry_timeout", reason)
+        if isinstance(outcome, NotScoredError) and outcome.__cause__ is None:
+            # The reason says it all; the frames, and an error before this one, hold the body of the reply.
+            outcome.__context__ = None
+            outcome = outcome.with_traceback(None)
         with self._lock:
             if not self._closed:
                 self._end(entry, outcome)
@@ -260,6 +291,8 @@ class Dispatcher:
         if isinstance(outcome, BaseException):
             answer.set_exception(outcome)
         else:
+            if entry.item_id in self._ahead:
+                self._ahead[entry.item_id] = sum(map(measure_answer, outcome.completions))
             answer.set_result(outcome)
         for waiting in self._waiting.pop(entry.item_id, ()):
             if waiting.item_id in self._answers and waiting.item_id not in self.waited_for:

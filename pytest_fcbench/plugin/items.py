@@ -393,6 +393,10 @@ class Benchmark:
                 reason = str(report.longrepr or "pytest reported no result of the test")
                 self.session.records.add_record(self.session.not_scored(entry, "worker_crashed", reason))
 
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Drop the answers to an entry when its test has ended, reruns included."""
+        self.session.release(parse_item_id(nodeid))
+
     # End of the session
 
     @pytest.hookimpl(tryfirst=True)

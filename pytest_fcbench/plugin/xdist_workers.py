@@ -106,10 +106,13 @@ class Workers:
             self._session.expect(news)
 
     @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logreport(self) -> None:
-        """Drop the reports that a worker's reporter, which writes nowhere, would keep."""
-        reporter = self._benchmark.config.pluginmanager.get_plugin("terminalreporter")
-        if self._benchmark.is_worker and reporter is not None:
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Drop the reports that a worker's reporter, which writes nowhere, would keep, and their Records."""
+        if not self._benchmark.is_worker:
+            return
+        # It has been sent; pytest-rerunfailures keeps the frames of a failed test, and so its reports.
+        report.__dict__.pop("fcbench", None)
+        if reporter := self._benchmark.config.pluginmanager.get_plugin("terminalreporter"):
             reporter.stats.clear()
 
     def pytest_unconfigure(self) -> None:

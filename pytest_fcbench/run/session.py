@@ -136,6 +136,12 @@ class Session:
         """Return the future of a conversation that this process runs. Raises ``RunStoppedError``."""
         return self.dispatcher.request(entry)
 
+    def release(self, item_id: str) -> None:
+        """Drop the conversation of a test that has ended."""
+        # A property that would make one.
+        if isinstance(dispatcher := self.__dict__.get("dispatcher"), Dispatcher):
+            dispatcher.release(item_id)
+
     def start(self, entries: Sequence[Entry]) -> None:
         """Start the conversations about these entries. Raises ``UsageError`` if the first call fails."""
         self._started_at = time.monotonic()

@@ -31,9 +31,15 @@ def watch_memory(process: subprocess.Popen[bytes], patience_s: float = 600.0) ->
     """
     peak, until = 0, time.monotonic() + patience_s
     while process.poll() is None and time.monotonic() < until:
-        with suppress(OSError):
-            status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
-            found = re.search(r"VmHWM:\s+(\d+) kB", status)
-            peak = max(peak, int(found[1]) * 1024 if found else 0)
+        peak = max(peak, read_peak(process.pid))
         time.sleep(0.02)
     return peak
+
+
+def read_peak(number: int) -> int:
+    """Return the bytes of the largest size that a process has had; 0 where it has ended."""
+    with suppress(OSError):
+        status = Path(f"/proc/{number}/status").read_text(encoding="utf-8")
+        if found := re.search(r"VmHWM:\s+(\d+) kB", status):
+            return int(found[1]) * 1024
+    return 0

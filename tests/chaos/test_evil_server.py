@@ -38,8 +38,8 @@ ENTRIES = tuple(
     for entry in core.open_suite(Path()).load(category)
 )
 DRAWN = sorted(ENTRIES, key=lambda entry: Random(entry).random())
-# A quarter of the entries, so that each kind of reply comes twice.
-EVIL: Mapping[str, str] = dict(zip(DRAWN[::4], cycle(EVIL_REPLIES), strict=False))
+# Half of the entries, so that each kind of reply comes several times.
+EVIL: Mapping[str, str] = dict(zip(DRAWN[::2], cycle(EVIL_REPLIES), strict=False))
 """The kind of reply to an entry."""
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -283,6 +285,22 @@ def test_it_does_not_run_far_ahead_of_the_bodies() -> None:
     assert len(model.started) <= 2 + 2 * 8
 
 
+def test_large_answers_that_nobody_has_asked_for_stop_the_look_ahead() -> None:
+    """In memory, eight times the cap would be much."""
+    entries = _make_entries(40)
+    model = FakeModel(lambda entry, request: Completion(text="x" * 1_000_000))
+    dispatcher = Dispatcher(model, _ask_questions("?"), concurrency=4)
+    try:
+        dispatcher.expect(entries)
+        wait_until(lambda: dispatcher.finished()[0] >= 8 and dispatcher.in_flight == 0)
+        assert len(model.asked) <= 8 + 3
+        for entry in entries:
+            assert dispatcher.transcript(entry).last.text == "x" * 1_000_000
+    finally:
+        Attempt(dispatcher.close).result()
+    assert len(model.asked) == 40
+
+
 def test_closing_cancels_what_is_in_flight() -> None:
     with _open_slow_dispatcher(3) as (model, dispatcher):
         model.go.clear()
@@ -324,6 +342,94 @@ def test_a_rerun_asks_again_only_where_there_was_no_answer() -> None:
         with pytest.raises(NotScoredError, match=r"^slow$"):
             dispatcher.transcript(ENTRY)
         assert dispatcher.transcript(ENTRY) == dispatcher.transcript(ENTRY)
+
+
+# Outcomes that nobody needs any more
+
+
+class Text(str):
+    """A text of which it can be told whether it is still held."""
+
+
+def test_a_conversation_whose_test_has_ended_is_held_again_where_it_is_asked_for() -> None:
+    texts: list[weakref.ref[Text]] = []
+
+    def answer_with_text(entry: Entry, request: AskModel) -> Completion:
+        text = Text("an answer")
+        texts.append(weakref.ref(text))
+        return Completion(text=text)
+
+    with _open_dispatcher(FakeModel(answer_with_text), "?") as dispatcher:
+        assert dispatcher.transcript(ENTRY).last.text == "an answer"
+        dispatcher.release(ENTRY.item_id)
+        gc.collect()
+        assert [text() for text in texts] == [None]
+        assert dispatcher.finished() == (1, 0)
+        assert dispatcher.transcript(ENTRY).last.text == "an answer"
+        assert dispatcher.finished() == (1, 0)
+    assert len(texts) == 2
+
+
+def test_a_failure_whose_test_has_ended_still_counts() -> None:
+    model = FakeModel(_raise_on_answer(NotScoredError("timeout", "slow")))
+    with _open_dispatcher(model, "?") as dispatcher:
+        with pytest.raises(NotScoredError, match=r"^slow$"):
+            dispatcher.transcript(ENTRY)
+        dispatcher.release(ENTRY.item_id)
+        assert dispatcher.finished() == (0, 1)
+
+
+def test_a_conversation_stays_until_the_last_of_several_tests_of_its_entry_has_ended() -> None:
+    model = FakeModel(_echo_question)
+    with _open_dispatcher(model, "?") as dispatcher:
+        dispatcher.expect([ENTRY, ENTRY])
+        assert dispatcher.transcript(ENTRY).last.text == "simple_python_0: ?"
+        dispatcher.release(ENTRY.item_id)
+        dispatcher.transcript(ENTRY)
+        assert len(model.asked) == 1
+        dispatcher.release(ENTRY.item_id)
+        dispatcher.transcript(ENTRY)
+        assert len(model.asked) == 2
+
+
+def test_a_conversation_whose_test_has_ended_is_not_held_again_because_it_is_announced() -> None:
+    model = FakeModel(_echo_question)
+    with _open_dispatcher(model, "?") as dispatcher:
+        dispatcher.transcript(ENTRY)
+        dispatcher.release(ENTRY.item_id)
+        dispatcher.expect([ENTRY, *_make_entries(2)[1:]])
+        wait_until(lambda: dispatcher.finished() == (2, 0))
+    assert len(model.asked) == 2
+
+
+def test_a_conversation_that_goes_on_is_not_dropped() -> None:
+    with _open_slow_dispatcher(1) as (model, dispatcher):
+        model.go.clear()
+        dispatcher.expect([ENTRY])
+        wait_until(lambda: model.in_flight == 1)
+        dispatcher.release(ENTRY.item_id)
+        dispatcher.release("core:unknown_1")
+        model.go.set()
+        assert dispatcher.transcript(ENTRY).last.text == "simple_python_0: ?"
+    assert len(model.started) == 1
+
+
+def test_a_failure_does_not_hold_the_reply_that_it_came_from() -> None:
+    replies: list[weakref.ref[Text]] = []
+
+    def refuse_reply(entry: Entry, request: AskModel) -> Completion:
+        reply = Text("no JSON")
+        replies.append(weakref.ref(reply))
+        try:
+            raise ValueError(reply)
+        except ValueError:
+            raise NotScoredError("garbled", "unreadable") from None
+
+    with _open_dispatcher(FakeModel(refuse_reply), "?") as dispatcher:
+        with pytest.raises(NotScoredError, match=r"^unreadable$"):
+            dispatcher.transcript(ENTRY)
+        gc.collect()
+        assert [reply() for reply in replies] == [None]
 
 
 def test_a_model_that_answers_at_once_needs_no_thread() -> None:

@@ -1,12 +1,13 @@
 """What a suite of 100,000 entries takes, beside pytest with as many trivial tests, and shards and commands.
 
-    python -m tests.performance.scale [--entries 12500 25000 50000 100000]
+    python -m tests.performance.scale [--entries 12500 25000 50000 100000] [--only-runs]
 
 The suite is generated: a file of JSON lines over five categories, each entry with two functions of its own
 among 2,000. The models are `oracle` and `scripted`, which answers nine entries of ten right. Each step is a
 process of its own. Runs stand beside pytest with pytest-json-report and as many parametrised tests that do
 nothing; their ratios say what the benchmark adds. The last column of the table of steps is the time of the
 largest suite against that of the smallest, divided by the ratio of their sizes: 1 where it grows linearly.
+``--only-runs`` leaves out shards and commands.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def test_nothing(number: int) -> None:
 """
 
 
-def _list_steps() -> Iterator[tuple[str, Sequence[str]]]:
+def _list_steps(only_runs: bool) -> Iterator[tuple[str, Sequence[str]]]:
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     alone = [*pytest, "test_trivial.py", "-p", "no:fcbench", "--json-report", "--json-report-file=alone.json"]
     oracle = [*pytest, "many.jsonl", "--fcbench-model=oracle"]
@@ -114,6 +115,8 @@ def _list_steps() -> Iterator[tuple[str, Sequence[str]]]:
     yield _ALONE_IN_TWO, [*alone, "-n", "2"]
     yield "run, oracle, -n 2", [*oracle, "-n", "2", "--fcbench-scorecard=two.json"]
     yield "run, scripted", [*scripted, "--fcbench-gate=many>=0.85", "--fcbench-scorecard=whole.json"]
+    if only_runs:
+        return
     yield "collect", [*oracle, "--collect-only", "-qq"]
     for number in range(1, _SHARDS + 1):
         file = f"--fcbench-scorecard=s{number}.json"
@@ -124,17 +127,18 @@ def _list_steps() -> Iterator[tuple[str, Sequence[str]]]:
     yield "report", [*command, "report", "whole.json", "--to", "report.html"]
 
 
-def _measure_steps(count: int) -> Mapping[str, Cost]:
+def _measure_steps(count: int, only_runs: bool) -> Mapping[str, Cost]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _call_apart(write_suite, count, folder)
         (folder / "fcbench.yaml").write_text("suites: {many: many.jsonl}\n")
         (folder / "test_trivial.py").write_text(_TRIVIAL.format(count=count))
         found: dict[str, Cost] = {}
-        for step, command in _list_steps():
+        for step, command in _list_steps(only_runs):
             found[step] = measure_command(command, folder)
             print(f"{count:>8,}  {step:<18} {found[step]}", file=sys.stderr, flush=True)
-        _call_apart(check_results, count, folder)
+        if not only_runs:
+            _call_apart(check_results, count, folder)
         sizes = {path.name: path.stat().st_size / 1e6 for path in folder.iterdir() if path.is_file()}
         print(f"{count:>8,}  MB: {json.dumps({k: round(v, 1) for k, v in sizes.items()})}", file=sys.stderr)
         return found
@@ -164,12 +168,14 @@ def check_results(count: int, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, nargs="+", default=[12_500, 25_000, 50_000, 100_000])
-    sizes = sorted(parser.parse_args().entries)
-    found = {size: _measure_steps(size) for size in sizes}
+    parser.add_argument("--only-runs", action="store_true")
+    given = parser.parse_args()
+    sizes = sorted(given.entries)
+    found = {size: _measure_steps(size, given.only_runs) for size in sizes}
     head = " | ".join(f"{size:,}" for size in sizes)
     print(f"| step | {head} | growth |")
     print("|:--|" + "--:|" * (len(sizes) + 1))
-    for step, _ in _list_steps():
+    for step, _ in _list_steps(given.only_runs):
         cells = [
             f"{cost.wall_s:.1f} s, {cost.cpu_s:.1f} s CPU, {cost.peak_mb:.0f} MB"
             for cost in (found[size][step] for size in sizes)

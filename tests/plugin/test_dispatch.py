@@ -392,3 +392,46 @@ def test_foreign_tests_keep_their_letters(project: Project) -> None:
         result = project.run("test_mine.py", "benchmarks", *live(endpoint))
     result.assert_outcomes(passed=8)
     assert ".." in result.stdout.str()
+
+
+# Memory
+
+
+COUNT_HELD = """
+import gc, os, pathlib
+
+import pytest
+
+from pytest_fcbench.domain.transcript import Transcript
+
+reports = []
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report):
+    reports.append(report)
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish():
+    gc.unfreeze()
+    gc.collect()
+    transcripts = sum(isinstance(each, Transcript) for each in gc.get_objects())
+    texts = sum(isinstance(getattr(report, "fcbench", None), str) for report in reports)
+    process = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    pathlib.Path(f"held-{process}.txt").write_text(f"{len(reports)} {transcripts} {texts}")
+"""
+"""Keeps all reports, and notes how many there are, how many transcripts are left, and Records in reports."""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_answers_and_records_leave_memory_when_their_tests_end(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.write("conftest.py", COUNT_HELD)
+    with serve_answers(lambda _: make_message_reply("no")) as endpoint:
+        options = ("--fcbench-model=m", f"--fcbench-api-base={endpoint.api_base}", *workers)
+        project.run_apart(*options, "--fcbench-category=parallel")
+    held = {path.stem: tuple(map(int, path.read_text().split())) for path in project.path.glob("held-*.txt")}
+    reports = 3 * size("parallel")
+    assert held.pop("held-main") == (reports, 0, 0)
+    assert sum(count for count, _, _ in held.values()) == (reports if workers else 0)
+    assert [left for _, *left in held.values()] == [[0, 0]] * len(held)
