@@ -20,23 +20,16 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
         "needs a web search; choose an engine with --fcbench-search=duckduckgo, serpapi or recorded:FILE"
         for suite, count in without_search.items()
     ]
-    notes += _note_official_form(context)
+    settings, manner = context.settings, context.manner
+    if not (settings.read_as or manner.member or context.model.immediate):
+        notes += [
+            f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a form "
+            f"of its own, as --fcbench-as={name} does (--fcbench-as=chat leaves this note out)"
+            for name in list_dated_ids(settings.model, manner.prompting.mode)[-1:]
+        ]
     notes += describe_free_texts(context, entries)
     searching = {entry.suite for entry in entries if entry.category.name == "memory_vector"}
     return notes + [note for note in describe_vectors(context, searching) if "; officially " in note]
-
-
-def _note_official_form(context: RunContext) -> list[str]:
-    """Note that an official model of nearly this id is asked in another form."""
-    settings, manner = context.settings, context.manner
-    if settings.read_as or manner.member or context.model.immediate:
-        return []
-    official = list_dated_ids(settings.model, manner.prompting.mode)
-    return [
-        f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a form of "
-        f"its own, as --fcbench-as={name} does (--fcbench-as=chat leaves this note out)"
-        for name in official[-1:]
-    ]
 
 
 def describe_free_texts(context: RunContext, entries: Iterable[Entry]) -> list[str]:

@@ -341,6 +341,12 @@ class Session:
         # Earlier conversations that this process held. Models that answer at once are asked in each worker of
         # xdist, and their answers cost nothing.
         held = self.dispatcher.find_earlier() if context.waits else {}
+        # A judge rated replies or compared free texts; that of complex conversations stands in `driven`.
+        is_rated = any(
+            record.rating is not None
+            or (record.group != Group.COMPLEX and any(aside.party is Party.JUDGE for aside in record.asides))
+            for record in found
+        )
         return RunFacts(
             fcbench=version("pytest-fcbench"),
             model=manner.model,
@@ -353,7 +359,7 @@ class Session:
             price=context.price,
             concurrency=None if models.limited is None else settings.concurrency,
             driven=context.driven if any(r.group == Group.COMPLEX for r in found) else None,
-            rated_by=context.driven.judge if any(map(_has_opinion, found)) else None,
+            rated_by=context.driven.judge if is_rated else None,
             search=_name_search(context, found),
             shard=str(settings.shard) if settings.shard else None,
             earlier=tuple(
@@ -387,12 +393,6 @@ class Session:
         """Return the ``fcbench`` section of the JSON report."""
         ordered = records.sort_records(self.records.values())
         return write_section(self.facts, ordered, self.context.selection.size_of, outcomes)
-
-
-def _has_opinion(record: Record) -> bool:
-    """Tell whether a judge rated a reply or compared a free text."""
-    is_asked = any(aside.party is Party.JUDGE for aside in record.asides)
-    return record.rating is not None or (is_asked and record.group != Group.COMPLEX)
 
 
 def _name_search(context: RunContext, found: Iterable[Record]) -> str | None:

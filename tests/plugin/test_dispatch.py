@@ -398,7 +398,7 @@ def test_foreign_tests_keep_their_letters(project: Project) -> None:
 
 
 COUNT_HELD = """
-import gc, os, pathlib
+import gc, pathlib
 
 import pytest
 
@@ -411,12 +411,12 @@ def pytest_runtest_logreport(report):
     reports.append(report)
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish():
+def pytest_sessionfinish(session):
     gc.unfreeze()
     gc.collect()
     transcripts = sum(isinstance(each, Transcript) for each in gc.get_objects())
     texts = sum(isinstance(getattr(report, "fcbench", None), str) for report in reports)
-    process = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    process = getattr(session.config, "workerinput", {}).get("workerid", "main")
     pathlib.Path(f"held-{process}.txt").write_text(f"{len(reports)} {transcripts} {texts}")
 """
 """Keeps all reports, and notes how many there are, how many transcripts are left, and Records in reports."""

@@ -98,7 +98,13 @@ _STEMS = {
 }
 _BRITISH = re.compile("|".join(rf"\b(?:{stems.replace(' ', '|')}){rest}" for rest, stems in _STEMS.items()))
 """Spellings of Britain, by their beginnings: a stem and what America writes otherwise."""
-_AMERICAN = {"our": "or", "is": "iz", "l": ""}
+_AMERICAN = {
+    stem + british: stem + american
+    for stems, (british, american) in zip(
+        _STEMS.values(), (("our", "or"), ("is", "iz"), ("l", "")), strict=True
+    )
+    for stem in stems.split()
+}
 _COMPOUNDS = {
     ("e", "mail"): "email",
     ("e", "mails"): "emails",
@@ -121,7 +127,11 @@ def split_words(text: str) -> Words:
     for contracted, full in _CONTRACTIONS:
         text = contracted.sub(full, text)
     found = [word.replace("'", "") or word for word in _WORD.findall(text)]
-    spelled = (_SAME.get(word) or _write_american(word) for word in found if word not in _SILENT)
+    spelled = (
+        _SAME.get(word) or _BRITISH.sub(lambda found: _AMERICAN[found[0]], word)
+        for word in found
+        if word not in _SILENT
+    )
     joined: list[str] = []
     for word in spelled:
         # Some words are one with and without a hyphen.
@@ -131,18 +141,6 @@ def split_words(text: str) -> Words:
             joined.append(word)
     kept = tuple(joined)
     return tuple(word for word in kept if word != "the") or kept or tuple(found)
-
-
-def _write_american(word: str) -> str:
-    """Return a word with a British beginning as America writes it."""
-    return _BRITISH.sub(
-        lambda found: next(
-            found[0].removesuffix(british) + american
-            for british, american in _AMERICAN.items()
-            if found[0].endswith(british)
-        ),
-        word,
-    )
 
 
 def turn_name(text: str) -> Words:

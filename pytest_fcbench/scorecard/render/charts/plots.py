@@ -41,15 +41,6 @@ class Pair:
     name: str
 
 
-def _set_scale(plot: Axes, name: str, values: Sequence[float]) -> None:
-    """Scale an axis from 0, or by powers of ten where the values are far apart."""
-    if max(values) > 20 * min(values) > 0:
-        plot.set(**{f"{name}scale": "log", f"{name}lim": (min(values) / 2, max(values) * 2)})
-        {"x": plot.xaxis, "y": plot.yaxis}[name].set_major_formatter(lambda value, _: f"{value:g}")
-    else:
-        plot.set(**{f"{name}lim": (0, max(values) * 1.1 or 1)})
-
-
 def _label_accuracies(plot: Axes) -> None:
     """Label the vertical axis with accuracies in percent."""
     low, high = plot.get_ylim()
@@ -139,7 +130,13 @@ def draw_perplexities(sets: Mapping[str, Sequence[tuple[float, float]]], says: s
             across, up = zip(*texts, strict=True)
             label = f"{name} ({len(texts):,})"
             plot.plot(across, up, marker, color=colour, mfc="none", ms=4.5, mew=1, alpha=0.6, label=label)
-        _set_scale(plot, "y", [up for texts in sets.values() for _, up in texts])
+        heights = [up for texts in sets.values() for _, up in texts]
+        # By powers of ten where the values are far apart.
+        if max(heights) > 20 * min(heights) > 0:
+            plot.set(yscale="log", ylim=(min(heights) / 2, max(heights) * 2))
+            plot.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        else:
+            plot.set(ylim=(0, max(heights) * 1.1 or 1))
         plot.set(xlabel="nats per character", ylabel="perplexity")
         plot.grid()
         plot.legend(loc="upper left")

@@ -91,6 +91,18 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
                 report=quote(reports.get(str(row.card.path), ""), errors="replace"),
             )
         )
+    tables = []
+    for table in (*others, rest):
+        # The name of the run stands in the place of rank, model and mode.
+        told_of = [n for n in range(who, len(table.columns)) if _is_known(table, n)]
+        rows = zip(board.rows, table.rows, strict=True)
+        tables.append(
+            replace(
+                table,
+                columns=("model", *(table.columns[n] for n in told_of)),
+                rows=tuple((row.name, *(cells[n] for n in told_of)) for row, cells in rows),
+            )
+        )
     used = [(n, row.score, measure_usage(row.card.records)) for n, row in enumerate(board.rows)]
     release = leaderboard.draw_releases(board)
     return ShownBoard(
@@ -100,23 +112,9 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
         columns=(*(scores.columns[n] for n in known), *(rest.columns[n] for n in beside)),
         lines=lines,
         notes=scores.notes,
-        tables=[
-            *(_name_rows(board, table) for table in (*others, rest)),
-            *leaderboard.tabulate_correlations(board),
-        ],
+        tables=[*tables, *leaderboard.tabulate_correlations(board)],
         costs=list(sections.draw_costs(used, board.metric, board.profile)) if is_marked else [],
         figures=[*([release] if release else []), *leaderboard.draw_execution(board)],
-    )
-
-
-def _name_rows(board: Board, table: Table) -> Table:
-    """Put the name of each run in the place of rank, model and mode, and leave out what is known of none."""
-    chosen = [n for n in range(len(leaderboard.WHO), len(table.columns)) if _is_known(table, n)]
-    rows = zip(board.rows, table.rows, strict=True)
-    return replace(
-        table,
-        columns=("model", *(table.columns[n] for n in chosen)),
-        rows=tuple((row.name, *(cells[n] for n in chosen)) for row, cells in rows),
     )
 
 

@@ -54,5 +54,7 @@ def fit_scale(values: Sequence[float], start: float, end: float) -> Scale:
 def fit_shares(values: Sequence[float], start: float, end: float) -> Scale:
     """Fit a scale for shares: a part of 0 to 1 with round limits around the values."""
     step = find_round_step(max(max(values) - min(values), 0.04))
-    low, high = floor(min(values) / step) * step, ceil(max(values) / step) * step
+    # Where all are 1 the scale has a step below them, otherwise at least one above.
+    low = min(floor(min(values) / step) * step, 1 - step)
+    high = ceil(max(values) / step) * step
     return Scale(max(0.0, low), min(1.0, max(high, low + step)), start, end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_fcbench.tools.export.plots.axes import Scale, find_round_step, fit_scale, fit_shares
@@ -37,6 +37,7 @@ def test_values_far_apart_are_scaled_by_powers() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5))
+@example([1.0])
 def test_shares_lie_within_their_scale(shares: list[float]) -> None:
     scale = fit_shares(shares, 0, 1)
     assert 0 <= scale.low < scale.high <= 1
