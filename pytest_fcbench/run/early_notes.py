@@ -23,8 +23,8 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
     settings, manner = context.settings, context.manner
     if not (settings.read_as or manner.member or context.model.immediate):
         notes += [
-            f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a form "
-            f"of its own, as --fcbench-as={name} does (--fcbench-as=chat leaves this note out)"
+            f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a "
+            f"form of its own, as --fcbench-as={name} does (--fcbench-as=chat leaves this note out)"
             for name in list_dated_ids(settings.model, manner.prompting.mode)[-1:]
         ]
     notes += describe_free_texts(context, entries)
