@@ -115,7 +115,7 @@ class Dispatcher:
         Raises ``NotScoredError``, and ``TimeoutError`` where it does not end within that time; it then goes
         on. A model that answers at once knows no limit.
 
-        Asked again (a rerun) before ``release``, it gives the same transcript, and puts the entry to the
+        Asked again (a rerun) before ``drop_outcome``, it gives the same transcript, and puts the entry to the
         model again only where there was none.
         """
         if self._model.immediate:
@@ -146,7 +146,7 @@ class Dispatcher:
         self._wake()
         return answer
 
-    def release(self, item_id: str) -> None:
+    def drop_outcome(self, item_id: str) -> None:
         """Drop the outcome of a conversation whose test has ended, unless another test of its entry follows.
 
         Answers may be large, and a run has many.

@@ -395,7 +395,7 @@ class Benchmark:
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Drop the answers to an entry when its test has ended, reruns included."""
-        self.session.release(parse_item_id(nodeid))
+        self.session.drop_conversation(parse_item_id(nodeid))
 
     # End of the session
 

@@ -37,7 +37,7 @@ class Running:
     failed: int
     not_scored: int
     line: str
-    """All counts as a line of text."""
+    """The counts in one line of text."""
     groups: tuple[str, ...]
     """A line for each group of categories."""
 

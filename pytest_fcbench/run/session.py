@@ -136,11 +136,11 @@ class Session:
         """Return the future of a conversation that this process runs. Raises ``RunStoppedError``."""
         return self.dispatcher.request(entry)
 
-    def release(self, item_id: str) -> None:
+    def drop_conversation(self, item_id: str) -> None:
         """Drop the conversation of a test that has ended."""
-        # A property that would make one.
+        # The property would make a dispatcher.
         if isinstance(dispatcher := self.__dict__.get("dispatcher"), Dispatcher):
-            dispatcher.release(item_id)
+            dispatcher.drop_outcome(item_id)
 
     def start(self, entries: Sequence[Entry]) -> None:
         """Start the conversations about these entries. Raises ``UsageError`` if the first call fails."""
@@ -212,7 +212,7 @@ class Session:
 
     def halt(self) -> None:
         """Make no new call and cancel those in flight, at once; for handlers of signals."""
-        # A property that would make one.
+        # The property would make a dispatcher.
         if isinstance(dispatcher := self.__dict__.get("dispatcher"), Dispatcher):
             dispatcher.halt()
 
@@ -341,7 +341,7 @@ class Session:
         # Earlier conversations that this process held. Models that answer at once are asked in each worker of
         # xdist, and their answers cost nothing.
         held = self.dispatcher.find_earlier() if context.waits else {}
-        # A judge rated replies or compared free texts; that of complex conversations stands in `driven`.
+        # Without complex conversations, whose judge is a part of `driven`.
         is_rated = any(
             record.rating is not None
             or (record.group != Group.COMPLEX and any(aside.party is Party.JUDGE for aside in record.asides))

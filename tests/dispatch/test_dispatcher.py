@@ -361,7 +361,7 @@ def test_a_conversation_whose_test_has_ended_is_held_again_where_it_is_asked_for
 
     with _open_dispatcher(FakeModel(answer_with_text), "?") as dispatcher:
         assert dispatcher.transcript(ENTRY).last.text == "an answer"
-        dispatcher.release(ENTRY.item_id)
+        dispatcher.drop_outcome(ENTRY.item_id)
         gc.collect()
         assert [text() for text in texts] == [None]
         assert dispatcher.finished() == (1, 0)
@@ -375,7 +375,7 @@ def test_a_failure_whose_test_has_ended_still_counts() -> None:
     with _open_dispatcher(model, "?") as dispatcher:
         with pytest.raises(NotScoredError, match=r"^slow$"):
             dispatcher.transcript(ENTRY)
-        dispatcher.release(ENTRY.item_id)
+        dispatcher.drop_outcome(ENTRY.item_id)
         assert dispatcher.finished() == (0, 1)
 
 
@@ -384,10 +384,10 @@ def test_a_conversation_stays_until_the_last_of_several_tests_of_its_entry_has_e
     with _open_dispatcher(model, "?") as dispatcher:
         dispatcher.expect([ENTRY, ENTRY])
         assert dispatcher.transcript(ENTRY).last.text == "simple_python_0: ?"
-        dispatcher.release(ENTRY.item_id)
+        dispatcher.drop_outcome(ENTRY.item_id)
         dispatcher.transcript(ENTRY)
         assert len(model.asked) == 1
-        dispatcher.release(ENTRY.item_id)
+        dispatcher.drop_outcome(ENTRY.item_id)
         dispatcher.transcript(ENTRY)
         assert len(model.asked) == 2
 
@@ -396,7 +396,7 @@ def test_a_conversation_whose_test_has_ended_is_not_held_again_because_it_is_ann
     model = FakeModel(_echo_question)
     with _open_dispatcher(model, "?") as dispatcher:
         dispatcher.transcript(ENTRY)
-        dispatcher.release(ENTRY.item_id)
+        dispatcher.drop_outcome(ENTRY.item_id)
         dispatcher.expect([ENTRY, *_make_entries(2)[1:]])
         wait_until(lambda: dispatcher.finished() == (2, 0))
     assert len(model.asked) == 2
@@ -407,8 +407,8 @@ def test_a_conversation_that_goes_on_is_not_dropped() -> None:
         model.go.clear()
         dispatcher.expect([ENTRY])
         wait_until(lambda: model.in_flight == 1)
-        dispatcher.release(ENTRY.item_id)
-        dispatcher.release("core:unknown_1")
+        dispatcher.drop_outcome(ENTRY.item_id)
+        dispatcher.drop_outcome("core:unknown_1")
         model.go.set()
         assert dispatcher.transcript(ENTRY).last.text == "simple_python_0: ?"
     assert len(model.started) == 1

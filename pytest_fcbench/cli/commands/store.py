@@ -353,7 +353,7 @@ def _hold_conversations(
     for entry in entries:
         try:
             yield entry, dispatcher.transcript(entry)
-            dispatcher.release(entry.item_id)
+            dispatcher.drop_outcome(entry.item_id)
         except NotScoredError as error:
             if error.cause not in _UNANSWERED:
                 raise

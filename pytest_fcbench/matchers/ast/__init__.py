@@ -36,7 +36,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
         return Judgement(verdict, failed)
     recall = partial(free_texts.recall_opinion, entry, transcript)
     try:
-        lenient = corrected.match_calls(entry, entry.expectation, _read_leniently(entry, transcript), recall)
+        lenient = corrected.match_calls(entry, entry.expectation, _read_answer(entry, transcript), recall)
     except NotScoredError as error:
         return Judgement(verdict, NotScored(error.cause, error.reason))
     return Judgement(verdict, lenient)
@@ -47,11 +47,11 @@ def find_open_questions(entry: Entry, transcript: Transcript) -> Sequence[Questi
     assert isinstance(entry.expectation, ExpectedCalls)
     if find_unscored_cause(entry, transcript) or judge_fault(transcript.last):
         return []
-    reading = _read_leniently(entry, transcript)
+    reading = _read_answer(entry, transcript)
     return free_texts.find_open_questions(entry, entry.expectation, reading)
 
 
-def _read_leniently(entry: Entry, transcript: Transcript) -> Reading:
+def _read_answer(entry: Entry, transcript: Transcript) -> Reading:
     prompting = transcript.prompting
     offer = Offer(entry.functions, prompting.names)
     return read_corrected(transcript.last, prompting.syntax, entry.category.language, offer)

@@ -49,7 +49,7 @@ JudgeText: TypeAlias = Callable[[ExpectedCall, str, object, Failed], Failed | No
 
 
 def _leave_wrong(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed:
-    """Judge a free text where nobody is asked."""
+    """Return the failure unchanged: without a judge a free text has to be an accepted one."""
     return failed
 
 

@@ -49,12 +49,12 @@ def find_open_questions(
     entry: Entry, expectation: ExpectedCalls, reading: Reading
 ) -> Sequence[Question[Equivalence]]:
     """Return the questions that the corrected verdict depends on; none where rules decide it."""
-    # A judge costs time and money, so nobody is asked about accepted words.
+    # A judge costs time and money, and an accepted text needs none.
     if isinstance(corrected.match_calls(entry, expectation, reading), Passed):
         return []
     asked: dict[str, Question[Equivalence]] = {}
 
-    def agree(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed | None:
+    def assume_same(wanted: ExpectedCall, parameter: str, value: object, failed: Failed) -> Failed | None:
         if not isinstance(value, str):
             return failed
         question = ask_same_text(entry, wanted, parameter, value)
@@ -62,7 +62,7 @@ def find_open_questions(
         asked[repr(question.material)] = question
         return None
 
-    verdict = corrected.match_calls(entry, expectation, reading, agree)
+    verdict = corrected.match_calls(entry, expectation, reading, assume_same)
     return list(asked.values()) if isinstance(verdict, Passed) else []
 
 

@@ -70,7 +70,7 @@ _SAME = (
 
 def fold_text(text: str) -> str:
     """Remove accents, compatibility forms and invisible marks from a text; keep its case."""
-    # Most of the 16,000 names of airports; nothing of what follows changes a character of ASCII.
+    # Nothing below changes a character of ASCII, and most names of airports have no other.
     if text.isascii():
         return text
     # Superscripts and fractions are no other writing of a digit.

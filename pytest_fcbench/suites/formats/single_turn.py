@@ -243,7 +243,7 @@ def entries(
             at = place.at("expect")
             if not category.rule.parallel and len(asked.expect) != 1:
                 raise at.error(f"has {len(asked.expect)} calls; entries of {category.name} have exactly one")
-            judged = _read_judged(asked.judged or {}, place.at("judged"), offered, category)
+            judged = _read_judged_parameters(asked.judged or {}, place.at("judged"), offered, category)
             calls = (
                 _read_expected_call(call, each, offered, category.language)
                 for call, each in zip(asked.expect, at.elements(), strict=True)
@@ -295,7 +295,7 @@ def _read_past_messages(rows: Sequence[PastMessageRow], at: Field) -> Iterator[M
         raise at.error(f"end with the {rows[-1].role}; the last message must be of the user or of a tool")
 
 
-def _read_judged(
+def _read_judged_parameters(
     given: Mapping[str, Sequence[str]], at: Field, offered: Mapping[str, FunctionDoc], category: Category
 ) -> Mapping[str, tuple[str, ...]]:
     """Read the parameters with free text by function. Raises ``SuiteError``."""

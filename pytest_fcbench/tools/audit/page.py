@@ -45,7 +45,7 @@ class Group:
 
     @property
     def advice(self) -> str:
-        """All that can be done about them."""
+        """The advice of all findings, each once, in one line."""
         return "; ".join(dict.fromkeys(finding.advice for _, finding in self.findings))
 
 

@@ -28,7 +28,7 @@ from pytest_fcbench.tools.importing.selection import draw_evenly, hash_users, is
 
 
 class FreeTexts(StrEnum):
-    """What becomes of calls with free text among their arguments."""
+    """The ways to treat calls with free text among their arguments."""
 
     JUDGED = "judged"
     """Entries in which these arguments are marked for a judge."""
@@ -51,7 +51,7 @@ class Choice:
     held_out: float = 1.0
     """The share of conversations that become entries, by a hash of what their users say."""
     free_texts: FreeTexts = FreeTexts.JUDGED
-    """What becomes of calls with free text."""
+    """How calls with free text are treated."""
     masked: bool = True
     """True where what belongs to people is masked."""
 
@@ -159,7 +159,7 @@ class _LogReader:
         self._statistics = ValueStatistics()
         # Arrays, because objects for each entry would take most of the memory.
         self._offsets, self._orders = array("Q"), array("Q")
-        """Where the line of each entry begins, and the hash by which it is drawn."""
+        """The offset of the line of each entry, and the hash that decides whether it is drawn."""
         self._kinds = array("I")
         self._numbers: dict[_Kind, int] = {}
         self._size = 0

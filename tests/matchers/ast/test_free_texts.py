@@ -130,14 +130,20 @@ def test_each_of_several_calls_needs_its_own_text() -> None:
     assert isinstance(found.corrected, Failed)
 
 
-def test_a_judge_without_an_opinion_leaves_the_entry_unscored() -> None:
-    entry = _make_entry(RIGHT)
+def _ask_once(entry: Entry, reply: Completion) -> Transcript:
+    """Return the conversation in which the model words the text otherwise and the judge replies once."""
     talk = converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL, judge="wise")))
     next(talk)
     talk.send(tool_calls(_mail(OTHER)))
     with pytest.raises(StopIteration) as done:
-        talk.send(Completion(text="busy", fault=Fault.INFERENCE_ERROR))
-    found = judge(entry, done.value.value)
+        talk.send(reply)
+    transcript: Transcript = done.value.value
+    return transcript
+
+
+def test_a_judge_without_an_opinion_leaves_the_entry_unscored() -> None:
+    entry = _make_entry(RIGHT)
+    found = judge(entry, _ask_once(entry, Completion(text="busy", fault=Fault.INFERENCE_ERROR)))
     assert isinstance(found.corrected, NotScored)
     assert found.corrected.cause == "judge"
     assert isinstance(found.official, Failed)
@@ -145,12 +151,7 @@ def test_a_judge_without_an_opinion_leaves_the_entry_unscored() -> None:
 
 def test_an_opinion_on_another_text_decides_nothing() -> None:
     entry = _make_entry(RIGHT)
-    talk = converse(entry, Setting(FC, CORE, PathSettings(Profile.OFFICIAL, judge="wise")))
-    next(talk)
-    talk.send(tool_calls(_mail(OTHER)))
-    with pytest.raises(StopIteration) as done:
-        talk.send(Completion(text='{"same": true, "reason": "Read both."}'))
-    transcript: Transcript = done.value.value
+    transcript = _ask_once(entry, Completion(text='{"same": true, "reason": "Read both."}'))
     forged = replace(
         transcript, asides=tuple(Aside(each.party, "0", each.completion) for each in transcript.asides)
     )

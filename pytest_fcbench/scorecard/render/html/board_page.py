@@ -93,7 +93,7 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
         )
     tables = []
     for table in (*others, rest):
-        # The name of the run stands in the place of rank, model and mode.
+        # One column with the name of the run replaces rank, model and mode.
         told_of = [n for n in range(who, len(table.columns)) if _is_known(table, n)]
         rows = zip(board.rows, table.rows, strict=True)
         tables.append(
