@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import signal
 import threading
 from collections.abc import Generator
@@ -72,6 +73,8 @@ class StopSignals:
     # Last, when the other plugins have closed what they opened.
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
-        """Give the signals back."""
+        """Give the signals back; one that comes while the process ends does not change its exit code."""
         for number in self._taken:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+            if self._received:
+                atexit.register(signal.signal, number, signal.SIG_IGN)

@@ -54,6 +54,26 @@ def test_a_signal_ends_a_run_in_order(
     assert not judged if options[0] in EARLY else judged or "2" in options
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 2), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=["INT", "TERM", "HUP"],
+)
+def test_a_signal_to_a_process_that_has_said_all_changes_no_exit_code(
+    project: Project, number: int, code: int
+) -> None:
+    with start_run(project.path, *EARLY, at_once=AT_ONCE) as run:
+        wait_until(lambda: run.server.arrivals != [], 60)
+        run.process.send_signal(number)
+        assert run.process.stdout is not None
+        last = next(line for line in run.process.stdout if "no tests ran in" in line)
+        while run.process.poll() is None:
+            run.process.send_signal(number)
+            time.sleep(0.05)
+    assert run.process.returncode == code, last
+
+
 def test_a_run_that_was_ended_goes_on_where_it_was(project: Project) -> None:
     with start_run(project.path, *LATER, at_once=AT_ONCE) as run:
         wait_until(lambda: run.server.answered >= 20, 60)
