@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.conftest import ROOT
+from tests.forks.processes import find_command
 
 _PATIENCE_S = 120
 
@@ -21,7 +21,7 @@ _PATIENCE_S = 120
 @contextmanager
 def started(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server on a free port: its process and its ``api_base``. It is ended with the block."""
-    command = [sys.executable, "-m", "pytest_fcbench.cli.main", "serve", "--port", "0", *options]
+    command = [*find_command("fcbench"), "serve", "--port", "0", *options]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         too_long = threading.Timer(_PATIENCE_S, process.kill)

@@ -166,13 +166,18 @@ def _name_run(folder: Path, model: str, ended_s: float) -> Path:
 
 def list_runs(folder: Path) -> list[Run]:
     """List the runs of a folder, the newest first; files that are no scorecards are left out."""
-    found = (_read_run(path) for path in folder.glob("*.json"))
-    # Of two runs that ended within a second the later has a number.
-    return sorted(
-        (run for run in found if run),
-        key=lambda run: (run.name[:15], len(run.name), run.name),
-        reverse=True,
-    )
+    found = map(_read_run, sorted(folder.glob("*.json"), key=_rank_by_age, reverse=True))
+    return [run for run in found if run]
+
+
+def _rank_by_age(path: Path) -> tuple[str, float, int, str]:
+    """Return a key that is the larger, the newer a run is."""
+    try:
+        written_s = path.stat().st_mtime
+    except OSError:
+        written_s = 0.0  # removed a moment ago, so it will not be read either
+    # Of two runs that ended within a second the later was written later and, of one model, has a number.
+    return path.name[:15], written_s, len(path.name), path.name
 
 
 def _read_run(path: Path) -> Run | None:

@@ -20,8 +20,8 @@ from tests.chaos.processes import watch_memory
 from tests.plugin.conftest import PLUGINS, Project
 
 CATEGORIES = (
-    *("simple_python", "simple_java", "simple_javascript", "multiple", "parallel", "parallel_multiple"),
-    *("irrelevance", "live_simple", "live_multiple", "live_irrelevance"),
+    *("simple_python", "simple_java", "simple_javascript", "parallel", "parallel_multiple"),
+    *("irrelevance", "live_simple", "live_irrelevance"),
 )
 CAUSES = frozenset(
     ["authentication", "connection", "endpoint", "garbled", "rate_limit", "redirect", "timeout", "too_large"]
@@ -38,7 +38,7 @@ ENTRIES = tuple(
     for entry in core.open_suite(Path()).load(category)
 )
 DRAWN = sorted(ENTRIES, key=lambda entry: Random(entry).random())
-# Half of the entries, so that each kind of reply comes several times.
+# Half of the entries, so that each kind of reply comes twice.
 EVIL: Mapping[str, str] = dict(zip(DRAWN[::2], cycle(EVIL_REPLIES), strict=False))
 """The kind of reply to an entry."""
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.conftest import ROOT
+from tests.forks.processes import IS_POSSIBLE, start_server
 from tests.served import served
 
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
@@ -96,12 +97,18 @@ def matches(shown: Sequence[str], told: Sequence[str]) -> bool:
     return bool(told) and bool(re.fullmatch(pattern, told[0].rstrip())) and matches(shown[1:], told[1:])
 
 
+def _find_programs() -> tuple[str, ...]:
+    """Return the folders of ``pytest`` and ``fcbench``, first the one where they are forked."""
+    installed = str(Path(sys.executable).parent)
+    return (str(start_server()), installed) if IS_POSSIBLE else (installed,)
+
+
 def run(command: str, folder: Path, cache: Path) -> str:
     """Return what a command prints, errors too, in a folder and with a cache of packs."""
     ours = ("FCBENCH", "PYTEST", "GITHUB", "CI", "COV")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     more = {
-        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        "PATH": os.pathsep.join((*_find_programs(), os.environ["PATH"])),
         "PYTHONPATH": str(ROOT),
         "COLUMNS": "80",
         "FCBENCH_CACHE": str(cache),

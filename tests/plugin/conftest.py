@@ -6,7 +6,7 @@ import importlib
 import json
 import shutil
 import subprocess
-import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ import pytest
 from pytest_fcbench.models.providers import litellm
 from pytest_fcbench.suites import core
 from tests.conftest import ROOT
+from tests.forks.processes import forked_workers, run_command
 
 # A run in this process forgets what it was the first to import, and numpy can be imported only once.
 litellm.import_litellm()
@@ -53,17 +54,25 @@ class Project:
         return path
 
     def run(self, *options: str) -> pytest.RunResult:
-        """Run pytest in this process; workers of xdist are processes of their own."""
-        return self.pytester.runpytest_inprocess(*PLUGINS, *options)
+        """Run pytest in this process; workers of xdist are processes of their own, forked."""
+        with forked_workers():
+            return self.pytester.runpytest_inprocess(*PLUGINS, *options)
 
     def run_apart(self, *options: str) -> pytest.RunResult:
-        """Run pytest in a process of its own."""
+        """Run pytest in a process of its own, which is forked and so has imported everything."""
+        started = time.perf_counter()
+        done = run_command("pytest", *PLUGINS, *options, folder=self.path)
+        print(done.stdout, done.stderr, sep="\n")
+        lines = done.stdout.splitlines(), done.stderr.splitlines()
+        return pytest.RunResult(done.returncode, *lines, time.perf_counter() - started)
+
+    def run_fresh(self, *options: str) -> pytest.RunResult:
+        """Run pytest in a process of its own that imports everything itself."""
         return self.pytester.runpytest_subprocess(*PLUGINS, *options)
 
     def fcbench(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run a command in a process of its own."""
-        command = [sys.executable, "-m", "pytest_fcbench.cli.main", *options]
-        return subprocess.run(command, cwd=self.path, capture_output=True, text=True, check=False)
+        return run_command("fcbench", *options, folder=self.path)
 
     def scorecard(self, name: str = "scorecard.json") -> Mapping[str, object]:
         report: Mapping[str, object] = json.loads((self.path / name).read_text())

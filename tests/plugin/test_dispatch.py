@@ -153,7 +153,7 @@ def test_workers_only_judge(project: Project, dist: str) -> None:
 
 def test_workers_keep_no_reports(project: Project) -> None:
     project.write("conftest.py", REPORT_KEPT)
-    project.run("-n", "2")
+    project.run("--fcbench-smoke", "-n", "2")
     assert (project.path / "kept.txt").read_text().splitlines() == ["0", "0"]
 
 
@@ -429,7 +429,8 @@ def test_answers_and_records_leave_memory_when_their_tests_end(
     project.write("conftest.py", COUNT_HELD)
     with serve_answers(lambda _: make_message_reply("no")) as endpoint:
         options = ("--fcbench-model=m", f"--fcbench-api-base={endpoint.api_base}", *workers)
-        project.run_apart(*options, "--fcbench-category=parallel")
+        # A forked process holds what its server holds.
+        project.run_fresh(*options, "--fcbench-category=parallel")
     held = {path.stem: tuple(map(int, path.read_text().split())) for path in project.path.glob("held-*.txt")}
     reports = 3 * size("parallel")
     assert held.pop("held-main") == (reports, 0, 0)

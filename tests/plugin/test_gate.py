@@ -13,7 +13,9 @@ WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "x
 def test_a_gate_that_holds_makes_exit_code_0_though_entries_failed(
     project: Project, workers: tuple[str, ...]
 ) -> None:
-    result = project.run("--fcbench-model=lexical", "--fcbench-gate=overall>=0.01", *workers)
+    result = project.run(
+        "--fcbench-model=lexical", "--fcbench-smoke", "--fcbench-gate=overall>=0.01", *workers
+    )
     assert result.ret == 0
     assert result.parseoutcomes()["failed"] > 0
     result.stdout.fnmatch_lines(["gate overall>=0.01: held: overall is *"])
@@ -22,14 +24,19 @@ def test_a_gate_that_holds_makes_exit_code_0_though_entries_failed(
 
 @WORKERS
 def test_a_broken_gate_makes_exit_code_1(project: Project, workers: tuple[str, ...]) -> None:
-    result = project.run("--fcbench-model=lexical", "--fcbench-gate=multiple>=90%", *workers)
+    result = project.run(
+        "--fcbench-model=lexical", "--fcbench-smoke", "--fcbench-gate=multiple>=90%", *workers
+    )
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate multiple>=90%: broken: multiple is *"])
 
 
 def test_one_broken_rule_of_two_breaks_the_gate(project: Project) -> None:
     result = project.run(
-        "--fcbench-model=lexical", "--fcbench-gate=overall>=0.01", "--fcbench-gate=multiple>=0.9"
+        "--fcbench-model=lexical",
+        "--fcbench-smoke",
+        "--fcbench-gate=overall>=0.01",
+        "--fcbench-gate=multiple>=0.9",
     )
     assert result.ret == 1
 
@@ -59,10 +66,10 @@ def test_a_rule_about_what_was_not_run_cannot_tell(project: Project) -> None:
 
 
 def test_the_gate_of_the_file_is_for_whole_runs(project: Project) -> None:
-    project.write("fcbench.yaml", "model: oracle\ngate: ['overall>=0.2']\n")
+    project.write("fcbench.yaml", "model: oracle\ncategory: [multiple, parallel]\ngate: ['multiple>=0.2']\n")
     whole = project.run()
     assert whole.ret == 0
-    whole.stdout.fnmatch_lines(["gate overall>=0.2: held: *"])
+    whole.stdout.fnmatch_lines(["gate multiple>=0.2: held: *"])
     part = project.run("-k", "multiple")
     assert part.ret == 0
     part.stdout.fnmatch_lines(["the gate of fcbench.yaml was not applied: -k selects a part of the entries"])
@@ -83,8 +90,8 @@ def test_the_gate_looks_at_the_selected_profile(project: Project) -> None:
 
 
 def test_without_a_gate_the_exit_code_is_pytests(project: Project) -> None:
-    assert project.run("--fcbench-model=lexical").ret == 1
-    assert project.run().ret == 0
+    assert project.run("--fcbench-smoke", "--fcbench-model=lexical").ret == 1
+    assert project.run("--fcbench-smoke").ret == 0
 
 
 def test_a_run_that_selects_nothing_keeps_pytests_exit_code(project: Project) -> None:

@@ -95,7 +95,7 @@ def test_right_passes_wrong_fails_and_no_answer_is_an_error(
 def test_same_scorecard_with_and_without_workers(project: Project) -> None:
     reports = []
     for workers in ((), ("-n", "0"), ("-n", "2"), ("-n", "4", "--dist", "worksteal")):
-        project.run("--fcbench-model=lexical", *workers)
+        project.run("--fcbench-model=lexical", "--fcbench-sample=300", *workers)
         report = project.scorecard()
         tests = report["tests"]
         assert isinstance(tests, list)
@@ -107,7 +107,7 @@ def test_same_scorecard_with_and_without_workers(project: Project) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--fcbench-mode=prompt",), ("--fcbench-model=lexical",)])
 def test_the_section_fits_its_schema(project: Project, options: tuple[str, ...]) -> None:
-    project.run(*options)
+    project.run("--fcbench-smoke", *options)
     validate_value(read_section(project.scorecard()), "section")
     for record in project.records().values():
         validate_value(record, "record")
@@ -121,7 +121,7 @@ def test_the_schema_can_refuse(project: Project) -> None:
 
 
 def test_facts_of_the_run(project: Project) -> None:
-    project.run()
+    project.run("--fcbench-smoke")
     found = read_section(project.scorecard())
     assert (found["model"], found["mode"], found["names"], found["profile"]) == (
         "oracle",
@@ -153,7 +153,7 @@ def test_the_terminal_shows_both_profiles_and_why(project: Project) -> None:
 
 
 def test_pytests_own_list_of_failures_is_left_out(project: Project) -> None:
-    output = project.run("--fcbench-model=lexical").stdout.str()
+    output = project.run("--fcbench-model=lexical", "--fcbench-smoke").stdout.str()
     assert "short test summary" not in output
     assert "Traceback" not in output
 
@@ -165,7 +165,7 @@ def test_tracebacks_come_when_asked_for(project: Project) -> None:
 
 def test_a_failing_test_of_the_user_is_shown_as_ever(project: Project) -> None:
     project.write("test_mine.py", "def test_mine():\n    assert 1 == 2\n")
-    result = project.run("--fcbench-gate=overall>=0")
+    result = project.run("--fcbench-smoke", "--fcbench-gate=overall>=0")
     result.stdout.fnmatch_lines(["*assert 1 == 2*", "FAILED test_mine.py::test_mine*"])
     assert result.ret == 1
 

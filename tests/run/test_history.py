@@ -49,6 +49,17 @@ def test_of_two_runs_in_a_second_both_are_kept_and_the_second_is_newer(tmp_path:
     assert [run.path for run in list_runs(tmp_path / "runs")] == [second, first]
 
 
+@pytest.mark.parametrize("models", [("lexical", "oracle"), ("oracle", "lexical")])
+def test_of_two_models_in_a_second_the_one_that_was_written_last_is_newer(
+    tmp_path: Path, models: tuple[str, str]
+) -> None:
+    first, second = (keep(tmp_path, facts=replace(FACTS, model=model)) for model in models)
+    written_s = second.stat().st_mtime
+    os.utime(first, (written_s - 0.1, written_s - 0.1))
+    assert [run.path for run in list_runs(tmp_path / "runs")] == [second, first]
+    assert find_run("latest", tmp_path / "runs") == second
+
+
 def test_the_list_has_what_a_person_looks_for(tmp_path: Path) -> None:
     keep(tmp_path, facts=replace(FACTS, labels={"branch": "main"}, commit="0" * 40, narrowed_by="-k"))
     (run,) = list_runs(tmp_path / "runs")

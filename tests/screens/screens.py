@@ -9,11 +9,12 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import termios
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.forks.processes import find_command
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent
@@ -91,14 +92,9 @@ def take_screen(
     return "".join(f"{line}\n" for line in _clean_lines(run(screen.words, folder, environment)))
 
 
-def _find_program(words: Sequence[str]) -> list[str]:
-    module = {"pytest": "pytest", "fcbench": "pytest_fcbench"}[words[0]]
-    return [sys.executable, "-m", module, *words[1:]]
-
-
 def _run_piped(words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> str:
     done = subprocess.run(
-        _find_program(words),
+        [*find_command(words[0]), *words[1:]],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -114,7 +110,12 @@ def _run_on_terminal(words: Sequence[str], folder: Path, environment: Mapping[st
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, int(environment["COLUMNS"]), 0, 0))
     process = subprocess.Popen(
-        _find_program(words), cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+        [*find_command(words[0]), *words[1:]],
+        cwd=folder,
+        env=environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
     )
     os.close(theirs)
     read = bytearray()
