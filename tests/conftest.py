@@ -77,6 +77,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Give the whole one worker more than there are cores, because some test always waits."""
+    if config.option.markexpr or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
     """Skip what begins after ``FCBENCH_TESTS_UNTIL`` (Unix seconds).
 

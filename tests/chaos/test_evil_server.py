@@ -38,13 +38,15 @@ ENTRIES = tuple(
     for entry in core.open_suite(Path()).load(category)
 )
 DRAWN = sorted(ENTRIES, key=lambda entry: Random(entry).random())
-# Half of the entries, so that each kind of reply comes twice.
-EVIL: Mapping[str, str] = dict(zip(DRAWN[::2], cycle(EVIL_REPLIES), strict=False))
-"""The kind of reply to an entry."""
+ONCE: Mapping[str, str] = dict(zip(DRAWN[::2], EVIL_REPLIES, strict=False))
+"""The kind of reply to an entry, each kind once."""
+TWICE: Mapping[str, str] = dict(zip(DRAWN[::2], cycle(EVIL_REPLIES), strict=False))
+"""Half of the entries."""
 
 
 def test_every_kind_of_reply_is_sent() -> None:
-    assert set(EVIL.values()) == set(EVIL_REPLIES)
+    assert set(ONCE.values()) == set(EVIL_REPLIES)
+    assert len(ONCE) == len(EVIL_REPLIES) < len(TWICE)
 
 
 @dataclass(frozen=True)
@@ -90,15 +92,19 @@ def serve_mode(mode: str, evil: Mapping[str, str]) -> Iterator[EvilServer]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a process is asked for as Linux tells it")
 @pytest.mark.parametrize(
-    ("mode", "options"),
+    ("mode", "options", "replies"),
     [
-        pytest.param("fc", ("--fcbench-model=m",), id="fc"),
-        pytest.param("prompt", ("--fcbench-model=m", "-n", "2"), id="prompt, 2 workers"),
-        pytest.param("fc", ("--fcbench-model=litellm:openai/m",), id="litellm"),
+        pytest.param("fc", ("--fcbench-model=m",), TWICE, id="fc"),
+        pytest.param("prompt", ("--fcbench-model=m", "-n", "2"), ONCE, id="prompt, 2 workers"),
+        pytest.param("fc", ("--fcbench-model=litellm:openai/m",), ONCE, id="litellm"),
     ],
 )
 def test_evil_replies_change_nothing_for_the_other_entries(
-    project: Project, monkeypatch: pytest.MonkeyPatch, mode: str, options: tuple[str, ...]
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    options: tuple[str, ...],
+    replies: Mapping[str, str],
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     # Made before, because it takes longer than a run waits for an answer.
@@ -106,14 +112,14 @@ def test_evil_replies_change_nothing_for_the_other_entries(
         make_bomb(form)
     with serve_mode(mode, {}) as server:
         clean = run_with(project, server, mode, *options, "--fcbench-store=clean.sqlite")
-    with serve_mode(mode, EVIL) as server:
+    with serve_mode(mode, replies) as server:
         evil = run_with(project, server, mode, *options)
     assert evil.exit_code == 1, evil.output
     assert "INTERNALERROR" not in evil.output
     assert evil.records.keys() == clean.records.keys()
-    others = clean.records.keys() - EVIL.keys()
+    others = clean.records.keys() - replies.keys()
     assert {e: evil.find_verdict(e) for e in others} == {e: clean.find_verdict(e) for e in others}
-    found = {kind: evil.find_verdict(entry) for entry, kind in EVIL.items()}
+    found = {kind: evil.find_verdict(entry) for entry, kind in replies.items()}
     unscored = {kind: code for kind, (status, code) in found.items() if status == "not_scored"}
     assert {kind: cause for kind, cause in unscored.items() if cause not in CAUSES} == {}
     assert TRANSPORT.keys() - unscored.keys() == set()

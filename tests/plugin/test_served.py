@@ -46,17 +46,26 @@ def judged(project: Project) -> dict[str, dict[str, object]]:
     }
 
 
-@pytest.mark.parametrize("mode", ["fc", "prompt"])
-@pytest.mark.parametrize("model", ["oracle", "lexical"])
+# Each mode with all entries once; the oracle is also served for all official ones.
+@pytest.mark.parametrize(
+    ("model", "mode", "drawn"),
+    [
+        ("oracle", "prompt", None),
+        ("lexical", "fc", None),
+        ("oracle", "fc", DRAWN),
+        ("lexical", "prompt", DRAWN),
+    ],
+)
 def test_a_model_that_is_served_scores_what_it_scores_in_process(
-    project: Project, model: str, mode: str
+    project: Project, model: str, mode: str, drawn: int | None
 ) -> None:
-    project.run_apart(f"--fcbench-model={model}", f"--fcbench-mode={mode}", "--fcbench-profile=corrected")
+    chosen = (f"--fcbench-mode={mode}", *(() if drawn is None else (f"--fcbench-sample={drawn}",)))
+    project.run_apart(f"--fcbench-model={model}", "--fcbench-profile=corrected", *chosen)
     in_process = judged(project)
     with served("--model", model) as api_base:
-        project.run_apart(*options(api_base, f"--fcbench-mode={mode}", drawn=None))
+        project.run_apart(*options(api_base, *chosen, drawn=None))
         assert _of_entries(stats(api_base)) == _answers(in_process)
-    assert len(in_process) == size(*SCORED)
+    assert len(in_process) == (drawn or size(*SCORED))
     assert _verdicts(judged(project)) == _verdicts(in_process)
 
 
@@ -72,7 +81,10 @@ def test_the_served_oracle_on_the_official_entries(
     category: str,
     entries: int,
 ) -> None:
-    """Also where entries share requests, of six two, and contradict each other in three of these."""
+    """Also where entries share requests, of six two, and contradict each other in three of these.
+
+    That the oracle passes them in process, ``tests/models/baselines/test_oracle.py`` shows.
+    """
     monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
     selected = (
         "--fcbench-suite=bfcl",
@@ -80,18 +92,15 @@ def test_the_served_oracle_on_the_official_entries(
         f"--fcbench-mode={mode}",
         "--fcbench-profile=corrected",
     )
-    project.run_apart("--fcbench-model=oracle", *selected)
-    in_process = judged(project)
     with served("--model", "oracle", "--suite", "bfcl") as api_base:
         more = ("--fcbench-model=hosted_vllm/served", "--fcbench-concurrency=32")
         result = project.run_apart(*options(api_base, *selected, *more, drawn=None))
-        assert sum(stats(api_base)["answered"].values()) == _answers(in_process)
+        assert sum(stats(api_base)["answered"].values()) == _answers(judged(project))
     suite = open_suite("bfcl", pack_cache)
     asked = [entry for name in SELECTIONS[category] for entry in suite.load(CATEGORIES[name])]
-    assert len(asked) == len(in_process) == entries
+    assert len(asked) == entries
     aside = sum(entry.set_aside is not None for entry in asked)
     result.assert_outcomes(passed=entries - aside, skipped=aside)
-    assert _verdicts(judged(project)) == _verdicts(in_process)
 
 
 def _verdicts(records: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
