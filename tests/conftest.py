@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Iterator
@@ -45,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     In ``pyproject.toml`` it would hold for benchmarks too, where libraries of models may warn as they like.
     """
+    # A process of these tests has millions of objects, which Python's own setting looks through very often.
+    gc.set_threshold(20_000, 50, 100)
     config.addinivalue_line("markers", "real: asks a real model; needs the extra of that name")
     config.addinivalue_line("markers", "slow: takes seconds of one core; the fast ring leaves it out")
     for rule in (
