@@ -60,13 +60,12 @@ class StoredModel:
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, or None where the model has to be asked."""
-        return self._find_answer(entry, request)[0]
+        return self._find_answer(digest(self.identity, entry, request), entry, request)[0]
 
-    def _find_answer(self, entry: Entry, request: AskModel) -> tuple[Completion | None, bool]:
+    def _find_answer(self, key: str, entry: Entry, request: AskModel) -> tuple[Completion | None, bool]:
         """Return the stored answer, if any, and whether it is stored under the key of an earlier version."""
         if self.refresh:
             return None, False
-        key = digest(self.identity, entry, request)
         found = self.store.get(key)
         if found or self.former is None:
             return found, False
@@ -82,7 +81,12 @@ class StoredModel:
         An answer that another run with the same store is asking for is waited for. Raises ``NotScoredError``,
         also where the new answer cannot be stored.
         """
-        if stored := self._reuse_answer(entry, request):
+        # The request is large, so its key is made once.
+        key = digest(self.identity, entry, request)
+        stored, is_former = self._find_answer(key, entry, request)
+        if stored:
+            self.reused += 1
+            self.reused_from_former += is_former
             return stored
         if self.offline:
             raise NotScoredError(
@@ -91,32 +95,31 @@ class StoredModel:
                 "and an offline run sends no requests",
             )
         if self.immediate or self.refresh:
-            return await self._ask_model(entry, request)
-        key = digest(self.identity, entry, request)
+            return await self._ask_model(key, entry, request)
         while not self.store.locks.take(key):
             await asyncio.sleep(_LOOK_S)
-            if stored := self._reuse_answer(entry, request):
+            if stored := self._reuse_news(key):
                 return stored
         try:
             # The other run may have stored it just before it released the lock.
-            return self._reuse_answer(entry, request) or await self._ask_model(entry, request)
+            return self._reuse_news(key) or await self._ask_model(key, entry, request)
         finally:
             self.store.locks.release(key)
 
-    def _reuse_answer(self, entry: Entry, request: AskModel) -> Completion | None:
-        stored, is_former = self._find_answer(entry, request)
+    def _reuse_news(self, key: str) -> Completion | None:
+        """Return the answer that another run has stored since the first look, under this version's key."""
+        stored = self.store.get(key)
         self.reused += stored is not None
-        self.reused_from_former += is_former
         return stored
 
-    async def _ask_model(self, entry: Entry, request: AskModel) -> Completion:
+    async def _ask_model(self, key: str, entry: Entry, request: AskModel) -> Completion:
         """Ask the model, and store the answer before it is used."""
         if self.unusable:
             raise NotScoredError(self.unusable.cause, self.unusable.reason)
         completion = await self.model.complete(entry, request)
         # Failures are not kept, so that the next run asks again; an answer that is too long was one.
         if completion.fault in (None, Fault.TOO_LARGE):
-            key, model = digest(self.identity, entry, request), str(self.identity.get("model"))
+            model = str(self.identity.get("model"))
             try:
                 if self.immediate:
                     self.store.put(key, entry.item_id, model, completion)

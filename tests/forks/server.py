@@ -1,7 +1,7 @@
 """``python -m tests.forks.server SOCKET READY``: import everything once, fork a process for each connection.
 
 Python with pytest, its plugins and the benchmark takes a second of processor time to start, most of it for
-imports, and the tests start thousands of such processes. Forked, one takes a fifth.
+imports, and the tests start about a thousand of such processes. Forked, a worker takes a quarter.
 
 A connection brings one message: what to run, arguments, environment and folder as JSON, with the files that
 become 0, 1 and 2. It is answered with the id of the process, and with its exit code when it ends in order.
