@@ -98,15 +98,15 @@ class StoredModel:
             return await self._ask_model(key, entry, request)
         while not self.store.locks.take(key):
             await asyncio.sleep(_LOOK_S)
-            if stored := self._reuse_news(key):
+            if stored := self._reuse_new_answer(key):
                 return stored
         try:
             # The other run may have stored it just before it released the lock.
-            return self._reuse_news(key) or await self._ask_model(key, entry, request)
+            return self._reuse_new_answer(key) or await self._ask_model(key, entry, request)
         finally:
             self.store.locks.release(key)
 
-    def _reuse_news(self, key: str) -> Completion | None:
+    def _reuse_new_answer(self, key: str) -> Completion | None:
         """Return the answer that another run has stored since the first look, under this version's key."""
         stored = self.store.get(key)
         self.reused += stored is not None

@@ -41,7 +41,7 @@ DRAWN = sorted(ENTRIES, key=lambda entry: Random(entry).random())
 ONCE: Mapping[str, str] = dict(zip(DRAWN[::2], EVIL_REPLIES, strict=False))
 """The kind of reply to an entry, each kind once."""
 TWICE: Mapping[str, str] = dict(zip(DRAWN[::2], cycle(EVIL_REPLIES), strict=False))
-"""Half of the entries."""
+"""The same for half of the entries, so that each kind comes about twice."""
 
 
 def test_every_kind_of_reply_is_sent() -> None:

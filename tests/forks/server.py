@@ -5,7 +5,7 @@ imports, and the tests start about a thousand of such processes. Forked, a worke
 
 A connection brings one message: what to run, arguments, environment and folder as JSON, with the files that
 become 0, 1 and 2. It is answered with the id of the process, and with its exit code when it ends in order.
-The server writes a file when it is ready, and ends with its standard input.
+The server writes a file when it is ready. It ends with its standard input, and ends its processes.
 """
 
 from __future__ import annotations
@@ -150,3 +150,6 @@ if __name__ == "__main__":
         server.listen(64)
         Path(sys.argv[2]).touch()
         serve_forks(server)
+    # Nothing outlives the tests, not even what a killed command left running.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(0, signal.SIGTERM)

@@ -83,7 +83,7 @@ def test_the_served_oracle_on_the_official_entries(
 ) -> None:
     """Also where entries share requests, of six two, and contradict each other in three of these.
 
-    That the oracle passes them in process, ``tests/models/baselines/test_oracle.py`` shows.
+    ``tests/models/baselines/test_oracle.py`` shows that the oracle passes them in process.
     """
     monkeypatch.setenv("FCBENCH_CACHE", str(pack_cache))
     selected = (
