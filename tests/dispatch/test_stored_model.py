@@ -407,6 +407,20 @@ def test_what_another_run_is_asking_for_is_waited_for(store: AnswerStore, end: s
     assert len(model.asked) == (0 if end == "answer" else 1)
 
 
+def test_an_answer_that_another_run_stored_before_it_released_the_lock_is_reused(
+    store: AnswerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def store_and_take(key: str) -> bool:
+        store.put(key, ENTRY.key, "m", Completion(text="theirs"))
+        return True
+
+    monkeypatch.setattr(store.locks, "take", store_and_take)
+    model = CountingModel([Completion(text="ours")])
+    stored = StoredModel(model, store, IDENTITY)
+    assert ask_model(stored).text == "theirs"
+    assert (len(model.asked), stored.reused) == (0, 1)
+
+
 def test_a_lock_is_released_when_the_answer_is_stored(store: AnswerStore) -> None:
     model = CountingModel([Completion(text="a"), Completion(fault=Fault.OVERFLOW)])
     for number in range(2):
