@@ -18,6 +18,7 @@ from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.codecs.wording import Wording
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath, Message, PastCall
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Language, Schema
+from pytest_fcbench.domain.identity_cache import IdentityCache
 from pytest_fcbench.domain.path_runner import PathRunner
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting, Reasoning
@@ -35,15 +36,26 @@ _JSON_TYPES: Mapping[str, str] = {
 }
 
 
+_TOOLS = IdentityCache[FunctionDoc, Mapping[str, object]](4096)
+"""Tools by their function docs: many entries offer the same."""
+
+
 def build_first_request(entry: Entry, wording: Wording, prompting: Prompting, preamble: str = "") -> AskModel:
     """Build the first request of an entry; ``preamble`` is system text ahead of everything else."""
-    docs = [build_wire_doc(doc, wording, entry.category.language, prompting.names) for doc in entry.functions]
+    language, names = entry.category.language, prompting.names
     messages = _write_messages(entry.turns[0], prompting)
     answer_format = wording.answer_format if isinstance(entry.expectation, Answers) else ""
     if preamble := "\n\n".join(filter(None, (preamble, answer_format))):
         _prepend_system_text(messages, preamble)
     if prompting.mode is Mode.FC:
-        return AskModel(tuple(messages), tuple(build_tool(doc, wording) for doc in docs))
+
+        def make_tool(doc: FunctionDoc) -> Mapping[str, object]:
+            return build_tool(build_wire_doc(doc, wording, language, names), wording)
+
+        beside = wording.notes[language], wording.float_note, names
+        tools = tuple(_TOOLS.find_or_make(doc, make_tool, beside) for doc in entry.functions)
+        return AskModel(tuple(messages), tools)
+    docs = [build_wire_doc(doc, wording, language, names) for doc in entry.functions]
     _prepend_system_text(messages, build_system_prompt(docs, wording, prompting.format))
     return AskModel(tuple(messages))
 

@@ -90,7 +90,8 @@ class AnswerStore:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._database = opened.enter_context(closing(self._connect()))
-                self._prepare(new)
+                self.is_new = self._prepare(new)
+                """True where no run has stored anything before this was opened."""
                 # Its own, because reads come from the event loop while the thread below writes.
                 self._reads = opened.enter_context(closing(self._connect()))
             except (OSError, sqlite3.Error) as error:
@@ -107,14 +108,14 @@ class AnswerStore:
         """Open a connection that any thread may use, one at a time."""
         return sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
 
-    def _prepare(self, new: bool) -> None:
-        """Make the table in a new file. Raises ``UsageError`` for a file that is no store."""
+    def _prepare(self, new: bool) -> bool:
+        """Make the table in a new file; return True for one. Raises ``UsageError`` for what is no store."""
         (found,) = self._database.execute("PRAGMA application_id").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
         # Both are set before the table is made: a run killed in between leaves a file without tables.
         if (found, version) == (_APPLICATION_ID, _VERSION) and tables:
-            return
+            return False
         if tables or not new:
             raise UsageError(f"{self.path} was not written as a store by this version of fcbench; {_WAY_OUT}")
         # In WAL mode readers and one writer do not wait for each other.
@@ -122,6 +123,7 @@ class AnswerStore:
         self._database.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         self._database.execute(f"PRAGMA user_version = {_VERSION}")
         self._database.execute(_TABLE)
+        return True
 
     def get(self, key: str) -> Completion | None:
         """Return the stored completion, or None. Raises ``NotScoredError`` for one that cannot be read."""
@@ -152,7 +154,9 @@ class AnswerStore:
         """
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((_make_row(key, entry, model, completion), stored))
-        self._writer.submit(self._write_waiting)
+        # Those that came before it and still wait are written by a call that takes this one too.
+        if len(self._waiting) == 1:
+            self._writer.submit(self._write_waiting)
         await stored
 
     def _write_waiting(self) -> None:

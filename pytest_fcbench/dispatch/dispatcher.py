@@ -143,7 +143,10 @@ class Dispatcher:
                 self._urgent.append(entry)
             self.waited_for.add(entry.item_id)
             self._ahead.pop(entry.item_id, None)
-        self._wake()
+            # Else the next conversation that ends makes room, and looks for what to start.
+            has_room = len(self._tasks) < self._concurrency
+        if has_room:
+            self._wake()
         return answer
 
     def drop_outcome(self, item_id: str) -> None:

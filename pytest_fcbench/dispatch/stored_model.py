@@ -7,12 +7,14 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.identity_cache import IdentityCache
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 
@@ -58,19 +60,30 @@ class StoredModel:
         )
         return (*self.model.notes, reused, former)
 
+    @cached_property
+    def _keys(self) -> AnswerKeys:
+        return AnswerKeys(_leave_out_secret_parameters(self.identity))
+
+    @cached_property
+    def _former_keys(self) -> AnswerKeys | None:
+        """The keys of an earlier version; None where they are the same, or where it stored nothing."""
+        if self.former is None or self.store.is_new:
+            return None
+        keys = AnswerKeys(_leave_out_formerly(self.former))
+        return None if keys.identity_text == self._keys.identity_text else keys
+
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer, or None where the model has to be asked."""
-        return self._find_answer(digest(self.identity, entry, request), entry, request)[0]
+        return self._find_answer(self._keys.make_key(entry, request), entry, request)[0]
 
     def _find_answer(self, key: str, entry: Entry, request: AskModel) -> tuple[Completion | None, bool]:
         """Return the stored answer, if any, and whether it is stored under the key of an earlier version."""
         if self.refresh:
             return None, False
         found = self.store.get(key)
-        if found or self.former is None:
+        if found or self._former_keys is None:
             return found, False
-        former_key = digest_as_formerly(self.former, entry, request)
-        older = None if former_key == key else self.store.get(former_key)
+        older = self.store.get(self._former_keys.make_key(entry, request))
         # Answers of endpoints have had their message since the key tells servers apart: one with a message
         # may be another server's.
         return (older, True) if older and older.message is None else (None, False)
@@ -82,38 +95,34 @@ class StoredModel:
         also where the new answer cannot be stored.
         """
         # The request is large, so its key is made once.
-        key = digest(self.identity, entry, request)
+        key = self._keys.make_key(entry, request)
+        if self.immediate or self.refresh or self.offline:
+            return self._reuse_answer(key, entry, request) or await self._ask_model(key, entry, request)
+        # One look is enough with the lock taken: until it is released, no other run stores this answer.
+        while not self.store.locks.take(key):
+            if stored := self._reuse_answer(key, entry, request):
+                return stored
+            await asyncio.sleep(_LOOK_S)
+        try:
+            return self._reuse_answer(key, entry, request) or await self._ask_model(key, entry, request)
+        finally:
+            self.store.locks.release(key)
+
+    def _reuse_answer(self, key: str, entry: Entry, request: AskModel) -> Completion | None:
+        """Return the stored answer, if any, and count it."""
         stored, is_former = self._find_answer(key, entry, request)
-        if stored:
-            self.reused += 1
-            self.reused_from_former += is_former
-            return stored
+        self.reused += stored is not None
+        self.reused_from_former += is_former
+        return stored
+
+    async def _ask_model(self, key: str, entry: Entry, request: AskModel) -> Completion:
+        """Ask the model, and store the answer before it is used. Raises ``NotScoredError``."""
         if self.offline:
             raise NotScoredError(
                 "offline",
                 f"{self.store.path.name} has no answer for {entry.item_id}, "
                 "and an offline run sends no requests",
             )
-        if self.immediate or self.refresh:
-            return await self._ask_model(key, entry, request)
-        while not self.store.locks.take(key):
-            await asyncio.sleep(_LOOK_S)
-            if stored := self._reuse_new_answer(key):
-                return stored
-        try:
-            # The other run may have stored it just before it released the lock.
-            return self._reuse_new_answer(key) or await self._ask_model(key, entry, request)
-        finally:
-            self.store.locks.release(key)
-
-    def _reuse_new_answer(self, key: str) -> Completion | None:
-        """Return the answer that another run has stored since the first look, under this version's key."""
-        stored = self.store.get(key)
-        self.reused += stored is not None
-        return stored
-
-    async def _ask_model(self, key: str, entry: Entry, request: AskModel) -> Completion:
-        """Ask the model, and store the answer before it is used."""
         if self.unusable:
             raise NotScoredError(self.unusable.cause, self.unusable.reason)
         completion = await self.model.complete(entry, request)
@@ -148,36 +157,70 @@ def _leave_out_secrets(parameters: Mapping[str, object]) -> dict[str, object]:
     return kept
 
 
-def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    """Return the key of an answer. Parameters that contain secrets change no answer and are left out.
-
-    Entry and trial are part of it because each is a sample of its own, even where two entries ask the same.
-    The first of several trials has the key of a run with one.
-    """
+def _leave_out_secret_parameters(identity: Mapping[str, object]) -> Mapping[str, object]:
     parameters = identity.get("parameters")
-    if isinstance(parameters, Mapping):
-        identity = {**identity, "parameters": _leave_out_secrets(parameters)}
-    return _hash_question(identity, entry, request)
+    if not isinstance(parameters, Mapping):
+        return identity
+    return {**identity, "parameters": _leave_out_secrets(parameters)}
 
 
 _FORMERLY_LEFT_OUT = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
 
 
+def _leave_out_formerly(identity: Mapping[str, object]) -> Mapping[str, object]:
+    """Return an identity as earlier versions noted it, in which no header counted."""
+    parameters = identity.get("parameters")
+    if not isinstance(parameters, Mapping):
+        return identity
+    kept = {name: value for name, value in parameters.items() if not _FORMERLY_LEFT_OUT.search(name)}
+    return {**identity, "parameters": kept}
+
+
+class AnswerKeys:
+    """The keys under which the answers of a model are stored: hashes of all that can change an answer."""
+
+    def __init__(self, identity: Mapping[str, object]) -> None:
+        self.identity_text = _write_json(dict(identity))
+        self._tool_texts = IdentityCache[Mapping[str, object], str](4096)
+        """Many requests offer the same tools, and writing them takes most of the time."""
+
+    def make_key(self, entry: Entry, request: AskModel) -> str:
+        """Return the key of an answer.
+
+        Entry and trial are part of it because each is a sample of its own, even where two entries ask the
+        same. The first of several trials has the key of a run with one.
+        """
+        # A request in the form of a family is that form: its messages may be those of another form too.
+        said = (
+            (
+                _write_json([dict(message) for message in request.messages]),
+                _join(self._tool_texts.find_or_make(tool, _write_object) for tool in request.tools),
+            )
+            if request.wire is None
+            else (_write_json(request.wire.api), _write_json(dict(request.wire.body)))
+        )
+        asked = (self.identity_text, _write_json([entry.key, entry.trial or 1]), *said)
+        return hashlib.sha256(_join((*asked, *map(_write_json, request.variant))).encode()).hexdigest()
+
+
+def _write_object(value: Mapping[str, object]) -> str:
+    return _write_json(dict(value))
+
+
+def _write_json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)
+
+
+def _join(members: Iterable[str]) -> str:
+    """Join the texts of members to that of their list."""
+    return f"[{', '.join(members)}]"
+
+
+def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
+    """Return the key of an answer. Parameters that contain secrets change no answer and are left out."""
+    return AnswerKeys(_leave_out_secret_parameters(identity)).make_key(entry, request)
+
+
 def digest_as_formerly(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
     """Return the key that earlier versions gave to an answer, in which no header counted."""
-    parameters = identity.get("parameters")
-    if isinstance(parameters, Mapping):
-        kept = {name: value for name, value in parameters.items() if not _FORMERLY_LEFT_OUT.search(name)}
-        identity = {**identity, "parameters": kept}
-    return _hash_question(identity, entry, request)
-
-
-def _hash_question(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    # A request in the form of a family is that form: its messages may be those of another form too.
-    said: Sequence[object] = (
-        [[dict(message) for message in request.messages], [dict(tool) for tool in request.tools]]
-        if request.wire is None
-        else [request.wire.api, dict(request.wire.body)]
-    )
-    asked = [dict(identity), [entry.key, entry.trial or 1], *said, *request.variant]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()
+    return AnswerKeys(_leave_out_formerly(identity)).make_key(entry, request)

@@ -37,6 +37,7 @@ class Questions:
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._entries = {entry.key: entry for entry in entries}
+        self._places = {key: place for place, key in enumerate(self._entries)}
         self._keys: dict[str, list[str]] = {}
         for entry in self._entries.values():
             texts = (message.content for turn in entry.turns for message in turn if message.role == "user")
@@ -44,15 +45,19 @@ class Questions:
                 self._keys.setdefault(text, []).append(entry.key)
         self._words: Mapping[str, frozenset[str]] = {}
 
-    def find_nearest(self, sent: Body) -> Sequence[Entry]:
-        """Return the entries that have the most texts of a request, else a text like its last one."""
+    def find_entries(self, sent: Body) -> Sequence[Entry]:
+        """Return the entries that have the most texts of a request, in the order of the suites."""
         texts = _list_texts(sent.messages, "user")
         counts = Counter(key for text in set(texts) for key in self._keys.get(text, ()))
-        # In the order of the suites, whatever the order of the request's messages.
-        if counts:
-            most = max(counts.values())
-            keys = [key for key in self._entries if counts[key] == most]
-            return [self._entries[key] for key in keys[:_MOST_ENTRIES]]
+        most = max(counts.values(), default=0)
+        keys = [key for key, count in counts.items() if count == most]
+        return [self._entries[key] for key in sorted(keys, key=self._places.__getitem__)]
+
+    def find_nearest(self, sent: Body) -> Sequence[Entry]:
+        """Return the entries that have the most texts of a request, else a text like its last one."""
+        if same := self.find_entries(sent):
+            return same[:_MOST_ENTRIES]
+        texts = _list_texts(sent.messages, "user")
         if not texts:
             return []
         # Only the texts that share the most words with it are compared in full, which takes long.

@@ -91,7 +91,11 @@ def list_requests(
 
 
 class Lookup:
-    """An index of entries by what they ask, which grows entry by entry until a request is found."""
+    """An index of entries by what they ask, which grows with the entries that are asked about.
+
+    Each entry takes a whole conversation, so first those are indexed whose texts a request repeats, and the
+    others only where none of these has it.
+    """
 
     def __init__(self, suites: Sequence[Suite], models: Models) -> None:
         """Load all entries. Raises ``SuiteError``."""
@@ -108,8 +112,11 @@ class Lookup:
         }
         self._on_servers = any(entry.category.rule.starts_server for entry, _ in self._entries.values())
         self._questions = Questions(entry for entry, _ in self._entries.values())
+        self._places = {key: place for place, key in enumerate(self._entries)}
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
-        self._indexed = self._index_entries()
+        self._indexed: set[tuple[str, Prompting]] = set()
+        self._memories: dict[Prompting, Memories] = {prompting: {} for prompting in MANNERS}
+        self._rest = self._index_rest()
 
     def find_request(self, body: Body, name: str | None = None) -> FoundRequest:
         """Find the entry of a request; where several ask the same, the named one, else the first.
@@ -125,12 +132,16 @@ class Lookup:
         digests = [body.digest]
         if self._on_servers:
             digests.append(body.leave_out_results().digest)
-        while True:
-            found = next((known for digest in digests if (known := self._index.get(digest))), {})
-            if asked := found.get(key) if key else next(iter(found.values()), None):
+        likely = [self._entries[key][0]] if key else self._questions.find_entries(body)
+        for prompting in sorted(MANNERS, key=lambda manner: bool(body.tools) and manner.mode is not Mode.FC):
+            for entry in likely:
+                self._index_entry(entry, prompting)
+            if asked := self._find_indexed(digests, key):
                 return asked
-            if next(self._indexed, None) is None:
-                break
+        for _ in self._rest:
+            if asked := self._find_indexed(digests, key):
+                return asked
+        found = next((known for digest in digests if (known := self._index.get(digest))), {})
         if key is not None:
             nearest = choose_nearest(body, self._list_expected(self._entries[key][0]))
             told = f": {describe_difference(body, nearest)}" if nearest else ""
@@ -155,6 +166,11 @@ class Lookup:
             f"no entry of these suites has these messages and tools: {self._suites}{told}",
         )
 
+    def _find_indexed(self, digests: Sequence[bytes], key: str | None) -> FoundRequest | None:
+        """Find a request among those that are indexed: that of the named entry, or of the first one."""
+        found = next((known for digest in digests if (known := self._index.get(digest))), {})
+        return found.get(key or min(found, key=self._places.__getitem__, default=""))
+
     def _list_expected(self, entry: Entry) -> Iterator[Expected]:
         """Yield every request about an entry in each manner."""
         suite = self._entries[entry.key][1]
@@ -166,28 +182,30 @@ class Lookup:
                 sent = {"messages": request.messages, "tools": request.tools}
                 yield Expected(entry.key, read_body(json.dumps(sent)), prompting.mode)
 
-    def _index_entries(self) -> Iterator[str]:
-        """Index the requests of one entry after the other, in each manner, and yield its key.
+    def _index_entry(self, entry: Entry, prompting: Prompting) -> None:
+        """Index the requests about an entry in a manner, after those of the entries that it continues."""
+        for each in (*entry.earlier, entry):
+            if (each.key, prompting) in self._indexed:
+                continue
+            self._indexed.add((each.key, prompting))
+            suite, memories = self._entries[each.key][1], self._memories[prompting]
+            for request in list_requests(each, suite, prompting, self._models, memories, self._web):
+                asked_for = {"messages": request.messages, "tools": request.tools}
+                text = json.dumps(asked_for, ensure_ascii=False)
+                # Only an answer about a memory or the web depends on what was found out before.
+                said = request.messages if isinstance(each.expectation, Answers) else ()
+                asked = FoundRequest(each, prompting, request.turn, request.step, estimate_tokens(text), said)
+                body = read_body(text)
+                if each.category.rule.starts_server:
+                    body = body.leave_out_results()
+                self._index.setdefault(body.digest, {}).setdefault(each.key, asked)
 
-        Each takes a whole conversation, so what no request needs is not indexed: the first request would wait
-        for all of them, and most clients use one manner.
-        """
+    def _index_rest(self) -> Iterator[None]:
+        """Index one entry after the other in each manner, for requests whose texts name no entry."""
         for prompting in MANNERS:
-            memories: Memories = {}
-            for key, (entry, suite) in self._entries.items():
-                for request in list_requests(entry, suite, prompting, self._models, memories, self._web):
-                    asked_for = {"messages": request.messages, "tools": request.tools}
-                    text = json.dumps(asked_for, ensure_ascii=False)
-                    # Only an answer about a memory or the web depends on what was found out before.
-                    said = request.messages if isinstance(entry.expectation, Answers) else ()
-                    asked = FoundRequest(
-                        entry, prompting, request.turn, request.step, estimate_tokens(text), said
-                    )
-                    body = read_body(text)
-                    if entry.category.rule.starts_server:
-                        body = body.leave_out_results()
-                    self._index.setdefault(body.digest, {}).setdefault(key, asked)
-                yield key
+            for entry, _ in self._entries.values():
+                self._index_entry(entry, prompting)
+                yield
 
 
 def estimate_tokens(text: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from pytest_fcbench.codecs.presenting import (
     build_first_request,
     build_late_functions_request,
     build_result_messages,
+    build_tool,
     build_wire_doc,
     find_shown_name,
     sanitise_name,
@@ -198,6 +200,24 @@ def test_a_float_is_a_number_with_a_note() -> None:
         "format": "float",
         "description": "Height. (a float)",
     }
+
+
+def test_equal_functions_are_shown_each_as_its_own_entry_writes_it() -> None:
+    docs = [make_doc("f", {"by": {"type": "integer", "default": value}}) for value in (1, 1.0, True)]
+    assert docs[0] == docs[1] == docs[2]
+    shown = [json.dumps(build_only_tool(doc)) for doc in docs]
+    assert [re.findall(r'"default": ([^},]+)', text) for text in shown] == [["1"], ["1.0"], ["true"]]
+
+
+def test_a_function_that_was_shown_is_shown_anew_in_another_manner() -> None:
+    doc = make_doc("a.f", {"by": {"type": "float"}})
+    notes = {**WORDING.notes, Language.PYTHON: Notes(" Snakes, please.")}
+    other = replace(WORDING, notes=notes, float_note=" (with a point)")
+    for wording, names in ((WORDING, Names.DOTTED), (WORDING, Names.UNDERSCORED), (other, Names.DOTTED)):
+        (tool,) = build_first_request(
+            make_entry(functions=[doc]), wording, Prompting.make_default(Mode.FC, names)
+        ).tools
+        assert tool == build_tool(build_wire_doc(doc, wording, Language.PYTHON, names), wording)
 
 
 def test_a_float_without_a_description_gets_the_note_as_one() -> None:

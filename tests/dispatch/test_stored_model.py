@@ -16,7 +16,7 @@ import pytest
 from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.dispatch.stored_model import StoredModel, digest, digest_as_formerly
+from pytest_fcbench.dispatch.stored_model import AnswerKeys, StoredModel, digest, digest_as_formerly
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
@@ -313,9 +313,17 @@ def test_a_header_that_is_no_secret_is_part_of_the_key() -> None:
     assert plain != routed == keyed
 
 
-def test_answers_of_earlier_versions_are_not_bought_again(store: AnswerStore) -> None:
-    """They were stored before the key held the server that the environment names."""
+@pytest.fixture
+def older_store(store: AnswerStore) -> Iterator[AnswerStore]:
+    """A store with an answer of an earlier version to ``REQUEST``."""
     write_old_row(store, digest_as_formerly(IDENTITY, ENTRY, REQUEST), "a")
+    with closing(AnswerStore(store.path)) as opened:
+        yield opened
+
+
+def test_answers_of_earlier_versions_are_not_bought_again(older_store: AnswerStore) -> None:
+    """They were stored before the key held the server that the environment names."""
+    store = older_store
     stored = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY)
     assert stored.kept(ENTRY, REQUEST) == ask_model(stored)
     assert stored.notes == (
@@ -330,24 +338,39 @@ def test_answers_of_earlier_versions_are_not_bought_again(store: AnswerStore) ->
     assert found == Completion(text="new")
 
 
+def test_a_store_of_this_run_is_not_searched_for_answers_of_earlier_versions(store: AnswerStore) -> None:
+    """An earlier version that runs beside this one is too rare to make a second key for each request."""
+    write_old_row(store, digest_as_formerly(IDENTITY, ENTRY, REQUEST), "a")
+    stored = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY)
+    assert stored.kept(ENTRY, REQUEST) is None
+
+
 def test_answers_of_this_version_do_not_pass_for_another_servers(store: AnswerStore) -> None:
     """What OpenAI itself answered has the key that earlier versions gave to every server's answers."""
     theirs = Completion(text="theirs", message={"role": "assistant", "content": "theirs"})
     store.put(digest(IDENTITY, ENTRY, REQUEST), "core:simple_python_0", "openai/x", theirs)
-    stored = StoredModel(CountingModel([Completion(text="ours")]), store, OFFICE, former=IDENTITY)
-    assert stored.kept(ENTRY, REQUEST) is None
-    assert ask_model(stored).text == "ours"
-    assert stored.reused == 0
+    with closing(AnswerStore(store.path)) as again:
+        stored = StoredModel(CountingModel([Completion(text="ours")]), again, OFFICE, former=IDENTITY)
+        assert stored.kept(ENTRY, REQUEST) is None
+        assert ask_model(stored).text == "ours"
+        assert stored.reused == 0
 
 
-def test_headers_counted_for_nothing_formerly(store: AnswerStore) -> None:
+def test_headers_counted_for_nothing_formerly(older_store: AnswerStore) -> None:
     routed = {**IDENTITY, "parameters": {"temperature": 0.0, "extra_headers": {"X-Route": "b"}}}
     former = digest_as_formerly(routed, ENTRY, REQUEST)
     assert former == digest(IDENTITY, ENTRY, REQUEST) != digest(routed, ENTRY, REQUEST)
-    write_old_row(store, former, "a")
-    stored = StoredModel(CountingModel([]), store, routed, former=routed)
+    stored = StoredModel(CountingModel([]), older_store, routed, former=routed)
     assert ask_model(stored).text == "a"
     assert stored.reused_from_former == 1
+
+
+def test_tools_that_are_equal_but_not_the_same_json_are_told_apart() -> None:
+    keys = AnswerKeys(IDENTITY)
+    tools: list[dict[str, object]] = [{"default": 1}, {"default": 1.0}, {"default": True}]
+    found = [keys.make_key(ENTRY, replace(REQUEST, tools=(tool,))) for tool in tools]
+    assert len(set(found)) == 3
+    assert found == [digest(IDENTITY, ENTRY, replace(REQUEST, tools=(tool,))) for tool in tools]
 
 
 def test_the_key_is_a_hash_of_sorted_json() -> None:

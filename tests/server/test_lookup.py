@@ -13,7 +13,7 @@ import pytest
 from pytest_fcbench.codecs.server_requests import read_request
 from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
-from pytest_fcbench.domain.entry import Entry, Group
+from pytest_fcbench.domain.entry import Entry, Group, Message
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
@@ -102,6 +102,26 @@ def test_of_entries_that_ask_the_same_the_named_one_is_meant_or_the_first(
     lookup = _make_lookup()
     lookup.find_request(read_sent(make_body(FIRST)))
     assert lookup.find_request(read_sent(make_body(SECOND)), name).entry is found
+
+
+def test_only_entries_with_the_texts_of_a_request_are_put_to_the_model() -> None:
+    asked: list[Prompting] = []
+
+    def open_model(prompting: Prompting) -> OracleModel:
+        asked.append(prompting)
+        return OracleModel(prompting)
+
+    lookup = _make_lookup(models=open_model)
+    assert lookup.find_request(read_sent(make_body(BARE, Mode.PROMPT, Names.DOTTED))).entry is BARE
+    assert asked == list(MANNERS[:2])
+    asked.clear()
+    assert lookup.find_request(read_sent(make_body(SECOND, Mode.FC, Names.DOTTED))).entry is FIRST
+    assert asked == [MANNERS[0], MANNERS[0]]
+
+
+def test_an_entry_without_texts_of_a_user_is_found() -> None:
+    silent = replace(DOTTED, id="silent", turns=((Message("system", "Say something."),),))
+    assert _make_lookup(FIRST, silent).find_request(read_sent(make_body(silent))).entry is silent
 
 
 def test_suites_are_searched_in_their_order() -> None:

@@ -82,7 +82,7 @@ class ConnectionPool:
         *,
         headers: Mapping[str, str],
         query: Mapping[str, str] | None = None,
-        body: str | None = None,
+        body: bytes | str | None = None,
         timeout_s: float | None = None,
     ) -> HttpReply:
         """Send one request and return the reply, whatever its status.
@@ -268,7 +268,7 @@ async def request_json(
     secret: str | None,
     headers: Mapping[str, str],
     query: Mapping[str, str] | None = None,
-    body: str | None = None,
+    body: bytes | str | None = None,
     timeout_s: float | None = None,
     hints: Mapping[str, str] | None = None,
 ) -> object:

@@ -12,6 +12,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
@@ -241,8 +243,8 @@ def list_names(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + (" ..." if len(names) > _MOST_NAMES else "")
 
 
-def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) -> str:
-    """Write the body of a request as JSON: ASCII, so that half a character is no error."""
+def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) -> bytes:
+    """Write the body of a request as JSON."""
     extra = parameters.get("extra_body")
     body: dict[str, object] = {
         "model": model,
@@ -253,7 +255,11 @@ def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) 
     # As officially, empty ``tools`` are left out.
     if request.tools:
         body["tools"] = request.tools
-    return json.dumps(body, default=dict)
+    try:
+        return to_json(body, fallback=dict, inf_nan_mode="constants")
+    except PydanticSerializationError:
+        # Half a character has no form in UTF-8, but one in ASCII.
+        return json.dumps(body, default=dict).encode()
 
 
 def read_reply(
