@@ -31,12 +31,16 @@ class Body:
     """True where the last event of a stream shall tell the token usage."""
 
     def leave_out_results(self) -> Body:
-        """Return the body without the results of calls, which are known only to whom the calls were made."""
-        messages = [
-            {**message, "content": ""} if isinstance(message, Mapping) and _has_results(message) else message
-            for message in self.messages
-        ]
-        return interpret_body({"messages": messages, "tools": self.tools})
+        """Return the body without the results of calls."""
+        return interpret_body({"messages": leave_out_results(self.messages), "tools": self.tools})
+
+
+def leave_out_results(messages: Sequence[object]) -> list[object]:
+    """Return messages without the results of calls, which are known only to whom the calls were made."""
+    return [
+        {**message, "content": ""} if isinstance(message, Mapping) and _has_results(message) else message
+        for message in messages
+    ]
 
 
 def _has_results(message: Mapping[object, object]) -> bool:
@@ -68,27 +72,38 @@ def interpret_body(body: object) -> Body:
             raise RefusedRequestError(
                 400, "invalid_request", "the body must be an object with a list of messages"
             )
-        # Clients leave out the content of a message that has none, or send null.
-        messages: list[object] = [
-            {key: value for key, value in message.items() if value is not None}
-            if isinstance(message, Mapping)
-            else message
-            for message in body["messages"]
-        ]
-        messages = number_call_ids(messages)
+        messages = interpret_messages(body["messages"])
         # Temperature, model and the order of keys differ from client to client, so they are left out.
         tools = body.get("tools") or []
-        asked = json.dumps([messages, tools], sort_keys=True)
+        digest = make_digest(messages, json.dumps(tools, sort_keys=True))
     except RecursionError as error:
         raise RefusedRequestError(400, "invalid_json", f"the body is not JSON: {error}") from None
     options = body.get("stream_options")
     return Body(
-        hashlib.sha256(asked.encode()).digest(),
+        digest,
         messages,
         tools,
         stream=bool(body.get("stream")),
         include_usage=isinstance(options, Mapping) and bool(options.get("include_usage")),
     )
+
+
+def interpret_messages(messages: Sequence[object]) -> list[object]:
+    """Return messages without what differs from client to client."""
+    # Clients leave out the content of a message that has none, or send null.
+    return number_call_ids(
+        [
+            {key: value for key, value in message.items() if value is not None}
+            if isinstance(message, Mapping)
+            else message
+            for message in messages
+        ]
+    )
+
+
+def make_digest(messages: Sequence[object], tools: str) -> bytes:
+    """Hash interpreted messages, and tools as JSON with sorted keys."""
+    return hashlib.sha256(f"[{json.dumps(messages, sort_keys=True)}, {tools}]".encode()).digest()
 
 
 def number_call_ids(messages: Sequence[object]) -> list[object]:

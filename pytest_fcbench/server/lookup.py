@@ -15,13 +15,22 @@ from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.identity_cache import IdentityCache
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.protocol import Model, run_through
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, WebModel
-from pytest_fcbench.server.body import Body, RefusedRequestError, read_body
+from pytest_fcbench.server.body import (
+    Body,
+    RefusedRequestError,
+    interpret_messages,
+    leave_out_results,
+    make_digest,
+    parse_json,
+    read_body,
+)
 from pytest_fcbench.server.differences import Expected, Questions, choose_nearest, describe_difference
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.suites.suite import Suite
@@ -116,6 +125,8 @@ class Lookup:
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
         self._indexed: set[tuple[str, Prompting]] = set()
         self._memories: dict[Prompting, Memories] = {prompting: {} for prompting in MANNERS}
+        self._tool_texts = IdentityCache[Mapping[str, object], _ToolText](4096)
+        """Conversations offer the same tools in each request."""
         self._rest = self._index_rest()
 
     def find_request(self, body: Body, name: str | None = None) -> FoundRequest:
@@ -190,15 +201,14 @@ class Lookup:
             self._indexed.add((each.key, prompting))
             suite, memories = self._entries[each.key][1], self._memories[prompting]
             for request in list_requests(each, suite, prompting, self._models, memories, self._web):
-                asked_for = {"messages": request.messages, "tools": request.tools}
-                text = json.dumps(asked_for, ensure_ascii=False)
+                tools = [self._tool_texts.find_or_make(tool, _write_tool) for tool in request.tools]
+                digest, tokens = _measure_request(
+                    request.messages, tools, has_results=not each.category.rule.starts_server
+                )
                 # Only an answer about a memory or the web depends on what was found out before.
                 said = request.messages if isinstance(each.expectation, Answers) else ()
-                asked = FoundRequest(each, prompting, request.turn, request.step, estimate_tokens(text), said)
-                body = read_body(text)
-                if each.category.rule.starts_server:
-                    body = body.leave_out_results()
-                self._index.setdefault(body.digest, {}).setdefault(each.key, asked)
+                asked = FoundRequest(each, prompting, request.turn, request.step, tokens, said)
+                self._index.setdefault(digest, {}).setdefault(each.key, asked)
 
     def _index_rest(self) -> Iterator[None]:
         """Index one entry after the other in each manner, for requests whose texts name no entry."""
@@ -206,6 +216,31 @@ class Lookup:
             for entry, _ in self._entries.values():
                 self._index_entry(entry, prompting)
                 yield
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolText:
+    """A tool as JSON: as it is sent, and as it is hashed."""
+
+    sent: str
+    hashed: str
+
+
+def _write_tool(tool: Mapping[str, object]) -> _ToolText:
+    sent = json.dumps(tool, ensure_ascii=False)
+    return _ToolText(sent, json.dumps(parse_json(sent), sort_keys=True))
+
+
+def _measure_request(
+    messages: Sequence[Mapping[str, object]], tools: Sequence[_ToolText], *, has_results: bool
+) -> tuple[bytes, int]:
+    """Return the hash of a request's messages and tools, and the estimate of their tokens."""
+    sent = json.dumps(messages, ensure_ascii=False)
+    tokens = estimate_tokens(f'{{"messages": {sent}, "tools": [{", ".join(tool.sent for tool in tools)}]}}')
+    said = parse_json(sent)
+    assert isinstance(said, list)
+    interpreted = interpret_messages(said if has_results else leave_out_results(said))
+    return make_digest(interpreted, f"[{', '.join(tool.hashed for tool in tools)}]"), tokens
 
 
 def estimate_tokens(text: str) -> int:
