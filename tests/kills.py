@@ -60,8 +60,13 @@ class Outcome:
         )
 
 
-def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, workers: int = 0) -> Outcome:
-    """Run in an empty folder, each run but the last killed within eight seconds; return what came of it."""
+def killed_runs(
+    project: Path, kills: int, trials: int, *, seed: int = 0, workers: int = 0, sample: int | None = None
+) -> Outcome:
+    """Run in an empty folder, each run but the last killed within eight seconds; return what came of it.
+
+    ``sample`` is the number of entries, None for all.
+    """
     moments = random.Random(seed)
     shutil.copytree(ROOT / "benchmarks", project / "benchmarks")
     with served("--model", "oracle", "--latency", "0.1-0.4") as api_base:
@@ -74,6 +79,7 @@ def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, worker
                 "--fcbench-profile=corrected",
                 f"--fcbench-category={CATEGORY}",
             ),
+            *(() if sample is None else (f"--fcbench-sample={sample}",)),
         ]
         killed = 0
         for _ in range(kills):
@@ -89,7 +95,8 @@ def killed_runs(project: Path, kills: int, trials: int, *, seed: int = 0, worker
     with closing(sqlite3.connect(project / ".fcbench" / "answers.sqlite")) as store, store:
         (stored,) = store.execute("SELECT count(DISTINCT entry) FROM answers").fetchone()
     suite = core.open_suite(Path())
-    wanted = trials * sum(len(suite.load(CATEGORIES[name])) for name in SELECTIONS[CATEGORY])
+    entries = sample or sum(len(suite.load(CATEGORIES[name])) for name in SELECTIONS[CATEGORY])
+    wanted = trials * entries
     return Outcome(killed, wanted, len(answered), stored, sum(answered.values()) - len(answered), exit_code)
 
 

@@ -194,17 +194,16 @@ class AnswerKeys:
         said = (
             (
                 _write_json([dict(message) for message in request.messages]),
-                _join(self._tool_texts.find_or_make(tool, _write_object) for tool in request.tools),
+                _join(
+                    self._tool_texts.find_or_make(tool, lambda tool: _write_json(dict(tool)))
+                    for tool in request.tools
+                ),
             )
             if request.wire is None
             else (_write_json(request.wire.api), _write_json(dict(request.wire.body)))
         )
         asked = (self.identity_text, _write_json([entry.key, entry.trial or 1]), *said)
         return hashlib.sha256(_join((*asked, *map(_write_json, request.variant))).encode()).hexdigest()
-
-
-def _write_object(value: Mapping[str, object]) -> str:
-    return _write_json(dict(value))
 
 
 def _write_json(value: object) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
@@ -102,8 +103,8 @@ def list_requests(
 class Lookup:
     """An index of entries by what they ask, which grows with the entries that are asked about.
 
-    Each entry takes a whole conversation, so first those are indexed whose texts a request repeats, and the
-    others only where none of these has it.
+    Each entry takes a whole conversation, so only those are indexed whose texts a request repeats. All
+    requests about an entry repeat a text of its users, where it has one.
     """
 
     def __init__(self, suites: Sequence[Suite], models: Models) -> None:
@@ -127,7 +128,6 @@ class Lookup:
         self._memories: dict[Prompting, Memories] = {prompting: {} for prompting in MANNERS}
         self._tool_texts = IdentityCache[Mapping[str, object], _ToolText](4096)
         """Conversations offer the same tools in each request."""
-        self._rest = self._index_rest()
 
     def find_request(self, body: Body, name: str | None = None) -> FoundRequest:
         """Find the entry of a request; where several ask the same, the named one, else the first.
@@ -143,15 +143,16 @@ class Lookup:
         digests = [body.digest]
         if self._on_servers:
             digests.append(body.leave_out_results().digest)
-        likely = [self._entries[key][0]] if key else self._questions.find_entries(body)
-        for prompting in sorted(MANNERS, key=lambda manner: bool(body.tools) and manner.mode is not Mode.FC):
-            for entry in likely:
-                self._index_entry(entry, prompting)
-            if asked := self._find_indexed(digests, key):
-                return asked
-        for _ in self._rest:
-            if asked := self._find_indexed(digests, key):
-                return asked
+        if key and (asked := self._find_indexed(digests, key)):
+            return asked
+        manners = sorted(MANNERS, key=lambda manner: bool(body.tools) and manner.mode is Mode.PROMPT)
+        named = [self._entries[key][0]] if key else []
+        for entries in chain([named], self._questions.group_entries(body)):
+            for prompting in manners:
+                for entry in entries:
+                    self._index_entry(entry, prompting)
+                if asked := self._find_indexed(digests, key):
+                    return asked
         found = next((known for digest in digests if (known := self._index.get(digest))), {})
         if key is not None:
             nearest = choose_nearest(body, self._list_expected(self._entries[key][0]))
@@ -202,20 +203,20 @@ class Lookup:
             suite, memories = self._entries[each.key][1], self._memories[prompting]
             for request in list_requests(each, suite, prompting, self._models, memories, self._web):
                 tools = [self._tool_texts.find_or_make(tool, _write_tool) for tool in request.tools]
-                digest, tokens = _measure_request(
-                    request.messages, tools, has_results=not each.category.rule.starts_server
+                text = json.dumps(request.messages, ensure_ascii=False)
+                tokens = estimate_tokens(
+                    f'{{"messages": {text}, "tools": [{", ".join(tool.sent for tool in tools)}]}}'
                 )
+                messages = parse_json(text)
+                assert isinstance(messages, list)
+                if each.category.rule.starts_server:
+                    messages = leave_out_results(messages)
+                hashed = f"[{', '.join(tool.hashed for tool in tools)}]"
+                digest = make_digest(interpret_messages(messages), hashed)
                 # Only an answer about a memory or the web depends on what was found out before.
                 said = request.messages if isinstance(each.expectation, Answers) else ()
                 asked = FoundRequest(each, prompting, request.turn, request.step, tokens, said)
                 self._index.setdefault(digest, {}).setdefault(each.key, asked)
-
-    def _index_rest(self) -> Iterator[None]:
-        """Index one entry after the other in each manner, for requests whose texts name no entry."""
-        for prompting in MANNERS:
-            for entry, _ in self._entries.values():
-                self._index_entry(entry, prompting)
-                yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,18 +230,6 @@ class _ToolText:
 def _write_tool(tool: Mapping[str, object]) -> _ToolText:
     sent = json.dumps(tool, ensure_ascii=False)
     return _ToolText(sent, json.dumps(parse_json(sent), sort_keys=True))
-
-
-def _measure_request(
-    messages: Sequence[Mapping[str, object]], tools: Sequence[_ToolText], *, has_results: bool
-) -> tuple[bytes, int]:
-    """Return the hash of a request's messages and tools, and the estimate of their tokens."""
-    sent = json.dumps(messages, ensure_ascii=False)
-    tokens = estimate_tokens(f'{{"messages": {sent}, "tools": [{", ".join(tool.sent for tool in tools)}]}}')
-    said = parse_json(sent)
-    assert isinstance(said, list)
-    interpreted = interpret_messages(said if has_results else leave_out_results(said))
-    return make_digest(interpreted, f"[{', '.join(tool.hashed for tool in tools)}]"), tokens
 
 
 def estimate_tokens(text: str) -> int:

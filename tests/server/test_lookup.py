@@ -76,7 +76,7 @@ def test_an_entry_that_is_put_alike_in_two_manners_is_found_in_the_usual_one() -
 @pytest.mark.parametrize("prompting", MANNERS[:2])
 def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prompting) -> None:
     """By what it asks; multi-turn entries, some of which begin alike, by name too, and so those that ask in
-    the usual prompt format what another asks."""
+    the usual prompt format what another asks. Each request repeats a text of its entry, which leads there."""
     lookup = Lookup([CORE], OracleModel)
     for entry in list_entries(CORE):
         if entry.variation and prompting.mode is Mode.FC:
@@ -85,6 +85,8 @@ def test_every_entry_of_core_is_found_at_each_step_in_one_lookup(prompting: Prom
             OracleModel(prompting), entry, prompting.mode, prompting.names
         ):
             by_name = entry.variation or not entry.category.single_turn
+            texts = {message.content for turn in entry.turns for message in turn if message.role == "user"}
+            assert not texts.isdisjoint(str(message.get("content")) for message in request.messages)
             asked = lookup.find_request(read_sent(body), entry.key if by_name else None)
             assert (asked.entry, asked.prompting) == (entry, prompting)
             assert (asked.turn, asked.step) == (request.turn, request.step)
