@@ -101,6 +101,7 @@ class AnswerStore:
         """Locks on the answers that this run is asking for."""
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
         self._writing = threading.Lock()
+        self._adding = threading.Lock()
         self._waiting: deque[tuple[_Row, asyncio.Future[None]]] = deque()
         self._written = 0
 
@@ -153,9 +154,12 @@ class AnswerStore:
         Answers that come while others are written are written together, in one transaction.
         """
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((_make_row(key, entry, model, completion), stored))
-        # Those that came before it and still wait are written by a call that takes this one too.
-        if len(self._waiting) == 1:
+        row = _make_row(key, entry, model, completion)
+        with self._adding:
+            self._waiting.append((row, stored))
+            # Those that came before it and still wait are written by a call that takes this one too.
+            is_first = len(self._waiting) == 1
+        if is_first:
             self._writer.submit(self._write_waiting)
         await stored
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -44,25 +44,21 @@ class Questions:
             for text in dict.fromkeys(texts):
                 self._keys.setdefault(text, []).append(entry.key)
         with_texts = {key for keys in self._keys.values() for key in keys}
-        self._without_texts = [entry for key, entry in self._entries.items() if key not in with_texts]
+        self.without_texts = [entry for key, entry in self._entries.items() if key not in with_texts]
+        """Entries in which no user says anything."""
         self._words: Mapping[str, frozenset[str]] = {}
 
-    def group_entries(self, sent: Body) -> Iterator[list[Entry]]:
-        """Yield the entries that share texts with a request, in the order of the suites.
-
-        First those that share the most, then the others, then those that have no texts at all.
-        """
+    def find_entries(self, sent: Body) -> list[Entry]:
+        """Return the entries that have the most texts of a request, in the order of the suites."""
         texts = _list_texts(sent.messages, "user")
         counts = Counter(key for text in set(texts) for key in self._keys.get(text, ()))
         most = max(counts.values(), default=0)
         keys = sorted(counts, key=self._places.__getitem__)
-        yield [self._entries[key] for key in keys if counts[key] == most]
-        yield [self._entries[key] for key in keys if counts[key] < most]
-        yield self._without_texts
+        return [self._entries[key] for key in keys if counts[key] == most]
 
     def find_nearest(self, sent: Body) -> Sequence[Entry]:
         """Return the entries that have the most texts of a request, else a text like its last one."""
-        if same := next(self.group_entries(sent)):
+        if same := self.find_entries(sent):
             return same[:_MOST_ENTRIES]
         texts = _list_texts(sent.messages, "user")
         if not texts:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
@@ -147,7 +146,7 @@ class Lookup:
             return asked
         manners = sorted(MANNERS, key=lambda manner: bool(body.tools) and manner.mode is Mode.PROMPT)
         named = [self._entries[key][0]] if key else []
-        for entries in chain([named], self._questions.group_entries(body)):
+        for entries in (named, self._questions.find_entries(body) or self._questions.without_texts):
             for prompting in manners:
                 for entry in entries:
                     self._index_entry(entry, prompting)
