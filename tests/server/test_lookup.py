@@ -119,6 +119,9 @@ def test_only_entries_with_the_texts_of_a_request_are_put_to_the_model() -> None
     asked.clear()
     assert lookup.find_request(read_sent(make_body(SECOND, Mode.FC, Names.DOTTED))).entry is FIRST
     assert asked == [MANNERS[0], MANNERS[0]]
+    asked.clear()
+    assert lookup.find_request(read_sent(make_body(DOTTED, Mode.FC, Names.DOTTED))).entry is DOTTED
+    assert asked == [MANNERS[0], MANNERS[2]], "with tools it is no request in prompting mode"
 
 
 def test_an_entry_without_texts_of_a_user_is_found() -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 import pytest
@@ -140,6 +141,21 @@ def test_half_a_character_is_no_error() -> None:
 
 def test_no_tools_field_without_tools() -> None:
     assert json.loads(build_body("m", QUESTION, {})).keys() == {"model", "messages"}
+
+
+@pytest.mark.parametrize("text", ["Grüße", "half a character: \ud800"])
+def test_a_body_is_the_json_of_what_is_asked(text: str) -> None:
+    asked = AskModel((MappingProxyType({"role": "user", "content": text}),), ({"default": [1, 1.0, True]},))
+    body = json.loads(build_body("m", asked, {"min_p": float("inf"), "seed": 2**70}))
+    assert json.dumps(body) == json.dumps(
+        {
+            "model": "m",
+            "messages": [{"role": "user", "content": text}],
+            "min_p": float("inf"),
+            "seed": 2**70,
+            "tools": [{"default": [1, 1.0, True]}],
+        }
+    )
 
 
 def test_an_entry_is_named_in_a_header_only_on_request() -> None:
