@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from functools import cached_property, partial
 from importlib.metadata import version
 
@@ -277,8 +276,9 @@ class Session:
         marks: tuple[str, ...] = (),
     ) -> Record:
         """Return the Record of an entry; ``marks`` are the user's own."""
-        made = records.build_record(entry, self.context.manner, judgement, transcript, self.context.usd)
-        (marked,) = mark_trained([replace(made, marks=marks)], self.context.trained)
+        context = self.context
+        made = records.build_record(entry, context.manner, judgement, transcript, context.usd, marks)
+        (marked,) = mark_trained([made], context.trained)
         return marked
 
     def not_scored(

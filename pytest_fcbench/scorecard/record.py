@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
 
 from pydantic import (
     Field,
@@ -238,19 +238,7 @@ class Record:
 
     def replace_judgement(self, judgement: Judgement) -> Record:
         """Return the Record with another judgement of the same answers."""
-        as_written, rating = judgement.as_written, None
-        match judgement.rating:
-            case JudgeRating(score=score, reason=reason):
-                rating = Rating(score, None, reason)
-            case NotScored(cause=cause, reason=reason):
-                rating = Rating(None, cause, reason)
-        return replace(
-            self,
-            verdicts=Verdicts(judgement.official, judgement.corrected),
-            paths={profile: path for profile in Profile if (path := judgement.select_path_score(profile))},
-            as_written=as_written and Verdicts(as_written.official, as_written.corrected),
-            rating=rating,
-        )
+        return replace(self, **_list_judged_members(judgement))
 
     @property
     def unit(self) -> str:
@@ -303,8 +291,9 @@ def build_record(
     judgement: Judgement,
     transcript: Transcript | None,
     usd: Pricing = price_nothing,
+    marks: tuple[str, ...] = (),
 ) -> Record:
-    """Build the Record of an entry; ``transcript`` is None where no answer came."""
+    """Build the Record of an entry; ``transcript`` is None where no answer came, ``marks`` are the user's."""
     cluster = name_cluster(entry.suite, entry.id, entry.cluster)
     return Record(
         entry=entry.key,
@@ -315,16 +304,41 @@ def build_record(
         mode=manner.prompting.mode,
         names=manner.prompting.names,
         syntax=manner.prompting.syntax,
-        verdicts=judgement,
         trial=entry.trial,
         steps=_measure_steps(transcript, usd) if transcript else (),
         turns=_write_turns(transcript) if transcript else (),
+        marks=marks,
         cluster=None if cluster == entry.id else cluster,
         asides=tuple(replace(aside, usd=usd(aside.completion, aside.party)) for aside in transcript.asides)
         if transcript
         else (),
         stratum=entry.stratum and entry.stratum.value,
-    ).replace_judgement(judgement)
+        **_list_judged_members(judgement),
+    )
+
+
+class _JudgedMembers(TypedDict):
+    """The members of a Record that follow from the judgement."""
+
+    verdicts: Verdicts
+    paths: Mapping[Profile, PathScore]
+    as_written: Verdicts | None
+    rating: Rating | None
+
+
+def _list_judged_members(judgement: Judgement) -> _JudgedMembers:
+    as_written, rating = judgement.as_written, None
+    match judgement.rating:
+        case JudgeRating(score=score, reason=reason):
+            rating = Rating(score, None, reason)
+        case NotScored(cause=cause, reason=reason):
+            rating = Rating(None, cause, reason)
+    return {
+        "verdicts": Verdicts(judgement.official, judgement.corrected),
+        "paths": {profile: path for profile in Profile if (path := judgement.select_path_score(profile))},
+        "as_written": as_written and Verdicts(as_written.official, as_written.corrected),
+        "rating": rating,
+    }
 
 
 def build_earlier_conversation(
