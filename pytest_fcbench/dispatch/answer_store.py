@@ -90,7 +90,7 @@ class AnswerStore:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._database = opened.enter_context(closing(self._connect()))
-                self.is_new = self._prepare(new)
+                self.is_new = self._create_table(new)
                 """True where no run has stored anything before this was opened."""
                 # Its own, because reads come from the event loop while the thread below writes.
                 self._reads = opened.enter_context(closing(self._connect()))
@@ -101,6 +101,7 @@ class AnswerStore:
         """Locks on the answers that this run is asking for."""
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
         self._writing = threading.Lock()
+        # Conversations of several event loops may store answers.
         self._adding = threading.Lock()
         self._waiting: deque[tuple[_Row, asyncio.Future[None]]] = deque()
         self._written = 0
@@ -109,8 +110,8 @@ class AnswerStore:
         """Open a connection that any thread may use, one at a time."""
         return sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
 
-    def _prepare(self, new: bool) -> bool:
-        """Make the table in a new file; return True for one. Raises ``UsageError`` for what is no store."""
+    def _create_table(self, new: bool) -> bool:
+        """Create the table in a new file; return True for one. Raises ``UsageError`` for what is no store."""
         (found,) = self._database.execute("PRAGMA application_id").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
         (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -27,18 +27,18 @@ class RequestLocks:
     def take(self, key: str) -> bool:
         """Take the lock of a key, a hash in hexadecimal digits; return False if another process has it.
 
-        Raises OSError where the file cannot be made.
+        Where nobody can take locks, runs at the same time may ask the same.
         """
-        # On Windows, runs at the same time may ask the same.
         if sys.platform != "win32":
-            if self._file is None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
+                if self._file is None:
+                    self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:_DIGITS], 16))
             except BlockingIOError:
                 return False
             except OSError:
-                # A file system without locks, such as some network drives.
+                # A file system without locks, such as some network drives, or a file of another user: stored
+                # answers are reused all the same.
                 return True
         return True
 

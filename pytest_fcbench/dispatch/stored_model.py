@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,14 +62,14 @@ class StoredModel:
 
     @cached_property
     def _keys(self) -> AnswerKeys:
-        return AnswerKeys(_leave_out_secret_parameters(self.identity))
+        return AnswerKeys(self.identity, leave_out_secrets)
 
     @cached_property
     def _former_keys(self) -> AnswerKeys | None:
         """The keys of an earlier version; None where they are the same, or where it stored nothing."""
         if self.former is None or self.store.is_new:
             return None
-        keys = AnswerKeys(_leave_out_formerly(self.former))
+        keys = AnswerKeys(self.former, leave_out_as_formerly)
         return None if keys.identity_text == self._keys.identity_text else keys
 
     def kept(self, entry: Entry, request: AskModel) -> Completion | None:
@@ -144,42 +144,39 @@ class StoredModel:
 _SECRET = re.compile(r"key|token$|secret|password|authorization|cookie", re.IGNORECASE)
 
 
-def _leave_out_secrets(parameters: Mapping[str, object]) -> dict[str, object]:
+def leave_out_secrets(parameters: Mapping[str, object]) -> dict[str, object]:
     """Return parameters, and headers among them, without those whose names are those of secrets."""
     kept: dict[str, object] = {}
     for name, value in parameters.items():
         if name.endswith("headers") and isinstance(value, Mapping):
             # Headers that are all secret are as none, whose answers are stored already.
-            if headers := _leave_out_secrets(value):
+            if headers := leave_out_secrets(value):
                 kept[name] = headers
         elif not _SECRET.search(name):
             kept[name] = value
     return kept
 
 
-def _leave_out_secret_parameters(identity: Mapping[str, object]) -> Mapping[str, object]:
-    parameters = identity.get("parameters")
-    if not isinstance(parameters, Mapping):
-        return identity
-    return {**identity, "parameters": _leave_out_secrets(parameters)}
-
-
 _FORMERLY_LEFT_OUT = re.compile(r"key|token$|secret|password|headers?$", re.IGNORECASE)
 
 
-def _leave_out_formerly(identity: Mapping[str, object]) -> Mapping[str, object]:
-    """Return an identity as earlier versions noted it, in which no header counted."""
-    parameters = identity.get("parameters")
-    if not isinstance(parameters, Mapping):
-        return identity
-    kept = {name: value for name, value in parameters.items() if not _FORMERLY_LEFT_OUT.search(name)}
-    return {**identity, "parameters": kept}
+def leave_out_as_formerly(parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """Return parameters as earlier versions noted them: no header counted."""
+    return {name: value for name, value in parameters.items() if not _FORMERLY_LEFT_OUT.search(name)}
 
 
 class AnswerKeys:
     """The keys under which the answers of a model are stored: hashes of all that can change an answer."""
 
-    def __init__(self, identity: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        identity: Mapping[str, object],
+        leave_out: Callable[[Mapping[str, object]], Mapping[str, object]],
+    ) -> None:
+        """Make keys for an identity; ``leave_out`` returns its parameters without those that do not count."""
+        parameters = identity.get("parameters")
+        if isinstance(parameters, Mapping):
+            identity = {**identity, "parameters": leave_out(parameters)}
         self.identity_text = _write_json(dict(identity))
         self._tool_texts = IdentityCache[Mapping[str, object], str](4096)
         """Many requests offer the same tools, and writing them takes most of the time."""
@@ -194,7 +191,7 @@ class AnswerKeys:
         said = (
             (
                 _write_json([dict(message) for message in request.messages]),
-                _join(
+                _join_members(
                     self._tool_texts.find_or_make(tool, lambda tool: _write_json(dict(tool)))
                     for tool in request.tools
                 ),
@@ -203,23 +200,15 @@ class AnswerKeys:
             else (_write_json(request.wire.api), _write_json(dict(request.wire.body)))
         )
         asked = (self.identity_text, _write_json([entry.key, entry.trial or 1]), *said)
-        return hashlib.sha256(_join((*asked, *map(_write_json, request.variant))).encode()).hexdigest()
+        return hashlib.sha256(
+            _join_members((*asked, *map(_write_json, request.variant))).encode()
+        ).hexdigest()
 
 
 def _write_json(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=repr)
 
 
-def _join(members: Iterable[str]) -> str:
+def _join_members(members: Iterable[str]) -> str:
     """Join the texts of members to that of their list."""
     return f"[{', '.join(members)}]"
-
-
-def digest(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    """Return the key of an answer. Parameters that contain secrets change no answer and are left out."""
-    return AnswerKeys(_leave_out_secret_parameters(identity)).make_key(entry, request)
-
-
-def digest_as_formerly(identity: Mapping[str, object], entry: Entry, request: AskModel) -> str:
-    """Return the key that earlier versions gave to an answer, in which no header counted."""
-    return AnswerKeys(_leave_out_formerly(identity)).make_key(entry, request)

@@ -61,3 +61,12 @@ def test_no_file_is_made_before_a_lock_is_taken(tmp_path: Path) -> None:
     assert locks.take(KEY)
     assert (tmp_path / "locks").stat().st_size == 0
     locks.close()
+
+
+def test_where_no_file_can_be_made_nothing_is_locked(tmp_path: Path) -> None:
+    """The folder stands for a file of another user: what is stored there can still be reused."""
+    (tmp_path / "locks").mkdir()
+    locks = RequestLocks(tmp_path / "locks")
+    assert locks.take(KEY)
+    locks.release(KEY)
+    locks.close()

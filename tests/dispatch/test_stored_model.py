@@ -16,7 +16,7 @@ import pytest
 from pytest_fcbench.conversations.turns import carry_out_calls, put_turns
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
-from pytest_fcbench.dispatch.stored_model import AnswerKeys, StoredModel, digest, digest_as_formerly
+from pytest_fcbench.dispatch.stored_model import AnswerKeys, StoredModel, leave_out_secrets
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
@@ -32,7 +32,7 @@ from pytest_fcbench.domain.transcript import (
 )
 from pytest_fcbench.suites import core
 from tests.dispatch.clock import Attempt, Stuck
-from tests.dispatch.stores import MESSAGE, hash_text, hold_lock, write_old_row
+from tests.dispatch.stores import MESSAGE, hash_text, hold_lock, make_former_key, make_key, write_old_row
 from tests.factories import make_doc, make_entry, make_multi_turn
 
 REQUEST = AskModel(({"role": "user", "content": "Grüße"},), ({"type": "function"},))
@@ -44,14 +44,14 @@ TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
 
 def test_the_value_of_a_header_is_part_of_the_key() -> None:
     routes = [{"parameters": {"extra_headers": {"X-Route": route}}} for route in ("a", "b")]
-    assert digest(routes[0], ENTRY, REQUEST) != digest(routes[1], ENTRY, REQUEST)
+    assert make_key(routes[0], ENTRY, REQUEST) != make_key(routes[1], ENTRY, REQUEST)
 
 
 @pytest.mark.parametrize(
     "parameters", [{"headers": "X-Api-Key: y"}, {"extra_body": {"token": "y"}}], ids=repr
 )
 def test_what_is_no_object_of_headers_is_part_of_the_key_as_it_is(parameters: dict[str, object]) -> None:
-    assert digest({"parameters": parameters}, ENTRY, AskModel(())) == hash_text(
+    assert make_key({"parameters": parameters}, ENTRY, AskModel(())) == hash_text(
         json.dumps([{"parameters": parameters}, ["core:simple_python_0", 1], [], []])
     )
 
@@ -105,7 +105,7 @@ def test_a_conversation_of_the_first_version_is_not_bought_again(store: AnswerSt
     first = next(put_turns(TALK, manner, WORDING))
     assert isinstance(first, AskModel)
     for length, text, calls in ((1, None, [{"f": "{}"}]), (3, None, [{"f": "{"}]), (6, "Done.", [])):
-        write_old_row(store, digest(IDENTITY, TALK, replace(first, messages=talk[:length])), text, *calls)
+        write_old_row(store, make_key(IDENTITY, TALK, replace(first, messages=talk[:length])), text, *calls)
     stored = StoredModel(CountingModel([]), store, IDENTITY)
     transcript = hold_conversation(stored, manner)
     assert [len(turn) for turn in transcript.turns] == [2, 1]
@@ -257,7 +257,7 @@ def test_an_answer_is_stored_with_its_entry_and_model(
     stored = StoredModel(model, store, IDENTITY, immediate=immediate)
     assert ask_model(stored) == answer
     assert list(store.kept()) == [Kept("core:simple_python_0", "openai/x", 3, None, 1000.5)]
-    assert store.get(digest(IDENTITY, ENTRY, REQUEST)) == answer
+    assert store.get(make_key(IDENTITY, ENTRY, REQUEST)) == answer
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_an_answer_is_stored_with_its_entry_and_model(
     ids=["model", "endpoint", "parameters"],
 )
 def test_what_can_change_an_answer_changes_the_key(other: dict[str, object]) -> None:
-    assert digest(other, ENTRY, REQUEST) != digest(IDENTITY, ENTRY, REQUEST)
+    assert make_key(other, ENTRY, REQUEST) != make_key(IDENTITY, ENTRY, REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -283,31 +283,33 @@ def test_what_can_change_an_answer_changes_the_key(other: dict[str, object]) -> 
     ids=["role", "tools", "messages"],
 )
 def test_what_is_asked_changes_the_key(request_: AskModel) -> None:
-    assert digest(IDENTITY, ENTRY, request_) != digest(IDENTITY, ENTRY, REQUEST)
+    assert make_key(IDENTITY, ENTRY, request_) != make_key(IDENTITY, ENTRY, REQUEST)
 
 
 def test_turn_and_step_are_no_part_of_the_key() -> None:
     """They say nothing that the messages do not say."""
-    assert digest(IDENTITY, ENTRY, replace(REQUEST, turn=1, step=2)) == digest(IDENTITY, ENTRY, REQUEST)
+    assert make_key(IDENTITY, ENTRY, replace(REQUEST, turn=1, step=2)) == make_key(IDENTITY, ENTRY, REQUEST)
 
 
 def test_entry_and_trial_are_draws_of_their_own() -> None:
-    once = digest(IDENTITY, ENTRY, REQUEST)
-    assert digest(IDENTITY, make_entry(entry_id="simple_python_1"), REQUEST) != once
-    assert digest(IDENTITY, replace(ENTRY, trial=2), REQUEST) != once
-    assert digest(IDENTITY, replace(ENTRY, trial=1), REQUEST) == once
+    once = make_key(IDENTITY, ENTRY, REQUEST)
+    assert make_key(IDENTITY, make_entry(entry_id="simple_python_1"), REQUEST) != once
+    assert make_key(IDENTITY, replace(ENTRY, trial=2), REQUEST) != once
+    assert make_key(IDENTITY, replace(ENTRY, trial=1), REQUEST) == once
 
 
 def test_a_key_is_no_part_of_the_key() -> None:
     """Another api key is the same question, and no digest of it is kept."""
     parameters = {"temperature": 0.0, "api_key": "sk-1", "extra_headers": {"X-Api-Key": "y"}}
-    assert digest({**IDENTITY, "parameters": parameters}, ENTRY, REQUEST) == digest(IDENTITY, ENTRY, REQUEST)
+    assert make_key({**IDENTITY, "parameters": parameters}, ENTRY, REQUEST) == make_key(
+        IDENTITY, ENTRY, REQUEST
+    )
 
 
 def test_a_header_that_is_no_secret_is_part_of_the_key() -> None:
     headers = {"Authorization": "Bearer a", "X-Route": "b"}
     plain, routed, keyed = (
-        digest({"parameters": {"extra_headers": sent}}, ENTRY, REQUEST)
+        make_key({"parameters": {"extra_headers": sent}}, ENTRY, REQUEST)
         for sent in ({}, headers, {**headers, "Authorization": "Bearer c"})
     )
     assert plain != routed == keyed
@@ -316,7 +318,7 @@ def test_a_header_that_is_no_secret_is_part_of_the_key() -> None:
 @pytest.fixture
 def older_store(store: AnswerStore) -> Iterator[AnswerStore]:
     """A store with an answer of an earlier version to ``REQUEST``."""
-    write_old_row(store, digest_as_formerly(IDENTITY, ENTRY, REQUEST), "a")
+    write_old_row(store, make_former_key(IDENTITY, ENTRY, REQUEST), "a")
     with closing(AnswerStore(store.path)) as opened:
         yield opened
 
@@ -340,7 +342,7 @@ def test_answers_of_earlier_versions_are_not_bought_again(older_store: AnswerSto
 
 def test_a_store_of_this_run_is_not_searched_for_answers_of_earlier_versions(store: AnswerStore) -> None:
     """An earlier version that runs beside this one is too rare to make a second key for each request."""
-    write_old_row(store, digest_as_formerly(IDENTITY, ENTRY, REQUEST), "a")
+    write_old_row(store, make_former_key(IDENTITY, ENTRY, REQUEST), "a")
     stored = StoredModel(CountingModel([]), store, OFFICE, former=IDENTITY)
     assert stored.kept(ENTRY, REQUEST) is None
 
@@ -348,7 +350,7 @@ def test_a_store_of_this_run_is_not_searched_for_answers_of_earlier_versions(sto
 def test_answers_of_this_version_do_not_pass_for_another_servers(store: AnswerStore) -> None:
     """What OpenAI itself answered has the key that earlier versions gave to every server's answers."""
     theirs = Completion(text="theirs", message={"role": "assistant", "content": "theirs"})
-    store.put(digest(IDENTITY, ENTRY, REQUEST), "core:simple_python_0", "openai/x", theirs)
+    store.put(make_key(IDENTITY, ENTRY, REQUEST), "core:simple_python_0", "openai/x", theirs)
     with closing(AnswerStore(store.path)) as again:
         stored = StoredModel(CountingModel([Completion(text="ours")]), again, OFFICE, former=IDENTITY)
         assert stored.kept(ENTRY, REQUEST) is None
@@ -358,24 +360,24 @@ def test_answers_of_this_version_do_not_pass_for_another_servers(store: AnswerSt
 
 def test_headers_counted_for_nothing_formerly(older_store: AnswerStore) -> None:
     routed = {**IDENTITY, "parameters": {"temperature": 0.0, "extra_headers": {"X-Route": "b"}}}
-    former = digest_as_formerly(routed, ENTRY, REQUEST)
-    assert former == digest(IDENTITY, ENTRY, REQUEST) != digest(routed, ENTRY, REQUEST)
+    former = make_former_key(routed, ENTRY, REQUEST)
+    assert former == make_key(IDENTITY, ENTRY, REQUEST) != make_key(routed, ENTRY, REQUEST)
     stored = StoredModel(CountingModel([]), older_store, routed, former=routed)
     assert ask_model(stored).text == "a"
     assert stored.reused_from_former == 1
 
 
 def test_tools_that_are_equal_but_not_the_same_json_are_told_apart() -> None:
-    keys = AnswerKeys(IDENTITY)
+    keys = AnswerKeys(IDENTITY, leave_out_secrets)
     tools: list[dict[str, object]] = [{"default": 1}, {"default": 1.0}, {"default": True}]
     found = [keys.make_key(ENTRY, replace(REQUEST, tools=(tool,))) for tool in tools]
     assert len(set(found)) == 3
-    assert found == [digest(IDENTITY, ENTRY, replace(REQUEST, tools=(tool,))) for tool in tools]
+    assert found == [make_key(IDENTITY, ENTRY, replace(REQUEST, tools=(tool,))) for tool in tools]
 
 
 def test_the_key_is_a_hash_of_sorted_json() -> None:
     """Stores that exist are found by it."""
-    assert digest(IDENTITY, ENTRY, REQUEST) == hash_text(
+    assert make_key(IDENTITY, ENTRY, REQUEST) == hash_text(
         '[{"api_base": null, "model": "openai/x", "parameters": {"temperature": 0.0}}, '
         '["core:simple_python_0", 1], [{"content": "Gr\\u00fc\\u00dfe", "role": "user"}], '
         '[{"type": "function"}]]'
@@ -384,14 +386,14 @@ def test_the_key_is_a_hash_of_sorted_json() -> None:
 
 def test_a_parameter_that_json_cannot_write_is_written_as_python_does() -> None:
     parameters = {"stop": {1}}
-    assert digest({"parameters": parameters}, ENTRY, AskModel(())) == hash_text(
+    assert make_key({"parameters": parameters}, ENTRY, AskModel(())) == hash_text(
         '[{"parameters": {"stop": "{1}"}}, ["core:simple_python_0", 1], [], []]'
     )
 
 
 def test_the_order_of_keys_does_not_matter() -> None:
     turned = AskModel(({"content": "Grüße", "role": "user"},), REQUEST.tools)
-    assert digest(IDENTITY, ENTRY, turned) == digest(IDENTITY, ENTRY, REQUEST)
+    assert make_key(IDENTITY, ENTRY, turned) == make_key(IDENTITY, ENTRY, REQUEST)
 
 
 def test_a_request_in_another_form_is_another_question() -> None:
@@ -402,10 +404,10 @@ def test_a_request_in_another_form_is_another_question() -> None:
         replace(plain, wire=WireRequest(Api.MESSAGES, {"messages": []})),
         replace(plain, wire=WireRequest(Api.CHAT, {"messages": [], "store": False})),
     ]
-    assert len({digest({}, make_entry(), each) for each in forms}) == len(forms)
+    assert len({make_key({}, make_entry(), each) for each in forms}) == len(forms)
     assert len({each.digest for each in forms}) == len(forms)
     same = replace(plain, messages=(), wire=forms[1].wire)
-    assert digest({}, make_entry(), same) == digest({}, make_entry(), forms[1])
+    assert make_key({}, make_entry(), same) == make_key({}, make_entry(), forms[1])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
@@ -413,7 +415,7 @@ def test_a_request_in_another_form_is_another_question() -> None:
 def test_what_another_run_is_asking_for_is_waited_for(store: AnswerStore, end: str) -> None:
     """Where the other run ends without an answer, this one asks."""
     request = AskModel(({"role": "user", "content": "asked twice"},))
-    key = digest(IDENTITY, ENTRY, request)
+    key = make_key(IDENTITY, ENTRY, request)
     model = CountingModel([Completion(text="ours")])
     with hold_lock(store, key) as other:
         asking = Attempt(lambda: ask_model(StoredModel(model, store, IDENTITY), request))
@@ -449,7 +451,7 @@ def test_a_lock_is_released_when_the_answer_is_stored(store: AnswerStore) -> Non
     for number in range(2):
         request = AskModel(({"role": "user", "content": str(number)},))
         ask_model(StoredModel(model, store, IDENTITY), request)
-        with hold_lock(store, digest(IDENTITY, ENTRY, request)):
+        with hold_lock(store, make_key(IDENTITY, ENTRY, request)):
             pass  # which fails where the lock is taken
 
 
@@ -458,6 +460,6 @@ def test_a_run_that_reuses_nothing_or_never_waits_needs_no_lock(
     store: AnswerStore, refresh: bool, immediate: bool
 ) -> None:
     model = CountingModel([Completion(text="a")])
-    with hold_lock(store, digest(IDENTITY, ENTRY, REQUEST)):
+    with hold_lock(store, make_key(IDENTITY, ENTRY, REQUEST)):
         stored = StoredModel(model, store, IDENTITY, refresh=refresh, immediate=immediate)
         assert ask_model(stored).text == "a"

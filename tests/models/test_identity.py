@@ -9,7 +9,6 @@ import pytest
 
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.conversations.turns import put_turns
-from pytest_fcbench.dispatch.stored_model import digest
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.provider import choose_manner
 from pytest_fcbench.models.registry import (
@@ -18,6 +17,7 @@ from pytest_fcbench.models.registry import (
     open_auxiliary_models,
 )
 from pytest_fcbench.suites.registry import open_suite
+from tests.dispatch.stores import make_key
 from tests.factories import make_doc, make_multi_turn
 
 FORECAST = make_doc("weather.forecast", {"city": {"type": "string"}})
@@ -94,7 +94,7 @@ def list_keys(changed: Mapping[str, object]) -> tuple[str, ...]:
     second = talk.send(Completion(text="No.", reasoning="It rains.", message=message))
     assert isinstance(first, AskModel)
     assert isinstance(second, AskModel)
-    return digest(identity, ENTRY, first), digest(identity, ENTRY, second)
+    return make_key(identity, ENTRY, first), make_key(identity, ENTRY, second)
 
 
 def set_all(clean: pytest.MonkeyPatch, variables: Mapping[str, str]) -> None:

@@ -12,12 +12,12 @@ import pytest
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.dispatch.stored_model import digest
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.models.registry import describe_identity
 from pytest_fcbench.run.context import RunContext
 from tests.cli.conftest import Refusal
+from tests.dispatch.stores import make_key
 from tests.factories import make_answered_record, make_record, tool_calls, write_scorecard
 from tests.tools.importing.made import TWO_ANSWERS
 
@@ -147,7 +147,7 @@ def _store_answer(path: Path, number: int, answer: Completion) -> None:
     request = next(context.converse(entry, {}))
     assert isinstance(request, AskModel)
     store = AnswerStore(path)
-    store.put(digest(describe_identity(settings), entry, request), entry.item_id, "openai/x", answer)
+    store.put(make_key(describe_identity(settings), entry, request), entry.item_id, "openai/x", answer)
     store.close()
 
 
