@@ -145,8 +145,8 @@ class Lookup:
         if key and (asked := self._find_indexed(digests, key)):
             return asked
         manners = sorted(MANNERS, key=lambda manner: bool(body.tools) and manner.mode is Mode.PROMPT)
-        named = [self._entries[key][0]] if key else []
-        for entries in (named, self._questions.find_entries(body) or self._questions.without_texts):
+        likely = self._questions.find_entries(body) or self._questions.without_texts
+        for entries in ([self._entries[key][0]], likely) if key else (likely,):
             for prompting in manners:
                 for entry in entries:
                     self._index_entry(entry, prompting)

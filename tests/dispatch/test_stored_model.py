@@ -306,6 +306,18 @@ def test_a_key_is_no_part_of_the_key() -> None:
     )
 
 
+def test_an_answer_is_reused_with_another_api_key(store: AnswerStore) -> None:
+    first, second = ({**IDENTITY, "parameters": {"api_key": key}} for key in ("sk-1", "sk-2"))
+    assert ask_model(StoredModel(CountingModel([Completion(text="a")]), store, first)).text == "a"
+    assert ask_model(StoredModel(CountingModel([]), store, second)).text == "a"
+
+
+def test_an_offline_run_takes_no_lock(store: AnswerStore) -> None:
+    with pytest.raises(NotScoredError, match="an offline run sends no requests"):
+        ask_model(StoredModel(CountingModel([]), store, IDENTITY, offline=True))
+    assert not store.path.with_name(f"{store.path.name}-asking").exists()
+
+
 def test_a_header_that_is_no_secret_is_part_of_the_key() -> None:
     headers = {"Authorization": "Bearer a", "X-Route": "b"}
     plain, routed, keyed = (

@@ -106,6 +106,12 @@ def test_of_entries_that_ask_the_same_the_named_one_is_meant_or_the_first(
     assert lookup.find_request(read_sent(make_body(SECOND)), name).entry is found
 
 
+def test_the_first_of_those_that_ask_the_same_is_meant_whichever_was_named_before() -> None:
+    lookup = _make_lookup()
+    assert lookup.find_request(read_sent(make_body(SECOND)), SECOND.key).entry is SECOND
+    assert lookup.find_request(read_sent(make_body(SECOND))).entry is FIRST
+
+
 def test_only_entries_with_the_texts_of_a_request_are_put_to_the_model() -> None:
     asked: list[Prompting] = []
 
