@@ -42,6 +42,8 @@ CREATE TABLE IF NOT EXISTS answers (
 _PATIENCE_S = 30.0
 """Seconds that a statement waits while another process writes."""
 
+_BETWEEN_TRIES_S = 0.01
+
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 """Errors of reading a row that something else than a store has written."""
 
@@ -112,20 +114,33 @@ class AnswerStore:
 
     def _create_table(self, new: bool) -> bool:
         """Create the table in a new file; return True for one. Raises ``UsageError`` for what is no store."""
+        # Both figures are set before the table is made, and the table is looked for first: so neither a run
+        # killed in between nor one that creates the store now leaves what looks like another file.
+        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (found,) = self._database.execute("PRAGMA application_id").fetchone()
         (version,) = self._database.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        # Both are set before the table is made: a run killed in between leaves a file without tables.
         if (found, version) == (_APPLICATION_ID, _VERSION) and tables:
             return False
         if tables or not new:
             raise UsageError(f"{self.path} was not written as a store by this version of fcbench; {_WAY_OUT}")
         # In WAL mode readers and one writer do not wait for each other.
-        self._database.execute("PRAGMA journal_mode = WAL")
+        self._switch_to_wal()
         self._database.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         self._database.execute(f"PRAGMA user_version = {_VERSION}")
         self._database.execute(_TABLE)
         return True
+
+    def _switch_to_wal(self) -> None:
+        """Switch the file to WAL mode; where another process does so, SQLite itself does not wait."""
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                self._database.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                    raise
+                time.sleep(_BETWEEN_TRIES_S)
 
     def get(self, key: str) -> Completion | None:
         """Return the stored completion, or None. Raises ``NotScoredError`` for one that cannot be read."""

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,46 @@ TALK = make_multi_turn(("Go.", []), ("On.", []), functions=[make_doc("f", {})])
 def store(tmp_path: Path) -> Iterator[AnswerStore]:
     with closing(AnswerStore(tmp_path / "deep" / "answers.sqlite")) as store:
         yield store
+
+
+@pytest.mark.parametrize("before", range(6))
+def test_two_runs_may_create_a_store_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    """The other one creates it just before one of the statements of this one."""
+    path = tmp_path / "answers.sqlite"
+    others: list[AnswerStore] = []
+    statements: list[str] = []
+
+    class Connection(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            statements.append(sql)
+            if len(statements) == before + 1:
+                monkeypatch.undo()
+                others.append(AnswerStore(path))
+            return super().execute(sql, *values)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
+    with closing(AnswerStore(path)) as store, closing(others[0]):
+        store.put("key", "core:a", "m", Completion(text="a"))
+        assert others[0].get("key") == Completion(text="a")
+
+
+def test_a_store_is_created_when_another_run_has_read_the_file(tmp_path: Path) -> None:
+    """SQLite does not wait for readers when it switches a file to WAL mode."""
+    path = tmp_path / "answers.sqlite"
+    with (
+        closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as reader,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        opened = thread.submit(AnswerStore, path)
+        with pytest.raises(TimeoutError):
+            opened.result(0.3)
+        reader.execute("ROLLBACK")
+        with closing(opened.result(60)) as store:
+            assert store.is_new
 
 
 @given(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -137,6 +138,12 @@ def is_drawn(chrome: Chrome, place: float) -> bool:
     return found
 
 
+def _wait_for_heading(chrome: Chrome, pattern: str) -> None:
+    """Wait for a page whose whole heading matches; that of the page before may go while it is read."""
+    wait = WebDriverWait(chrome, 60, ignored_exceptions=[StaleElementReferenceException])
+    wait.until(lambda _: re.fullmatch(pattern, chrome.find_element(By.TAG_NAME, "h1").text))
+
+
 def test_runs_are_chosen_and_compared(chrome: Chrome, addresses: Mapping[str, str]) -> None:
     open_place(chrome, addresses["runs"], Picture("runs", "", 1280, False))
     compare = chrome.find_element(By.ID, "compare")
@@ -145,12 +152,12 @@ def test_runs_are_chosen_and_compared(chrome: Chrome, addresses: Mapping[str, st
         box.click()
     assert compare.text == "Compare 2 runs"
     compare.click()
-    WebDriverWait(chrome, 60).until(lambda _: "side by side" in chrome.find_element(By.TAG_NAME, "h1").text)
+    _wait_for_heading(chrome, ".*side by side.*")
     labels = [each.text for each in chrome.find_elements(By.CSS_SELECTOR, ".standings tbody th")]
     assert labels == ["openai/oracle-broken", "oracle"], "the oldest first"
     chrome.back()
     chrome.find_element(By.PARTIAL_LINK_TEXT, "lexical").click()
-    WebDriverWait(chrome, 60).until(lambda _: chrome.find_element(By.TAG_NAME, "h1").text == "lexical")
+    _wait_for_heading(chrome, "lexical")
 
 
 def read_column(chrome: Chrome, column: int) -> list[float]:
@@ -199,7 +206,7 @@ def test_a_model_leads_to_its_report(chrome: Chrome, addresses: Mapping[str, str
     links = chrome.find_elements(By.CSS_SELECTOR, ".board tbody a")
     assert [link.text for link in links] == ["lexical"], "the only run whose report lies beside it"
     links[0].click()
-    WebDriverWait(chrome, 60).until(lambda _: chrome.find_element(By.TAG_NAME, "h1").text == "lexical")
+    _wait_for_heading(chrome, "lexical")
 
 
 def test_findings_are_filtered_by_a_check_and_reached_by_their_address(
