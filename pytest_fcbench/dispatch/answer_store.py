@@ -131,7 +131,7 @@ class AnswerStore:
         return True
 
     def _switch_to_wal(self) -> None:
-        """Switch the file to WAL mode; where another process does so, SQLite itself does not wait."""
+        """Switch the file to WAL mode, where SQLite itself does not wait for another process that writes."""
         until = time.monotonic() + _PATIENCE_S
         while True:
             try:

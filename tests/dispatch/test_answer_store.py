@@ -65,19 +65,18 @@ def test_two_runs_may_create_a_store_at_the_same_time(
         assert others[0].get("key") == Completion(text="a")
 
 
-def test_a_store_is_created_when_another_run_has_read_the_file(tmp_path: Path) -> None:
-    """SQLite does not wait for readers when it switches a file to WAL mode."""
+def test_a_store_is_created_when_another_run_has_written_to_the_file(tmp_path: Path) -> None:
+    """SQLite does not wait for a writer when it switches a file to WAL mode."""
     path = tmp_path / "answers.sqlite"
     with (
-        closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as reader,
+        closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as writer,
         ThreadPoolExecutor(1) as thread,
     ):
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        writer.execute("BEGIN IMMEDIATE")
         opened = thread.submit(AnswerStore, path)
         with pytest.raises(TimeoutError):
             opened.result(0.3)
-        reader.execute("ROLLBACK")
+        writer.execute("ROLLBACK")
         with closing(opened.result(60)) as store:
             assert store.is_new
 
