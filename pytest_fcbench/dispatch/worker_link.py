@@ -116,9 +116,11 @@ class LinkServer:
             entry = self._find(item_id)
             if entry is None:
                 raise LookupError(f"the controlling process does not know the entry {item_id}")
-            # Shielded: the conversation goes on although nobody waits for it any more.
-            transcript = await asyncio.shield(asyncio.wrap_future(self._request(entry)))
-            return {"transcript": write_transcript(transcript)}
+            answer = self._request(entry)
+            if not answer.done():
+                # Shielded: the conversation goes on although nobody waits for it any more.
+                await asyncio.shield(asyncio.wrap_future(answer))
+            return {"transcript": write_transcript(answer.result())}
         except NotScoredError as error:
             stopped = isinstance(error, RunStoppedError)
             return {"cause": error.cause, "reason": error.reason, "stopped": stopped}

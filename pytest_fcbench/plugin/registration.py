@@ -11,7 +11,7 @@ from pytest_fcbench.config.loading import add_environment, build_settings, find_
 from pytest_fcbench.config.options import FILE, OPTIONS
 from pytest_fcbench.plugin.entry_arguments import find_marked_categories
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites
-from pytest_fcbench.plugin.fixtures import BodyFixtures
+from pytest_fcbench.plugin.fixtures import BodyArguments, make_fixtures
 from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
 from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
 from pytest_fcbench.plugin.reporting import RunReporting
@@ -44,7 +44,8 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
     benchmark = config.stash[BENCHMARK] = Benchmark(config, settings, suites)
     plugins = {
         "benchmark": benchmark,
-        "fixtures": BodyFixtures(benchmark),
+        "fixtures": make_fixtures(benchmark),
+        "body-arguments": BodyArguments(benchmark),
         "entry-files": EntryFileCollector(files),
         "former-benchmarks": FormerBenchmarks(benchmark.session),
         "workers": Workers(benchmark),

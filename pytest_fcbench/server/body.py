@@ -6,6 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+
+_SHORT = 2**16
+"""The longest body, in bytes or characters, that is remembered."""
 
 
 class RefusedRequestError(Exception):
@@ -62,6 +66,12 @@ def parse_json(text: str | bytes) -> object:
 
 def read_body(text: str | bytes) -> Body:
     """Read a chat request. Raises ``RefusedRequestError`` for one that is not JSON or has no messages."""
+    return _read_short_body(text) if len(text) <= _SHORT else interpret_body(parse_json(text))
+
+
+# Trials of an entry send the same, one soon after the other.
+@lru_cache(256)
+def _read_short_body(text: str | bytes) -> Body:
     return interpret_body(parse_json(text))
 
 

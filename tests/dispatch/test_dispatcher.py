@@ -687,7 +687,8 @@ def test_closing_while_a_body_is_about_to_ask(monkeypatch: pytest.MonkeyPatch, u
     dispatcher = Dispatcher(FakeModel(_echo_question), _ask_questions("?"))
     if used:
         _get_transcript(dispatcher, make_entry(entry_id="simple_python_1"))
-        wait_until(lambda: dispatcher.in_flight == 0)  # else the end of that one starts the next, without a wake
+        # Else the end of that one starts the next, without a wake.
+        wait_until(lambda: dispatcher.in_flight == 0)
     wake = dispatcher._wake
 
     def close_first() -> None:

@@ -115,3 +115,11 @@ def test_a_result_of_another_call_is_another_request() -> None:
 )
 def test_what_is_not_an_id_stays_as_it_is(message: object) -> None:
     assert read_sent({"messages": [message]}).messages == [message]
+
+
+def test_a_short_body_is_remembered_and_a_long_one_read_again() -> None:
+    """Trials send the same one soon after another; 256 of the longest that are accepted would fill 4 GB."""
+    short, long = (json.dumps({"messages": ["x" * length]}).encode() for length in (10, 2**17))
+    assert read_body(short) is read_body(bytes(short))
+    assert read_body(long) == read_body(long)
+    assert read_body(long) is not read_body(long)

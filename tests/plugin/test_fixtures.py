@@ -1,0 +1,100 @@
+"""The fixtures of the test bodies: who gets which, with and without pytest's own lookup."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin.conftest import Project, size
+
+ONE_CATEGORY = ("benchmarks", "--fcbench-category=parallel", "-n", "0")
+
+WRAPPED = {
+    "ask": "lambda entry: note(ask(entry), entry)",
+    "judge": "lambda entry, transcript: note(judge(entry, transcript), entry)",
+    "score": "lambda judgement: note(score(judgement), request.node.callspec.params['entry'])",
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_a_fixture_that_a_project_replaces_is_the_projects(project: Project, name: str) -> None:
+    project.write(
+        "conftest.py",
+        f"""
+import pathlib, pytest
+
+def note(outcome, entry):
+    with pathlib.Path("noted.txt").open("a") as file:
+        print(entry.item_id, file=file)
+    return outcome
+
+@pytest.fixture
+def {name}({name}, request):
+    return {WRAPPED[name]}
+""",
+    )
+    assert project.run(*ONE_CATEGORY).ret == 0
+    noted = (project.path / "noted.txt").read_text().split()
+    assert sorted(noted) == sorted(project.records())
+    assert len(noted) == size("parallel")
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_other_fixtures_get_the_entry_of_their_test(project: Project, workers: str) -> None:
+    project.write(
+        "conftest.py",
+        """
+import pytest
+
+@pytest.fixture(autouse=True)
+def named(entry, request):
+    assert f"[{entry.item_id}]" in request.node.nodeid
+    return entry.item_id
+
+@pytest.fixture
+def asked_twice(entry, ask):
+    return ask(entry), ask(entry)
+""",
+    )
+    project.write(
+        "test_own.py",
+        """
+import pytest
+
+@pytest.mark.fcbench("parallel")
+def test_own(entry, named, asked_twice, judge, score):
+    first, second = asked_twice
+    assert (named, first) == (entry.item_id, second)
+    assert score(judge(entry, first)).passed
+""",
+    )
+    result = project.run("test_own.py", "-n", workers)
+    result.assert_outcomes(passed=size("parallel"))
+
+
+def test_a_test_that_is_not_marked_has_no_entry(project: Project) -> None:
+    project.write("test_own.py", "def test_own(entry): pass\ndef test_other(): pass\n")
+    result = project.run("test_own.py", "-n", "0")
+    result.assert_outcomes(errors=1, passed=1)
+    result.stdout.fnmatch_lines(["*only tests marked with a category, *, have an entry*"])
+
+
+def test_a_test_may_have_an_entry_of_its_own(project: Project) -> None:
+    project.write(
+        "test_own.py",
+        """
+import pytest
+
+@pytest.mark.parametrize("entry", ["mine"])
+def test_own(entry, ask):
+    assert entry == "mine" and callable(ask)
+""",
+    )
+    project.run("test_own.py", "-n", "0").assert_outcomes(passed=1)
+
+
+def test_setups_are_shown(project: Project) -> None:
+    result = project.run(*ONE_CATEGORY, "--fcbench-limit=1", "--setup-show")
+    assert result.ret == 0
+    shown = result.stdout.str()
+    for line in ("SETUP    S ask", "SETUP    S judge", "SETUP    S score", "SETUP    F entry"):
+        assert line in shown
