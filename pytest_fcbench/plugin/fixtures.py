@@ -10,7 +10,6 @@ from types import ModuleType
 
 import pytest
 
-from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.plugin.items import ENTRY, Benchmark
 from pytest_fcbench.run import Ask, Judge, Score
 
@@ -33,18 +32,8 @@ def make_fixtures(benchmark: Benchmark) -> ModuleType:
         """Judge a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
         return benchmark.session.judge
 
-    @pytest.fixture
-    def entry() -> Entry:
-        """Return the entry of a test that is marked with a category."""
-        found = benchmark.item.stash.get(ENTRY, None)
-        if found is None:
-            pytest.fail(
-                'only tests marked with a category, as in @pytest.mark.fcbench("multiple"), have an entry'
-            )
-        return found
-
     made = ModuleType(f"{__name__}.of_run")
-    vars(made).update(ask=ask, score=score, judge=judge, entry=entry)
+    vars(made).update(ask=ask, score=score, judge=judge)
     return made
 
 
@@ -60,14 +49,14 @@ class BodyArguments:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Give a test its arguments.
+        """Give a test its entry and the values of our fixtures.
 
         Fixtures that replace ours are left to pytest, and so are all where ``--setup-show`` prints them.
         """
         if ENTRY not in item.stash or not isinstance(item, pytest.Function) or item.config.option.setupshow:
             return
-        values = {"entry": item.stash[ENTRY], **self._values}
-        item.funcargs.update({name: value for name, value in values.items() if _is_ours(item, name)})
+        ours = {name: value for name, value in self._values.items() if _is_ours(item, name)}
+        item.funcargs.update(ours, entry=item.stash[ENTRY])
 
 
 def _is_ours(item: pytest.Function, name: str) -> bool:

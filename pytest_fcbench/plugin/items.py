@@ -127,7 +127,7 @@ class Benchmark:
         if marker is None:
             return
         if not self.prepare():
-            metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)], indirect=True)
+            metafunc.parametrize("entry", [pytest.param(None, id=STOPPED)])
             return
         entries = self._list_entries(marker.args[0])
         # All entries of a category in a suite and a stratum have the same marks.
@@ -138,7 +138,6 @@ class Benchmark:
                 pytest.param(entry, id=entry.item_id, marks=marks[entry.suite, entry.stratum])
                 for entry in entries
             ],
-            indirect=True,
         )
 
     def _list_entries(self, category: str) -> Sequence[Entry]:

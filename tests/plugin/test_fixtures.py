@@ -71,11 +71,19 @@ def test_own(entry, named, asked_twice, judge, score):
     result.assert_outcomes(passed=size("parallel"))
 
 
-def test_a_test_that_is_not_marked_has_no_entry(project: Project) -> None:
-    project.write("test_own.py", "def test_own(entry): pass\ndef test_other(): pass\n")
-    result = project.run("test_own.py", "-n", "0")
-    result.assert_outcomes(errors=1, passed=1)
-    result.stdout.fnmatch_lines(["*only tests marked with a category, *, have an entry*"])
+def test_a_fixture_of_the_same_name_replaces_no_entry(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+import pytest
+
+@pytest.fixture
+def entry():
+    return "mine"
+""",
+    )
+    project.write("test_own.py", "def test_own(entry): assert entry == 'mine'")
+    project.run(*ONE_CATEGORY, "test_own.py").assert_outcomes(passed=size("parallel") + 1)
 
 
 def test_a_test_may_have_an_entry_of_its_own(project: Project) -> None:
@@ -96,5 +104,5 @@ def test_setups_are_shown(project: Project) -> None:
     result = project.run(*ONE_CATEGORY, "--fcbench-limit=1", "--setup-show")
     assert result.ret == 0
     shown = result.stdout.str()
-    for line in ("SETUP    S ask", "SETUP    S judge", "SETUP    S score", "SETUP    F entry"):
+    for line in ("SETUP    S ask", "SETUP    S judge", "SETUP    S score", "SETUP    F entry["):
         assert line in shown
