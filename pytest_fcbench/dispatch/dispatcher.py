@@ -72,6 +72,7 @@ class Dispatcher:
         """Entries by the conversation that has to end first."""
         self._ahead: dict[str, int] = {}
         """Conversations that were started and not asked for yet, with the characters of their answers."""
+        self._characters_ahead = 0
         self._repeats: Counter[str] = Counter()
         """How often outcomes will be asked for again."""
         self._released: dict[str, bool] = {}
@@ -142,7 +143,7 @@ class Dispatcher:
             elif self._expected.pop(entry.item_id, None) or self._freed.pop(entry.item_id, None):
                 self._urgent.append(entry)
             self.waited_for.add(entry.item_id)
-            self._ahead.pop(entry.item_id, None)
+            self._characters_ahead -= self._ahead.pop(entry.item_id, 0)
             # Else the next conversation that ends makes room, and looks for what to start.
             has_room = len(self._tasks) < self._concurrency
         if has_room:
@@ -232,7 +233,7 @@ class Dispatcher:
             else:
                 is_too_far = not self._ahead_until and (
                     len(self._ahead) >= _AHEAD * self._concurrency
-                    or sum(self._ahead.values()) >= _CHARACTERS_AHEAD
+                    or self._characters_ahead >= _CHARACTERS_AHEAD
                 )
                 # Entries whose earlier conversation has ended come first: they were expected before the rest.
                 upcoming = self._freed or self._expected
@@ -295,7 +296,9 @@ class Dispatcher:
             answer.set_exception(outcome)
         else:
             if entry.item_id in self._ahead:
-                self._ahead[entry.item_id] = sum(map(measure_answer, outcome.completions))
+                length = sum(map(measure_answer, outcome.completions))
+                self._ahead[entry.item_id] = length
+                self._characters_ahead += length
             answer.set_result(outcome)
         for waiting in self._waiting.pop(entry.item_id, ()):
             if waiting.item_id in self._answers and waiting.item_id not in self.waited_for:
