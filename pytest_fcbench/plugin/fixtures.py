@@ -55,13 +55,8 @@ class BodyArguments:
         """
         if ENTRY not in item.stash or not isinstance(item, pytest.Function) or item.config.option.setupshow:
             return
-        ours = {name: value for name, value in self._values.items() if _is_ours(item, name)}
+        # pytest has no public way to ask who defines a fixture; without this one it looks all up itself.
+        known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+        defined_in = {name: found[-1].func.__module__ for name, found in known.items() if found}
+        ours = {name: value for name, value in self._values.items() if defined_in.get(name) == __name__}
         item.funcargs.update(ours, entry=item.stash[ENTRY])
-
-
-def _is_ours(item: pytest.Function, name: str) -> bool:
-    """Say whether pytest would take a fixture of this module; False where that cannot be known."""
-    # pytest has no public way to ask; without this one it looks all fixtures up itself.
-    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    nearest = known.get(name, ())[-1:]
-    return any(definition.func.__module__ == __name__ for definition in nearest)

@@ -102,20 +102,17 @@ class RunReporting:
             self._followed.write_progress(progress)
         return progress
 
-    @property
-    def _shows_progress(self) -> bool:
-        return self._screen is not None and self._ticker is not None and self._session.has_started
-
     # First, because pytest prints the path in the same hook.
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
         """Print no path of a file if progress is shown."""
+        if self._screen is None or self._ticker is None or not self._session.has_started:
+            return
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-        if self._shows_progress and reporter is not None and reporter.showfspath:
+        if reporter is not None and reporter.showfspath:
             reporter.showfspath = False
             # pytest begins a new line here, and what was shown before the first entry would stay above it.
-            if self._screen is not None:
-                self._screen.clear()
+            self._screen.clear()
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Print no letter for an entry if progress is shown."""
