@@ -201,6 +201,13 @@ class RunReporting:
         }
         return next((name for name, used in narrowing.items() if used), None)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, object] | None:
+        """Describe a stage that went well, which pytest-json-report would look at for longer."""
+        if report.longrepr is not None or not {"log", "streams"} <= {*self._config.option.json_report_omit}:
+            return None
+        return {"duration": report.duration, "outcome": report.outcome}
+
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_json_modifyreport(self, json_report: dict[str, object]) -> None:
         """Add each test's Record and the section with the scores to the report; write our own scorecard."""

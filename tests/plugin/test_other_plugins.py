@@ -319,3 +319,56 @@ def test_what_needs_a_scorecard_is_refused_without_the_report_plugin(project: Pr
 def test_a_run_that_wants_no_scorecard_says_nothing_of_it(project: Project) -> None:
     result = project.run(*PARALLEL, *WITHOUT_REPORT, "--fcbench-scorecard=none")
     result.stdout.no_fnmatch_line("*no scorecard*")
+
+
+# pytest-json-report
+
+OUTCOMES = """
+import logging, pytest
+
+def test_right():
+    print("printed")
+    logging.warning("logged")
+
+def test_wrong():
+    print("printed")
+    assert 1 == 2
+
+def test_left_out():
+    pytest.skip("no reason")
+
+@pytest.mark.xfail
+def test_known():
+    assert False
+
+@pytest.mark.xfail
+def test_unknown():
+    print("printed")
+"""
+
+
+def read_stages(project: Project, *options: str) -> list[tuple[str, object]]:
+    """Run the tests of the user; return what the report says of each stage, without any times."""
+    project.write("test_own.py", OUTCOMES)
+    project.run("--json-report", "--json-report-file=all.json", *options, "--", "test_own.py")
+    tests = project.scorecard("all.json")["tests"]
+    assert isinstance(tests, list)
+    stages = [
+        (f"{test['nodeid']} {name}", test[name]) for test in tests for name in ("setup", "call", "teardown")
+    ]
+    for _, stage in stages:
+        assert isinstance(stage.pop("duration"), float)
+        if "log" in stage:
+            stage["log"] = [record["msg"] for record in stage["log"]]
+    return stages
+
+
+@pytest.mark.parametrize("omitted", [(), ("log", "streams"), ("log",), ("streams",)], ids="-".join)
+def test_the_report_says_of_each_stage_what_it_says_without_us(
+    project: Project, omitted: tuple[str, ...]
+) -> None:
+    options = ("--json-report-omit", *omitted) if omitted else ()
+    ours, theirs = read_stages(project, *options), read_stages(project, "-p", "no:fcbench", *options)
+    assert ours == theirs
+    assert len(ours) == 15
+    assert ("'stdout'" in str(ours), "'log'" in str(ours)) == ("streams" not in omitted, "log" not in omitted)
