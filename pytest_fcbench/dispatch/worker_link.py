@@ -15,6 +15,7 @@ import secrets
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -31,6 +32,8 @@ _LONGEST_OF_STRANGERS = 1024
 _LONGEST = 2**30
 _PROOF_S = 30.0
 """Seconds that a peer has to prove that it has the key."""
+_SHORTEST_S = 0.001
+"""Seconds that are waited for a message where no time is left."""
 _WORKER, _CONTROLLER = b"worker", b"controller"
 """The part of each end in the proof, so that none can send back what it was sent."""
 
@@ -148,12 +151,21 @@ class LinkServer:
 
 
 class Link:
-    """A worker's end. One thread asks at a time."""
+    """A worker's end. One thread asks at a time.
+
+    The controller is busy with all workers, so a worker asks for the transcript of its next test already
+    while it judges the one before.
+    """
 
     def __init__(self, offer: Offer, connection: _Connection) -> None:
         self._offer = offer
         self._connection: _Connection | None = connection
         self._closed = False
+        self._next_id: str | None = None
+        self._asked_id: str | None = None
+        """The entry whose outcome is still to come."""
+        self._outcomes: dict[str, object] = {}
+        """Outcomes that came early: a test that is run again needs another one first."""
 
     @classmethod
     def connect(cls, offer: Offer) -> Link | None:
@@ -170,6 +182,10 @@ class Link:
             with suppress(OSError):
                 self._connection.send({"expect": [entry.item_id for entry in entries]})
 
+    def expect_next(self, entry: Entry | None) -> None:
+        """Announce the transcript that the test after the one that runs will need; None if unknown."""
+        self._next_id = entry and entry.item_id
+
     def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:
         """Return the finished conversation about an entry.
 
@@ -179,8 +195,7 @@ class Link:
             if self._closed:
                 raise EOFError
             self._connection = self._connection or _Connection(self._offer)
-            self._connection.send({"ask": entry.item_id})
-            outcome = self._connection.receive(within_s)
+            outcome = self._receive_outcome(self._connection, entry.item_id, within_s)
         except TimeoutError:
             self._drop()
             raise
@@ -199,15 +214,40 @@ class Link:
                 raise (RunStoppedError if stopped else NotScoredError)(cause, reason)
         raise NotScoredError("internal_error", "the process that calls the model sent an unknown message")
 
+    def _receive_outcome(self, connection: _Connection, item_id: str, within_s: float | None) -> object:
+        """Return the outcome of an entry, asked for unless it was already, and ask for the next one."""
+        started = time.monotonic()
+        while item_id not in self._outcomes:
+            asked_id = self._ask_for(connection, item_id)
+            left_s = None if within_s is None else within_s - (time.monotonic() - started)
+            self._outcomes[asked_id] = connection.receive(left_s)
+            self._asked_id = None
+        outcome = self._outcomes.pop(item_id)
+        # A test that was left out takes none.
+        self._outcomes = {name: early for name, early in self._outcomes.items() if name == self._next_id}
+        if self._next_id is not None and not self._outcomes:
+            # If the controller is gone, the next request reports it.
+            with suppress(OSError):
+                self._ask_for(connection, self._next_id)
+        return outcome
+
+    def _ask_for(self, connection: _Connection, item_id: str) -> str:
+        """Ask for an outcome unless one is still to come; return the id of the entry whose outcome it is."""
+        if self._asked_id is None:
+            connection.send({"ask": item_id})
+            self._asked_id = item_id
+        return self._asked_id
+
     def close(self) -> None:
         """Close the connection to the controller."""
         self._closed = True
         self._drop()
 
     def _drop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        # First, because a signal may interrupt the rest.
+        connection, self._connection, self._asked_id = self._connection, None, None
+        if connection is not None:
+            connection.close()
 
 
 class _Connection:
@@ -244,7 +284,8 @@ class _Connection:
 
     def receive(self, within_s: float | None, longest: int = _LONGEST) -> object:
         """Return the next message. Raises TimeoutError where none begins within that time."""
-        self._socket.settimeout(within_s)
+        # A socket takes zero for not to block, and no negative number.
+        self._socket.settimeout(None if within_s is None else max(within_s, _SHORTEST_S))
         length = _read_length(self._read(_LENGTH.size), longest)
         # What has begun to come is written already.
         self._socket.settimeout(_PROOF_S)

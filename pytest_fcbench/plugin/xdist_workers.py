@@ -90,8 +90,11 @@ class Workers:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
-        """Announce what this worker will ask for next, if the controller cannot know it."""
-        if not (self._announces and self._benchmark.is_worker):
+        """Announce what this worker will ask for next."""
+        if not self._benchmark.is_worker:
+            return
+        if not self._announces:
+            self._session.expect_next(nextitem.stash.get(ENTRY, None) if nextitem else None)
             return
         upcoming = [item, nextitem]
         # xdist's queue can be inspected but is not documented; without it, each entry is announced singly.

@@ -124,6 +124,11 @@ class Session:
         """Announce which transcripts will be needed, in order."""
         self._transcripts.expect(entries)
 
+    def expect_next(self, entry: Entry | None) -> None:
+        """Announce the transcript that the test after the one that runs will need; None if unknown."""
+        if self._link is not None:
+            self._link.expect_next(entry)
+
     def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:
         """Return the finished conversation about an entry.
 

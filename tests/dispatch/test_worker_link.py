@@ -12,10 +12,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -312,6 +312,141 @@ def test_a_late_transcript_is_not_taken_for_that_of_the_next_entry() -> None:
         assert get_transcript(link, make_numbered_entry(2)) == echo_entry(make_numbered_entry(2))
         release.set()
         assert get_transcript(link, make_numbered_entry(1)) == echo_entry(make_numbered_entry(1))
+
+
+# Asking ahead
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a server was asked; the conversations about some numbers wait for ``go``."""
+
+    numbers: list[int] = field(default_factory=list)
+    waits_for: frozenset[int] = frozenset()
+    go: threading.Event = field(default_factory=threading.Event)
+
+    def echo_entry(self, entry: Entry) -> Transcript:
+        number = int(entry.id.rpartition("_")[2])
+        self.numbers.append(number)
+        if number in self.waits_for:
+            self.go.wait(20)
+        return echo_entry(entry)
+
+
+def ask_number(link: Link, number: int, following: int | None = None) -> None:
+    """Ask as a test does before which its successor was announced, and expect the right transcript."""
+    link.expect_next(None if following is None else make_numbered_entry(following))
+    assert get_transcript(link, make_numbered_entry(number)) == echo_entry(make_numbered_entry(number))
+
+
+def test_the_next_entry_is_asked_for_before_its_test_runs() -> None:
+    asked = _Asked()
+    with serve_and_connect(asked.echo_entry) as link:
+        ask_number(link, 1, following=2)
+        wait_until(lambda: asked.numbers == [1, 2])
+        ask_number(link, 2)
+        ask_number(link, 3)
+    assert asked.numbers == [1, 2, 3]
+
+
+def test_a_test_that_runs_again_leaves_the_next_its_outcome() -> None:
+    asked = _Asked()
+    with serve_and_connect(asked.echo_entry) as link:
+        for _ in range(3):
+            ask_number(link, 1, following=2)
+        ask_number(link, 2)
+    assert asked.numbers == [1, 2, 1, 1]
+
+
+def test_an_entry_whose_test_was_left_out_is_asked_for_again_later() -> None:
+    asked = _Asked()
+    with serve_and_connect(asked.echo_entry) as link:
+        ask_number(link, 1, following=2)
+        ask_number(link, 3, following=4)
+        ask_number(link, 2)
+        ask_number(link, 4)
+    assert asked.numbers == [1, 2, 3, 4, 2, 4]
+
+
+def test_the_time_for_a_transcript_counts_what_it_waits_for_another() -> None:
+    asked = _Asked(waits_for=frozenset([2]))
+    with serve_and_connect(asked.echo_entry) as link:
+        ask_number(link, 1, following=2)
+        with pytest.raises(TimeoutError):
+            link.transcript(make_numbered_entry(1), within_s=0.05)
+        # Nothing is mistaken for what is still to come.
+        ask_number(link, 3)
+        asked.go.set()
+        ask_number(link, 2)
+
+
+def test_there_is_one_time_limit_for_all_that_a_test_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+
+    def note_limit(
+        connection: link_module._Connection, within_s: float | None, longest: int = 2**20
+    ) -> object:
+        if within_s is not None:
+            limits.append(within_s)
+        return receive(connection, within_s, longest)
+
+    with serve_and_connect() as link:
+        ask_number(link, 1, following=2)
+        # What a connection does is not public, and the limit is not to be measured.
+        receive = link_module._Connection.receive
+        monkeypatch.setattr(link_module._Connection, "receive", note_limit)
+        link.transcript(make_numbered_entry(1), within_s=20)
+    first, second = limits
+    assert 20 >= first > second > 0
+
+
+def test_an_answer_is_not_lost_where_the_next_cannot_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def send_first(connection: link_module._Connection, message: Mapping[str, object]) -> None:
+        if message != {"ask": make_numbered_entry(1).item_id}:
+            raise BrokenPipeError
+        send(connection, message)
+
+    with serve_and_connect() as link:
+        send = link_module._Connection.send
+        monkeypatch.setattr(link_module._Connection, "send", send_first)
+        ask_number(link, 1, following=2)
+        assert expect_not_scored(link, make_numbered_entry(2)).cause == "controller_lost"
+
+
+def test_no_time_at_all_is_a_time_limit_too() -> None:
+    asked = _Asked(waits_for=frozenset([1]))
+    with serve_and_connect(asked.echo_entry) as link:
+        with pytest.raises(TimeoutError):
+            link.transcript(make_numbered_entry(1), within_s=0.0)
+        asked.go.set()
+        ask_number(link, 1)
+
+
+def test_the_controller_ends_after_it_was_asked_ahead() -> None:
+    with serve_transcripts() as server, closing(connect_to(server)) as link:
+        ask_number(link, 1, following=2)
+        close_server(server)
+        error = expect_not_scored(link, make_numbered_entry(3))
+        assert (type(error), error.cause) == (RunStoppedError, "controller_lost")
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.none() | st.integers(0, 3)), max_size=12))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_in_whatever_order_tests_are_announced_and_run_each_gets_its_own(
+    echo: Link, tests: list[tuple[int, int | None]]
+) -> None:
+    for number, following in tests:
+        ask_number(echo, number, following)
+
+
+@pytest.fixture(scope="module")
+def echo() -> Iterator[Link]:
+    """Return a link whose transcripts name their entries."""
+    with serve_and_connect() as link:
+        yield link
+
+
+# What cannot be sent
 
 
 def test_an_error_that_holds_what_cannot_be_sent() -> None:

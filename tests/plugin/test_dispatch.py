@@ -157,20 +157,41 @@ def test_workers_keep_no_reports(project: Project) -> None:
     assert (project.path / "kept.txt").read_text().splitlines() == ["0", "0"]
 
 
-def test_records_do_not_depend_on_the_number_of_processes(project: Project) -> None:
-    def records() -> dict[str, dict[str, object]]:
-        return {
-            entry: {k: v for k, v in record.items() if k not in ("latency_s", "steps")}
-            for entry, record in project.records().items()
-        }
+SKIP_SOME = """
+import pytest
+def pytest_runtest_setup(item):
+    if sum(item.name.encode()) % 2:
+        pytest.skip("left out")
+"""
 
+
+def read_untimed_records(project: Project) -> dict[str, dict[str, object]]:
+    """Return the Records by entry, without what differs from run to run."""
+    return {
+        entry: {k: v for k, v in record.items() if k not in ("latency_s", "steps")}
+        for entry, record in project.records().items()
+    }
+
+
+def test_records_do_not_depend_on_the_number_of_processes(project: Project) -> None:
     found = []
     with serve_answers(first_function) as endpoint:
         for workers in (("-p", "no:xdist"), ("-n", "0"), ("-n", "2"), ("-n", "4")):
             project.run(*live(endpoint, "--fcbench-store=none", "--fcbench-category=live"), *workers)
-            found.append(records())
+            found.append(read_untimed_records(project))
     assert len(endpoint.requests) == 4 * len(found[0]) == 4 * size(*SELECTIONS["live"])
     assert all(other == found[0] for other in found[1:])
+
+
+def test_each_gets_its_own_answer_where_tests_between_are_left_out(project: Project) -> None:
+    with serve_answers(first_function) as endpoint:
+        project.run(*live(endpoint, "--fcbench-category=live"))
+        everyone = read_untimed_records(project)
+        project.write("conftest.py", SKIP_SOME)
+        project.run(*live(endpoint, "--fcbench-category=live"), "-n", "2")
+        some = read_untimed_records(project)
+    assert len(everyone) > len(some) > len(everyone) / 3
+    assert some == {entry: everyone[entry] for entry in some}
 
 
 DIE_ONCE = """
