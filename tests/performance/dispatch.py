@@ -2,12 +2,15 @@
 
     python -m tests.performance.dispatch
     python -m tests.performance.dispatch --entries 6000 --concurrency 128 --workers 2 --max-ratio 1.15
+    python -m tests.performance.dispatch --entries 6000 --latency 0.1 --workers 2 --peer bare
 
 Without options: all runs of the table in docs/performance.md, one after the other. The limit is the
 time that the calls need when nothing but the endpoint takes any: entries / calls at once x latency.
 Measured is the time from the first call to the last verdict; the wall time of the whole process, with
 imports and the scorecard, stands beside it. Memory is the highest sum of resident sizes over all processes
-of the run, shared pages counted in each. Exits with 1 if a ratio is above its maximum, or an entry did not
+of the run, shared pages counted in each. A peer runs without this plugin: ``blocking`` makes one call in each
+test through litellm, ``bare`` makes them beside empty tests with plain aiohttp and reads nothing of the
+replies. Exits with 1 if a ratio is above its maximum, or an entry did not
 pass."""
 
 from __future__ import annotations
@@ -16,12 +19,15 @@ import argparse
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 
 import psutil
@@ -54,6 +60,49 @@ def pytest_configure(config):
 """
 """Takes so many entries and keeps the time of the last report."""
 
+EMPTY = """
+import pytest
+
+@pytest.mark.parametrize("number", range(ENTRIES))
+def test_nothing(number):
+    pass
+"""
+
+CALLER = """
+import asyncio, itertools, json, pathlib, threading, time
+import aiohttp
+
+REQUESTS = json.loads(pathlib.Path("requests.json").read_text())
+
+async def make_calls():
+    waiting = itertools.islice(itertools.cycle(REQUESTS), ENTRIES)
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        async def make_calls_in_turn():
+            for request in waiting:
+                body = {"model": "oracle", **request}
+                async with session.post("API_BASE/chat/completions", json=body) as reply:
+                    assert (await reply.json())["choices"]
+        await asyncio.gather(*(make_calls_in_turn() for _ in range(CONCURRENCY)))
+
+class Caller:
+    thread = None
+    def pytest_runtest_logstart(self):
+        if self.thread is None:
+            # A thread that makes calls beside tests that never wait gets its first one off late.
+            pathlib.Path("first.txt").write_text(str(time.time()))
+            self.thread = threading.Thread(target=lambda: asyncio.run(make_calls()))
+            self.thread.start()
+    def pytest_sessionfinish(self):
+        if self.thread is not None and self.thread.is_alive():
+            self.thread.join()
+            pathlib.Path("last_call.txt").write_text(str(time.time()))
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Caller())
+"""
+"""Makes the calls while the tests run, in the process that collects their reports."""
+
 BLOCKING = """
 import itertools, json, os, pathlib
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"
@@ -70,6 +119,20 @@ def test_call(request_):
 """What a benchmark without a dispatcher does: each worker makes one call at a time."""
 
 
+class Peer(StrEnum):
+    """What runs instead of this plugin."""
+
+    BLOCKING = "blocking"
+    BARE = "bare"
+
+
+PEERS: Mapping[Peer, Mapping[str, str]] = {
+    Peer.BLOCKING: {"test_calls.py": BLOCKING},
+    Peer.BARE: {"test_calls.py": EMPTY, "caller.py": CALLER},
+}
+"""The files of each peer."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """One run. A blocking one has as many calls in flight as workers."""
@@ -79,17 +142,17 @@ class Scenario:
     latency_s: float = 1.0
     workers: int = 0
     most: float | None = None
-    blocking: bool = False
+    peer: Peer | None = None
     model: str = "openai/oracle"
     """Asked directly; ``litellm:openai/oracle`` goes through litellm."""
 
     @property
     def limit_s(self) -> float:
-        at_once = self.workers if self.blocking else self.concurrency
+        at_once = self.workers if self.peer is Peer.BLOCKING else self.concurrency
         return math.ceil(self.entries / at_once) * self.latency_s
 
     def __str__(self) -> str:
-        kind = "blocking" if self.blocking else f"{self.concurrency} at once"
+        kind = self.peer or f"{self.concurrency} at once"
         return f"{self.entries:>6} {kind:<12} -n {self.workers}"
 
 
@@ -98,7 +161,7 @@ SCENARIOS = (
     Scenario(6000, 128, workers=2, most=1.15),
     Scenario(400, 64),
     Scenario(400, 64, workers=2),
-    Scenario(400, 8, workers=8, blocking=True),
+    Scenario(400, 8, workers=8, peer=Peer.BLOCKING),
 )
 
 
@@ -122,8 +185,8 @@ def run_scenario(scenario: Scenario) -> Result:
         project = Path(folder)
         (project / "conftest.py").write_text(CONFTEST.replace("ENTRIES", str(scenario.entries)))
         options = (
-            _prepare_blocking(scenario, project, api_base)
-            if scenario.blocking
+            _prepare_peer(scenario, scenario.peer, project, api_base)
+            if scenario.peer
             else _prepare_ours(scenario, project)
         )
         command = [
@@ -146,8 +209,13 @@ def run_scenario(scenario: Scenario) -> Result:
         text = (project / "out.txt").read_text()
         assert process.returncode == 0, text[-3000:]
         assert f"{scenario.entries} passed" in text, text[-3000:]
-        last = float((project / "last.txt").read_text())
-        return Result(last - stats(api_base)["first_request"], wall_s, sum_mb, worker_mb)
+        first = min([stats(api_base)["first_request"], *_read_times(project, "first.txt")])
+        last = max(_read_times(project, "last*.txt"))
+        return Result(last - first, wall_s, sum_mb, worker_mb)
+
+
+def _read_times(project: Path, names: str) -> list[float]:
+    return [float(file.read_text()) for file in project.glob(names)]
 
 
 def _prepare_ours(scenario: Scenario, project: Path) -> list[str]:
@@ -168,17 +236,28 @@ def _load_single_turn() -> list[Entry]:
     return [entry for c in suite.categories if c.single_turn and c.scored for entry in suite.load(c)]
 
 
-def _prepare_blocking(scenario: Scenario, project: Path, api_base: str) -> list[str]:
+def _prepare_peer(scenario: Scenario, peer: Peer, project: Path, api_base: str) -> list[str]:
     wording = core.open_suite(Path()).wording
     asked = [
         presenting.build_first_request(entry, wording, Prompting.make_default(Mode.FC))
         for entry in _load_single_turn()
     ]
-    requests = [{"messages": request.messages, "tools": request.tools or None} for request in asked]
+    requests = [
+        {"messages": request.messages} | ({"tools": request.tools} if request.tools else {})
+        for request in asked
+    ]
     (project / "requests.json").write_text(json.dumps(requests, default=dict))
-    text = BLOCKING.replace("ENTRIES", str(scenario.entries)).replace("API_BASE", api_base)
-    (project / "test_blocking.py").write_text(text)
-    return ["-p", "no:fcbench", "test_blocking.py"]
+    values = {
+        "ENTRIES": str(scenario.entries),
+        "CONCURRENCY": str(scenario.concurrency),
+        "API_BASE": api_base,
+    }
+    for name, text in PEERS[peer].items():
+        written = re.sub("|".join(values), lambda found: values[found[0]], text)
+        (project / name).write_text(written)
+    reporting = ["--json-report", "--json-report-omit", "collectors", "keywords", "log", "streams"]
+    options = [*reporting, "-p", "caller"] if peer is Peer.BARE else []
+    return [*options, "-p", "no:fcbench", "test_calls.py"]
 
 
 def _watch_memory(process: psutil.Popen) -> tuple[float, float]:
@@ -211,8 +290,11 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=0, help="-n of pytest-xdist")
     parser.add_argument("--max-ratio", type=float)
     parser.add_argument("--model", default="openai/oracle", help="litellm:openai/oracle goes through litellm")
+    parser.add_argument("--peer", type=Peer, choices=list(Peer), help="run this instead of the plugin")
     given = parser.parse_args()
-    one = Scenario(given.entries or 0, given.concurrency, given.latency, given.workers, given.max_ratio)
+    one = Scenario(
+        given.entries or 0, given.concurrency, given.latency, given.workers, given.max_ratio, given.peer
+    )
     scenarios = [replace(each, model=given.model) for each in ([one] if given.entries else SCENARIOS)]
     print(f"{'':<28}    limit  calls to verdicts  ratio    max  whole process  memory   worker")
     failed = False
