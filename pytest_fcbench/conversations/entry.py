@@ -6,15 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcbench.conversations import (
-    chat,
-    free_texts,
-    golden_path,
-    memory,
-    server_turns,
-    turns,
-    web_questions,
-)
+from pytest_fcbench.conversations import chat, free_texts, memory, server_turns, turns, web_questions
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry, ExpectedCalls, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
@@ -49,6 +41,9 @@ def choose_conversation(entry: Entry) -> Converse:
     """Return the kind of conversation for an entry."""
     domains = entry.scene.domains if entry.scene else ()
     if isinstance(entry.expectation, GoldenPath):
+        # Its matcher knows quantities of all kinds, which takes long to import.
+        from pytest_fcbench.conversations import golden_path
+
         return golden_path.converse
     if entry.rule.starts_server:
         return server_turns.converse

@@ -184,7 +184,7 @@ class Link:
 
     def expect_next(self, entry: Entry | None) -> None:
         """Announce the transcript that the test after the one that runs will need; None if unknown."""
-        self._next_id = entry and entry.item_id
+        self._next_id = entry.item_id if entry else None
 
     def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:
         """Return the finished conversation about an entry.

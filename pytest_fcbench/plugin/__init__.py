@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
+from pytest_fcbench.domain.garbage_collection import pause_collector
 from pytest_fcbench.plugin.project import find_project_folder, points_at_entries
 
 
@@ -49,7 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
         or (project / FILE).is_file()
         or points_at_entries(config)
     ):
-        from pytest_fcbench.plugin.registration import register_benchmark
+        # Modules hold much and leave no garbage.
+        with pause_collector():
+            from pytest_fcbench.plugin.registration import register_benchmark
 
         register_benchmark(config, given, project)
 

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 
 import pydantic
@@ -77,7 +78,10 @@ _ARGUMENTS: Mapping[str, frozenset[str]] = {
 }
 """The values that each prompt can ask for."""
 
-_WORDING = pydantic.TypeAdapter(PathWording)
+
+@cache  # made when it is first needed, because it takes long
+def _wording_adapter() -> pydantic.TypeAdapter[PathWording]:
+    return pydantic.TypeAdapter(PathWording)
 
 
 class CodeSource:
@@ -96,7 +100,7 @@ class CodeSource:
         if origin is None:
             raise PackError(f"the texts of {self.title} are read from a clone only; name it with --code=PATH")
         wording = read_code(origin)
-        sha256 = write_pack_file(new, FILE, _WORDING.dump_json(wording, indent=1))
+        sha256 = write_pack_file(new, FILE, _wording_adapter().dump_json(wording, indent=1))
         return {
             "version": wording.version,
             "content_sha256": sha256,
@@ -113,7 +117,7 @@ def read_wording(cache: Path) -> PathWording | None:
     """Return the official texts from the cache, or None where none were read. Raises ``PackError``."""
     try:
         content = open_pack(CODE, cache).read(FILE)
-        return _WORDING.validate_json(content)
+        return _wording_adapter().validate_json(content)
     except PackMissing:
         return None
     except (PackError, pydantic.ValidationError):

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 OURS = "pytest_fcbench.codecs.dialogues"
 
@@ -26,6 +28,9 @@ def render_prompt(template: str, values: Mapping[str, object], package: str = OU
 
 @cache
 def _make_environment(package: str) -> Environment:
+    # Most models are asked through a chat interface and need none.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(
         loader=PackageLoader(package),
         undefined=StrictUndefined,

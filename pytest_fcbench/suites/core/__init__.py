@@ -13,6 +13,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry,
 from pytest_fcbench.domain.function_doc import Language
 from pytest_fcbench.environments.world import World, world_from_json
 from pytest_fcbench.suites.core.filler import filler
+from pytest_fcbench.suites.core.kept_entries import load_or_read
 from pytest_fcbench.suites.derived_entries import (
     MADE_OF,
     Withheld,
@@ -72,6 +73,11 @@ def _find_files(category: Category) -> Sequence[Path]:
 
 @cache  # the files of the package do not change, and a process may hold several runs
 def _load(category: Category) -> tuple[Entry, ...]:
+    return load_or_read(category, _FOLDER, lambda: read_entries(category))
+
+
+def read_entries(category: Category) -> tuple[Entry, ...]:
+    """Read the entries of a category from the suite's files."""
     # Features are found by reading all entries, so they are stored and not computed at each start.
     features = read_features()
     return tuple(
