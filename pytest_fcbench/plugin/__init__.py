@@ -10,7 +10,6 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
-from pytest_fcbench.domain.garbage_collection import pause_collector
 from pytest_fcbench.plugin.project import find_project_folder, points_at_entries
 
 
@@ -50,6 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
         or (project / FILE).is_file()
         or points_at_entries(config)
     ):
+        from pytest_fcbench.domain.garbage_collection import pause_collector
+
         # Modules hold much and leave no garbage.
         with pause_collector():
             from pytest_fcbench.plugin.registration import register_benchmark

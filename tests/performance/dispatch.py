@@ -307,7 +307,8 @@ def main() -> int:
         most = "" if scenario.most is None else f"{scenario.most:.2f}"
         print(
             f"{scenario!s:<28} {scenario.limit_s:>6.1f} s {result.first_s:>8.2f} s {result.run_s:>16.1f} s"
-            f" {ratio:>6.2f} {most:>6} {result.wall_s:>12.1f} s {result.sum_mb:>4.0f} MB  {result.worker_mb:>3.0f} MB",
+            f" {ratio:>6.2f} {most:>6} {result.wall_s:>12.1f} s {result.sum_mb:>4.0f} MB"
+            f"  {result.worker_mb:>3.0f} MB",
             flush=True,
         )
     return int(failed)

@@ -35,20 +35,16 @@ def load_or_read(category: Category, folder: Path, read: Callable[[], Entries]) 
             return entries
     entries = read()
     if not sys.dont_write_bytecode:
-        _keep_entries(entries, file, key)
+        draft = file.with_suffix(f".{os.getpid()}")
+        # What cannot be written is read again next time.
+        with suppress(OSError):
+            file.parent.mkdir(exist_ok=True)
+            with draft.open("wb") as written:
+                written.write(key)
+                _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(entries)
+            # At once, because other processes may read it.
+            draft.replace(file)
     return entries
-
-
-def _keep_entries(entries: Entries, file: Path, key: bytes) -> None:
-    """Write entries to a file, unless that is not possible."""
-    draft = file.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):
-        file.parent.mkdir(exist_ok=True)
-        with draft.open("wb") as written:
-            written.write(key)
-            _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(entries)
-        # At once, because other processes may read it.
-        draft.replace(file)
 
 
 @cache
@@ -56,7 +52,7 @@ def _describe_package() -> bytes:
     """Return a hash of the names, sizes and times of all files that entries may depend on."""
     digest = hashlib.sha256()
     for name, status in sorted(_list_files(Path(pytest_fcbench.__file__).parent)):
-        digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
+        digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
     return digest.digest()
 
 
@@ -67,7 +63,8 @@ def _list_files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
                 if each.name != "__pycache__":
                     yield from _list_files(Path(each.path))
             elif each.name.endswith((".py", ".yaml", ".json")):
-                yield each.path, each.stat()
+                # Not of what a link leads to: Emacs locks a file by a link that leads nowhere.
+                yield each.path, each.stat(follow_symlinks=False)
 
 
 class _Pickler(pickle.Pickler):
