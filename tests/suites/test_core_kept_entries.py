@@ -72,7 +72,12 @@ def set_time(file: Path) -> None:
         (lambda file: file.write_text("longer"), "inner/c.json", True),
         (Path.touch, "inner/d.py", True),
         (lambda file: file.symlink_to("nowhere"), "inner/.#e.py", True),
-        (Path.touch, os.fsdecode(b"inner/\xff.py"), True),
+        pytest.param(
+            Path.touch,
+            os.fsdecode(b"inner/\xff.py"),
+            True,
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="names of files are texts there"),
+        ),
         (Path.unlink, "a.py", True),
         (set_time, "notes.txt", False),
         (set_time, "__pycache__/a.py", False),
