@@ -49,10 +49,9 @@ def pytest_configure(config: pytest.Config) -> None:
         or (project / FILE).is_file()
         or points_at_entries(config)
     ):
-        from pytest_fcbench.domain.garbage_collection import pause_collector
+        from pytest_fcbench.plugin.plain_imports import import_plainly
 
-        # Modules hold much and leave no garbage.
-        with pause_collector():
+        with import_plainly(config.pluginmanager.rewrite_hook):
             from pytest_fcbench.plugin.registration import register_benchmark
 
         register_benchmark(config, given, project)
