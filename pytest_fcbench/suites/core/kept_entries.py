@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest_fcbench
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 
-Entries = tuple[Entry, ...]
+Entries: TypeAlias = tuple[Entry, ...]
 
 
 def load_or_read(category: Category, folder: Path, read: Callable[[], Entries]) -> Entries:
