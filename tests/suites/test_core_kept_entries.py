@@ -55,7 +55,7 @@ def test_entries_are_read_again_when_the_package_has_changed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load_simple(folder, lambda: ENTRIES)
-    monkeypatch.setattr(kept_entries, "_describe_package", lambda: b"of another package")
+    monkeypatch.setattr(kept_entries, "_describe_package", lambda: bytes(32))
     assert load_simple(folder, lambda: ENTRIES[:1]) == ENTRIES[:1]
     assert load_simple(folder) == ENTRIES[:1]
 
