@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -86,10 +87,11 @@ def test_former_names_are_found_in_a_benchmark_run_only() -> None:
 def test_former_names_are_forgotten_when_the_run_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [finder for finder in sys.meta_path if not isinstance(finder, FormerBenchmarks)]
     monkeypatch.setattr(sys, "meta_path", others)
-    former = FormerBenchmarks(Session(RunContext(build_settings({"model": "oracle"}, None))))
-    with pytest.warns(DeprecationWarning, match="entries is now pytest_fcbench.domain.entry"):
-        importlib.import_module("pytest_fcbench.entries")
-    former.pytest_unconfigure()
+    with closing(Session(RunContext(build_settings({"model": "oracle"}, None)))) as session:
+        former = FormerBenchmarks(session)
+        with pytest.warns(DeprecationWarning, match="entries is now pytest_fcbench.domain.entry"):
+            importlib.import_module("pytest_fcbench.entries")
+        former.pytest_unconfigure()
     assert "pytest_fcbench.entries" not in sys.modules
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'pytest_fcbench.entries'"):
         importlib.import_module("pytest_fcbench.entries")

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -74,20 +74,24 @@ def records_of_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list
     return made
 
 
+def open_session(model: str = "oracle") -> closing[Session]:
+    return closing(Session(RunContext(build_settings({"model": model, "suite": ["core"]}, None))))
+
+
 def hold_conversations(
     model: str, category: str, numbers: Sequence[int], trial: int | None = None
 ) -> list[Record]:
-    run = Session(RunContext(build_settings({"model": model, "suite": ["core"]}, None)))
-    entries = [
-        replace(run.context.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers
-    ]
-    talks = [(entry, run.transcript(entry)) for entry in entries]
-    return [run.record(entry, run.judge(entry, talk), talk) for entry, talk in talks]
+    with open_session(model) as run:
+        entries = [
+            replace(run.context.suites["core"].load(CATEGORIES[category])[n], trial=trial) for n in numbers
+        ]
+        talks = [(entry, run.transcript(entry)) for entry in entries]
+        return [run.record(entry, run.judge(entry, talk), talk) for entry, talk in talks]
 
 
 def write_card(made: Sequence[Record]) -> None:
-    run = Session(RunContext(build_settings({"model": "oracle", "suite": ["core"]}, None)))
-    write_scorecard(Path(CARD), made, replace(run.facts, model="under-test"))
+    with open_session() as run:
+        write_scorecard(Path(CARD), made, replace(run.facts, model="under-test"))
 
 
 @pytest.fixture
@@ -399,8 +403,9 @@ def test_one_call_that_fails_is_one_diagnosis_less(
 
 
 def read_first_messages(key: str) -> list[str]:
-    run = Session(RunContext(build_settings({"model": "oracle", "suite": ["core"]}, None)))
-    entry = next(e for e in run.context.suites["core"].load(CATEGORIES["multi_turn_base"]) if e.key == key)
+    with open_session() as run:
+        entries = run.context.suites["core"].load(CATEGORIES["multi_turn_base"])
+    entry = next(entry for entry in entries if entry.key == key)
     return [f"{said.role}: {said.content}" for said in entry.turns[0]]
 
 

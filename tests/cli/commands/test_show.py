@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -164,9 +165,9 @@ def test_what_a_model_writes_cannot_touch_the_terminal(run_show: RunShow, tmp_pa
 
 
 def test_a_scorecard_has_the_conversation(run_show: RunShow, tmp_path: Path) -> None:
-    run = Session(RunContext(build_settings({"model": "oracle"}, None)))
-    entry = run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[1]
-    transcript = run.transcript(entry)
+    with closing(Session(RunContext(build_settings({"model": "oracle"}, None)))) as run:
+        entry = run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[1]
+        transcript = run.transcript(entry)
     record = records.build_record(entry, run.context.manner, Judgement.same_in_both(Passed()), transcript)
     write_scorecard(tmp_path / "card.json", [record])
     text = run_show(entry.key, "--scorecard=card.json")
@@ -179,12 +180,12 @@ def test_stored_answers_are_shown_and_nobody_is_asked(
 ) -> None:
     """Of a trial too. Where an answer is missing, it says so."""
     settings = build_settings({"model": "openai/x", "api_key_env": ""}, None)
-    run = Session(RunContext(settings))
-    entry = replace(run.context.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
+    run = RunContext(settings)
+    entry = replace(run.suites["core"].load(CATEGORIES["multi_turn_base"])[0], trial=2)
     store = AnswerStore(tmp_path / ".fcbench/answers.sqlite")
     identity = registry.describe_identity(settings)
     model = StoredModel(OracleModel(Prompting.make_default(Mode.FC)), store, identity, immediate=True)
-    talk = run.context.converse(entry, {})
+    talk = run.converse(entry, {})
     request = next(talk)
     while True:
         try:
@@ -201,9 +202,9 @@ def test_tool_calls_and_text_beside_each_other(run_show: RunShow, tmp_path: Path
     completion = Completion(
         text="Let me see.", tool_calls=(ToolCall("f", "{"), "and a part"), reasoning="Hm."
     )
-    run = Session(RunContext(build_settings({"model": "oracle"}, None)))
-    entry = run.context.suites["core"].load(CATEGORIES["simple_python"])[0]
-    transcript = replace(run.transcript(entry))
+    with closing(Session(RunContext(build_settings({"model": "oracle"}, None)))) as run:
+        entry = run.context.suites["core"].load(CATEGORIES["simple_python"])[0]
+        transcript = run.transcript(entry)
     transcript = replace(transcript, turns=((replace(transcript.turns[0][0], completion=completion),),))
     record = records.build_record(entry, run.context.manner, Judgement.same_in_both(Passed()), transcript)
     write_scorecard(tmp_path / "card.json", [record])
