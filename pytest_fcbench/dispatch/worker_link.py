@@ -183,7 +183,7 @@ class Link:
                 self._connection.send({"expect": [entry.item_id for entry in entries]})
 
     def expect_next(self, entry: Entry | None) -> None:
-        """Announce the transcript that the test after the one that runs will need; None if unknown."""
+        """Announce which transcript the next test will need; None if that is not known."""
         self._next_id = entry.item_id if entry else None
 
     def transcript(self, entry: Entry, within_s: float | None = None) -> Transcript:

@@ -11,7 +11,7 @@ from pytest_fcbench.domain.garbage_collection import pause_collector
 
 @contextmanager
 def import_plainly(hook: object) -> Iterator[None]:
-    """Import modules without a look for garbage, and without ``hook``, pytest's that rewrites assertions.
+    """Import without garbage collection, and without ``hook``, with which pytest rewrites assertions.
 
     The modules of an installation are many; they leave no garbage, and are no tests.
     """

@@ -125,7 +125,7 @@ class Session:
         self._transcripts.expect(entries)
 
     def expect_next(self, entry: Entry | None) -> None:
-        """Announce the transcript that the test after the one that runs will need; None if unknown."""
+        """Announce which transcript the next test will need; None if that is not known."""
         if self._link is not None:
             self._link.expect_next(entry)
 

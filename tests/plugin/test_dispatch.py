@@ -129,6 +129,16 @@ def expect(link, entries):
 Link.expect = expect
 """
 
+REPORT_NEXT = """
+from pytest_fcbench.dispatch.worker_link import Link
+announce = Link.expect_next
+def expect_next(link, entry):
+    with open("next.txt", "a") as file:
+        file.write(f"{entry and entry.item_id}\\n")
+    announce(link, entry)
+Link.expect_next = expect_next
+"""
+
 REPORT_IMPORTS = """
 import os, sys
 def pytest_unconfigure(config):
@@ -149,6 +159,16 @@ def test_workers_only_judge(project: Project, dist: str) -> None:
     assert set(asked(endpoint).values()) == {1}
     assert (project.path / "imports.txt").read_text().splitlines() == ["[]", "[]"]
     assert len(project.records()) == 6
+
+
+def test_a_worker_announces_its_next_test_and_none_after_the_last(project: Project) -> None:
+    project.write("conftest.py", REPORT_NEXT)
+    with serve_answers(first_function) as endpoint:
+        project.run(*live(endpoint), "-n", "2")
+    told = (project.path / "next.txt").read_text().split()
+    assert len(told) == 6
+    assert told.count("None") == 2
+    assert len(set(told) & set(project.records())) == 4
 
 
 def test_workers_keep_no_reports(project: Project) -> None:
