@@ -9,7 +9,8 @@ step by step, oddities included:
 - f-strings, attributes, lambdas, comprehensions as values make the whole answer undecodable.
 
 Where the official code evaluates arithmetic (``2*3``), the constants are folded here node by node with
-limits on size; an expression that would need a name, a call or a huge result is undecodable.
+limits on size, and so are calls of a few pure functions of Python (``sum([1, 2]) / 2``); an expression that
+would need a name, another call or a huge result is undecodable.
 
 The corrected reading keeps positional arguments, applies operators with their meaning, reads JSON's ``true``,
 ``false`` and ``null``, and keeps the source text of any expression that is not a literal.
@@ -55,7 +56,18 @@ OPERATORS: Mapping[type[ast.operator], Binary] = {
 _MAX_BITS = 14_000
 _MAX_SIZE = 100_000
 _MOST_REPETITIONS = 20
-"""Products with a text or a list in one answer: each can have ``_MAX_SIZE`` characters or elements."""
+"""Products and formats with a text or a list in one answer: each can have ``_MAX_SIZE`` characters or
+elements."""
+_LARGE_FORMAT = re.compile(r"%[^%a-zA-Z]*(\*|[0-9]{4})")
+"""A format with a width or a precision of four digits or from the operands (``'%9999d' % x``)."""
+_LONGEST_FORMATTED = 1500
+"""The characters that an operand of any other format takes at most: a width, and the digits of a number."""
+_MOST_PLACES = 400
+"""The places that a number may be rounded to; to more the same number is returned, or none of it is left."""
+PURE_FUNCTIONS: Mapping[str, Callable[..., object]] = {
+    function.__name__: function for function in (abs, bool, float, int, len, max, min, pow, round, str, sum)
+}
+"""Functions of Python that only return a value, which models put into arithmetic."""
 _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
 
 
@@ -117,7 +129,7 @@ def _parse_text(text: str) -> ast.expr:
 
 def _read_calls(nodes: Sequence[ast.AST | None], read: Callable[[ast.Call], Call]) -> tuple[Call, ...]:
     if sum(_count_repetitions(node) for node in nodes if node) > _MOST_REPETITIONS:
-        raise Undecodable(f"more than {_MOST_REPETITIONS} texts or lists are repeated by arithmetic")
+        raise Undecodable(f"more than {_MOST_REPETITIONS} texts or lists are repeated or formatted")
     calls = []
     try:
         for node in nodes:
@@ -133,7 +145,7 @@ def _read_calls(nodes: Sequence[ast.AST | None], read: Callable[[ast.Call], Call
 
 
 def _count_repetitions(tree: ast.AST) -> int:
-    """Count the products with a text or a list in them (``'a' * 9``), which can make much of little."""
+    """Count products and formats of texts and lists (``'a' * 9``): each can make much of little."""
     count = 0
     sequences: set[ast.AST] = set()
     # Operands come before their operators.
@@ -143,7 +155,7 @@ def _count_repetitions(tree: ast.AST) -> int:
                 sequences.add(node)
             case ast.BinOp(left=left, op=op, right=right) if left in sequences or right in sequences:
                 sequences.add(node)
-                count += isinstance(op, ast.Mult)
+                count += isinstance(op, (ast.Mult, ast.Mod))
     return count
 
 
@@ -251,6 +263,9 @@ def fold_constants(node: ast.expr) -> object:
             return [fold_constants(element) for element in elements]
         case ast.Tuple(elts=elements):
             return tuple(fold_constants(element) for element in elements)
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            names = [fold_constants(key) for key in keys if key is not None]
+            return _build_dict(names, [fold_constants(value) for value in values])
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return apply_operator(operator.sub, 0, fold_constants(operand))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
@@ -261,6 +276,8 @@ def fold_constants(node: ast.expr) -> object:
             return not fold_constants(operand)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             return apply_operator(OPERATORS[type(op)], fold_constants(left), fold_constants(right))
+        case ast.Call(func=ast.Name(id=name), args=operands, keywords=[]) if name in PURE_FUNCTIONS:
+            return call_pure_function(name, [fold_constants(operand) for operand in operands])
     raise Undecodable(f"{type(node).__name__} in arithmetic would have to be evaluated")
 
 
@@ -274,10 +291,28 @@ def apply_operator(compute: Binary, left: object, right: object) -> object:
         raise Undecodable(f"arithmetic failed: {error}") from None
 
 
+def call_pure_function(name: str, operands: Sequence[object]) -> object:
+    """Return the value of a function of ``PURE_FUNCTIONS``. Raises ``Undecodable`` as ``apply_operator``."""
+    match name, operands:
+        case "pow", [base, exponent]:
+            return apply_operator(operator.pow, base, exponent)
+        case "round", [_, int(places)] if abs(places) > _MOST_PLACES:
+            raise Undecodable(f"a number is rounded to {places} places")
+        # Each sum of lists copies those before it, and in each text of a text its quotes are doubled.
+        case ("pow", [_, _, _]) | ("sum", [_, list() | tuple()]) | ("str", [list() | tuple() | dict()]):
+            raise Undecodable(f"the {name} of such values would have to be evaluated")
+    try:
+        return _read_constant(PURE_FUNCTIONS[name](*operands))
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise Undecodable(f"{name} failed: {error}") from None
+
+
 def _is_too_large(compute: Binary, left: object, right: object) -> bool:
-    """Tell whether a result could take many kilobytes, as formatting (``'%9d' % x``) always could."""
+    """Tell whether a result could take many kilobytes."""
     if isinstance(left, (str, bytes)) and compute is operator.mod:
-        return True
+        text = left if isinstance(left, str) else left.decode("latin-1")
+        longest = text.count("%") * _LONGEST_FORMATTED + measure_size(right)
+        return longest > _MAX_SIZE or _LARGE_FORMAT.search(text) is not None
     if isinstance(left, int) and isinstance(right, int):
         # A power has at most as many bits as its base, times the exponent.
         if compute is operator.pow:
@@ -293,9 +328,11 @@ def _is_too_large(compute: Binary, left: object, right: object) -> bool:
 
 
 def measure_size(value: object) -> int:
-    """Count the characters and elements of a value at every depth."""
+    """Count the characters and elements of a value at every depth; an integer is one for each 64 bits."""
     if isinstance(value, Mapping):
         return 1 + sum(measure_size(key) + measure_size(member) for key, member in value.items())
     if isinstance(value, (list, tuple, set)):
         return 1 + sum(map(measure_size, value))
+    if isinstance(value, int):
+        return 1 + value.bit_length() // 64
     return len(value) if isinstance(value, (str, bytes)) else 1

@@ -173,7 +173,29 @@ VALUES = {
     "shift too large": ("1 << 10**9", NO, "1 << 10 ** 9"),
     "text too long": ("'x'*10**10", NO, "'x' * 10 ** 10"),
     "list too long": ("10**10*[0]", NO, "10 ** 10 * [0]"),
-    "formatting": ("'%9999999999d' % 1", NO, "'%9999999999d' % 1"),
+    "joined dicts": ("{'a': 1} | {'b': 2}", {"a": 1, "b": 2}, {"a": 1, "b": 2}),
+    "unpacking in arithmetic": ("{**a} | {'b': 2}", NO, "{**a} | {'b': 2}"),
+    "formatting": ("'%s-%03d' % ('a', 2)", "a-002", "a-002"),
+    "formatting by name": ("'%(a)s' % {'a': 1}", "1", "1"),
+    "formatting of bytes": ("b'%d' % 1", b"1", b"1"),
+    "formatting of another kind": ("'%d' % 'a'", NO, "'%d' % 'a'"),
+    "formatting too wide": ("'%9999999999d' % 1", NO, "'%9999999999d' % 1"),
+    "formatting of bytes too wide": ("b'%.9999f' % 1", NO, "b'%.9999f' % 1"),
+    "formatting as wide as an operand": ("'%*d' % (9, 1)", NO, "'%*d' % (9, 1)"),
+    "formatting of many": ("('%999d' * 99) % 1", NO, "'%999d' * 99 % 1"),
+    "pure functions": ("sum([1, 2]) / len((1, 2))", 1.5, 1.5),
+    "power by function": ("pow(2, 3) + max(1, 5) - min([1, 5])", 12, 12),
+    "rounding": ("round(2.567, 1) + round(15.5, -1)", 22.6, 22.6),
+    "conversion": ("int('3') + float('1.5') * abs(-2) + bool(1)", 7.0, 7.0),
+    "number to text": ("'no. ' + str(1)", "no. 1", "no. 1"),
+    "failing function": ("int('x') + 1", NO, "int('x') + 1"),
+    "function with a keyword": ("round(2.5, ndigits=1) + 1", NO, "round(2.5, ndigits=1) + 1"),
+    "function of too many places": ("round(5, -10**9) + 1", NO, "round(5, -10 ** 9) + 1"),
+    "function with too large a power": ("pow(9, 9**9) + 1", NO, "pow(9, 9 ** 9) + 1"),
+    "power with remainder": ("pow(2, 3, 5) + 1", NO, "pow(2, 3, 5) + 1"),
+    "text of a list": ("str([1]) + 'a'", NO, "str([1]) + 'a'"),
+    "sum of lists": ("sum([[1]], []) + [2]", NO, "sum([[1]], []) + [2]"),
+    "pure function alone": ("round(2.6)", "round(2.6)", 3),
     "call without keywords": ("now()", "now()", "now()"),
     "call with positional": ("date( 1,2 )", "date(1, 2)", "date(1, 2)"),
     "call with keywords": ("date(day=+1)", {"date": {"day": -1}}, {"date": {"day": 1}}),
@@ -324,7 +346,8 @@ def test_sequences_may_be_repeated_to_a_hundred_thousand_parts(source: str, most
 
 
 @pytest.mark.parametrize(
-    ("value", "size"), [(5, 1), ("abc", 3), (b"ab", 2), ({1}, 2), ({"ab": [1, "xyz"]}, 8), ([(), {}], 3)]
+    ("value", "size"),
+    [(5, 1), (2**640, 11), ("abc", 3), (b"ab", 2), ({1}, 2), ({"ab": [1, "xyz"]}, 8), ([(), {}], 3)],
 )
 def test_a_size_counts_characters_and_elements_at_every_depth(value: object, size: int) -> None:
     assert python.measure_size(value) == size
@@ -420,7 +443,9 @@ def test_repetition_inside_repetition_is_refused(source: str) -> None:
 
 
 @pytest.mark.parametrize("read", READERS.values())
-@pytest.mark.parametrize("value", ["'ab' * 9", "[0] * 9", "(1, 2) * 9", "('a' + 'b') * 9", "9 * ['a']"])
+@pytest.mark.parametrize(
+    "value", ["'ab' * 9", "[0] * 9", "(1, 2) * 9", "('a' + 'b') * 9", "9 * ['a']", "'%9d' % 1"]
+)
 def test_more_than_twenty_repeated_texts_and_lists_are_refused(
     read: Callable[[str], tuple[Call, ...]], value: str
 ) -> None:

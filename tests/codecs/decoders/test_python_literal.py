@@ -33,6 +33,8 @@ from pytest_fcbench.codecs.decoders.python_literal import evaluate_text
         "1 or f()",
         "0 and f()",
         "{'a': 1 or 2, 0 or 'b': 3}",
+        "[{'amount': 10 * round(310.23 * 1000) / 1000}]",
+        "round(2.6)",
     ],
 )
 def test_a_literal_has_the_value_that_eval_finds(text: str) -> None:
