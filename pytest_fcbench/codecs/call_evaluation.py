@@ -2,7 +2,7 @@
 
 The official executors hand each text to ``eval`` or ``exec`` (``multi_turn_utils.py:83``). Here it is
 parsed, the function is looked up by its name, and the arguments are built node by node: literals, arithmetic
-of constants, nested calls of known functions and an index into what they return.
+of constants, pure functions of Python, nested calls of known functions and an index into what they return.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.python import fold_constants, measure_size
+from pytest_fcbench.codecs.decoders.python import (
+    PURE_FUNCTIONS,
+    call_pure_function,
+    fold_constants,
+    measure_size,
+)
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
@@ -96,6 +101,10 @@ def _evaluate_argument(node: ast.expr, functions: Functions) -> object:
 
 def _evaluate_node(node: ast.expr, functions: Functions) -> object:
     match node:
+        case ast.Call(func=ast.Name(id=name), args=operands, keywords=[]) if (
+            name in PURE_FUNCTIONS and name not in functions
+        ):
+            return call_pure_function(name, [_evaluate_node(operand, functions) for operand in operands])
         case ast.Call():
             return _carry_out(node, functions)
         case ast.List(elts=elements):

@@ -22,6 +22,8 @@ FUNCTIONS: Functions = {"add": lambda a, b=1: a + b, "pair": lambda *a, **b: [a,
         ("api.same(pair(1, b=2)[0])", (1,)),
         ("add(**{'a': 1})", 2),
         ("api.same(f'text')", "text"),
+        ("add(round(2.6), b=sum([add(1), 2]))", 7),
+        ("add(10 * round(3.1))", 31),
     ],
 )
 def test_a_call_returns_what_its_function_does(text: str, value: object) -> None:
@@ -50,11 +52,19 @@ def test_a_call_returns_what_its_function_does(text: str, value: object) -> None
         ("api.same({**{}})", "Dict in arithmetic would have to be evaluated"),
         ("api.same('a'*10**9)", "the result of the arithmetic is too large"),
         ("add(9**9**9)", "the result of the arithmetic is too large"),
+        ("add(pow(9, 9**9))", "the result of the arithmetic is too large"),
+        ("add(int('x'))", "int failed: invalid literal for int() with base 10: 'x'"),
+        ("round(2.6)", "there is no function round"),
     ],
 )
 def test_a_text_that_is_no_plain_call_is_refused(text: str, reason: str) -> None:
     with pytest.raises((NoCallError, Undecodable), match=re.escape(reason)):
         carry_out_call(text, FUNCTIONS)
+
+
+def test_a_known_function_comes_before_that_of_python_with_its_name() -> None:
+    functions = {**FUNCTIONS, "max": lambda *values: -max(values)}
+    assert carry_out_call("add(max(1, 2))", functions) == -1
 
 
 def test_what_a_function_raises_comes_through() -> None:
@@ -66,3 +76,10 @@ def test_arguments_cannot_grow_without_end() -> None:
     text = "'" + "x" * 90_000 + "'"
     with pytest.raises(NoCallError, match="more than 1,000,000 characters"):
         carry_out_call(f"api.same(x=[{', '.join([text] * 12)}])", FUNCTIONS)
+
+
+def test_long_integers_count_among_the_characters_of_an_argument() -> None:
+    functions: Functions = {"make": lambda n: [2**64_000] * n, "count": lambda x: len(x)}
+    assert carry_out_call("count(make(900))", functions) == 900
+    with pytest.raises(NoCallError, match="more than 1,000,000 characters"):
+        carry_out_call("count(make(1000))", functions)

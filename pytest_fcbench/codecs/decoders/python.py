@@ -288,7 +288,7 @@ def apply_operator(compute: Binary, left: object, right: object) -> object:
     try:
         return compute(left, right)
     except (ArithmeticError, TypeError, ValueError) as error:
-        raise Undecodable(f"arithmetic failed: {error}") from None
+        raise Undecodable(f"arithmetic failed: {error}") from error
 
 
 def call_pure_function(name: str, operands: Sequence[object]) -> object:
@@ -304,7 +304,7 @@ def call_pure_function(name: str, operands: Sequence[object]) -> object:
     try:
         return _read_constant(PURE_FUNCTIONS[name](*operands))
     except (ArithmeticError, TypeError, ValueError) as error:
-        raise Undecodable(f"{name} failed: {error}") from None
+        raise Undecodable(f"{name} failed: {error}") from error
 
 
 def _is_too_large(compute: Binary, left: object, right: object) -> bool:
