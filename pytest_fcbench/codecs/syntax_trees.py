@@ -38,12 +38,15 @@ def parse_source(language: str, source: str) -> Node:
         raise Undecodable(f"{len(source)} characters of {language} source are too many")
     # A parser of its own for each text: a parser has a state, which threads must not share.
     parser = tree_sitter.Parser(_load_grammar(language))
-    data, steps = source.encode("utf-8", "surrogatepass"), count(1)
+    steps = count(1)
     try:
+        data = source.encode()
         root = parser.parse(
             lambda start, _: data[start : start + _PART],
             progress_callback=lambda start, has_error: next(steps) > _MOST_STEPS,
         ).root_node
+    except UnicodeEncodeError:
+        raise Undecodable("the text has a surrogate without its other half") from None
     except ValueError:
         raise Undecodable(f"reading the text as {language} takes too many steps") from None
     # Official: a node of the type ERROR fails the text; has_error also tells of tokens that are missing.

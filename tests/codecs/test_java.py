@@ -91,6 +91,9 @@ def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call,
         ),
         pytest.param("```java\nGeo.find(x=1)\n```", Undecodable, "not valid java source", id="java fence"),
         pytest.param("Geo.find(x=", Undecodable, "not valid java source", id="cut"),
+        pytest.param(
+            'Geo.find(x="\ud800")', Undecodable, "a surrogate without its other half", id="surrogate"
+        ),
         pytest.param("I cannot help with that.", Undecodable, "not valid java source", id="prose"),
     ],
 )

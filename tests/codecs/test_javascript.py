@@ -65,6 +65,7 @@ def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call,
         pytest.param("f(a, true)", Undecodable, "argument '**' is given twice", id="two without a name"),
         pytest.param("f(x=)", Undecodable, "not valid javascript source", id="no value"),
         pytest.param("f(x=", Undecodable, "not valid javascript source", id="cut"),
+        pytest.param('f(x="\ud800")', Undecodable, "a surrogate without its other half", id="surrogate"),
         pytest.param("I cannot help with that.", Undecodable, "not valid javascript source", id="prose"),
     ],
 )
