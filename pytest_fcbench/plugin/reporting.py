@@ -295,8 +295,8 @@ class RunReporting:
             if self._owns_report:
                 _set_report_message(self._config, "", 99)
             pointed = self._config.args_source is pytest.Config.ArgsSource.ARGS
-            nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not terminalreporter.stats
-            if nothing and not pointed:
+            has_outcomes = bool(terminalreporter.stats.keys() - {"warnings"})
+            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not has_outcomes and not pointed:
                 terminalreporter.write_line(
                     "no benchmark is here: 'fcbench init' writes the test modules; then run pytest benchmarks"
                 )

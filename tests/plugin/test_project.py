@@ -100,3 +100,7 @@ def test_a_folder_without_benchmarks_says_how_to_make_them(project: Project) -> 
     result = project.run_apart()
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     result.stdout.fnmatch_lines(["no benchmark is here: 'fcbench init' writes*"])
+    # A warning of another plugin is no outcome.
+    (project.path / "conftest.py").write_text("import warnings\nwarnings.warn('old')\n")
+    result = project.run_apart()
+    result.stdout.fnmatch_lines(["no benchmark is here: 'fcbench init' writes*", "*1 warning*"])
