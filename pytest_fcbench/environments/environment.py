@@ -45,6 +45,9 @@ class Environment:
         """Return the state that calls can change and the official checker does not compare."""
         return {}
 
+    def share_defaults(self, other: Environment) -> None:
+        """Share with another environment the objects that all instances of the official class share."""
+
     def recall_memory(self) -> str | None:
         """Return the text that a model is shown ahead of a conversation, or None where this is no memory."""
         return None

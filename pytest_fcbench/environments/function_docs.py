@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_fcbench.codecs.function_docs import python_code
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.environments.environment import Environment, list_functions
+from pytest_fcbench.environments.environment import Environment
 
 
 def document_domain(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
@@ -18,6 +18,5 @@ def document_domain(domain: type[Environment]) -> tuple[FunctionDoc, ...]:
     about = " ".join((inspect.getdoc(domain) or "").split())
     return tuple(
         replace(doc, description=f"{about} {doc.description}".strip())
-        for doc in python_code.document_methods(domain)
-        if doc.name in list_functions(domain)
+        for doc in python_code.document_methods(domain, left_out=vars(Environment))
     )

@@ -21,6 +21,8 @@ The corrected profile differs in this:
   ask for and the official comparison forgets. What else it forgets, no user asks for: the current folder, the
   force of the parking brake, the slope. In 8,000 conversations of 13 models these differed in 11 that passed
   officially, none of which had a mistake.
+- A user who is mentioned in a tweet shows in that tweet only. Officially all tweets that are posted without
+  mentions share one list, those of the truth too, so that one mention too many makes no difference.
 - Results of calls are compared by value where they are JSON, so that 3 is 3.0.
 - Text stays text: the official executor rewrites everything that looks like a function's name before a
   bracket, also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.
@@ -239,9 +241,12 @@ def play_turns(
 ) -> Iterator[Played]:
     """Carry out calls turn by turn as a profile does, for the turns that both have."""
     model, right = fresh(), fresh()
+    official = profile is Profile.OFFICIAL
+    if official:
+        for name, environment in model.by_domain.items():
+            environment.share_defaults(right.by_domain[name])
 
     def carried_out(step: Sequence[str]) -> tuple[str, ...]:
-        official = profile is Profile.OFFICIAL
         return model.perform_calls(
             [_rewrite_call(call, model.functions) for call in step] if official else step
         )

@@ -315,6 +315,41 @@ def test_the_profiles_give_different_codes(
     assert name_outcomes(judge(entry, make_conversation(made), open_entry)) == (official, corrected)
 
 
+POST, MENTION = "post_tweet('Hi')", "mention(0, ['@ida'])"
+
+
+@pytest.mark.parametrize(
+    ("truth", "made", "official", "corrected"),
+    [
+        ([[POST], ["add(1, 2)"]], [[POST], ["add(1, 2)", MENTION]], None, STATE),
+        ([[POST], [MENTION]], [[POST], ["mention(0, ['ida'])"]], None, STATE),
+        ([[POST], [MENTION]], [[POST], [MENTION]], None, None),
+        # The truth posts after the model, and so with the mention.
+        ([[POST]], [[POST, MENTION]], RESPONSE, STATE),
+        ([["post_tweet('Hi', [], [])"]], [["post_tweet('Hi', [], [])", MENTION]], STATE, STATE),
+        ([[POST], [MENTION]], [[POST], [POST]], STATE, STATE),
+    ],
+    ids=["one too many", "another user", "right", "in the same turn", "a list of its own", "another tweet"],
+)
+def test_tweets_without_mentions_share_theirs_officially(
+    truth: Turns, made: Turns, official: str | None, corrected: str | None
+) -> None:
+    start: Mapping[str, object] = {
+        "username": "ida",
+        "password": "",
+        "authenticated": True,
+        "tweets": {},
+        "comments": {},
+        "retweets": {},
+        "following_list": [],
+        "tweet_counter": 0,
+    }
+    entry = replace(entry_of(truth), scene=Scene(("posting", "math"), {}))
+    world = World(defaults={"posting": start})
+    judged = judge(entry, make_conversation(made), lambda entry: open_environments(entry, world))
+    assert name_outcomes(judged) == (official, corrected)
+
+
 def test_steps_of_a_turn_count_together_and_their_order_matters() -> None:
     entry = entry_of([[MKDIR, "cd(folder='new')", TOUCH]])
     one_by_one = transcript_of(

@@ -164,6 +164,9 @@ def draw_turns(expected: Trajectory, functions: Sequence[str], chance: Random) -
     """Return the calls of each step of each turn, some of them changed, added, doubled, moved or left out."""
     turns = [list(turn) for turn in expected.turns]
     calls = [call for turn in turns for call in turn]
+    # The official class shares lists between tweets.
+    numbers = (0, 1, 2, 5, 10) if "mention" in functions else ()
+    added = [f"mention(tweet_id={number}, mentioned_usernames=['@a'])" for number in numbers]
     for _ in range(chance.randrange(4)):
         turn = chance.choice(turns)
         place = chance.randrange(len(turn) + 1)
@@ -175,7 +178,7 @@ def draw_turns(expected: Trajectory, functions: Sequence[str], chance: Random) -
             case 3:
                 turn.insert(place, mutate_call(chance, chance.choice(calls), functions))
             case 4:
-                turn.insert(place, chance.choice(calls))
+                turn.insert(place, chance.choice(calls + added))
             case 5:
                 chance.shuffle(turn)
     drawn: Turns = []

@@ -121,22 +121,26 @@ def pytest_sessionfinish(session):
 
 REPORT_TOLD = """
 from pytest_fcbench.dispatch.worker_link import Link
-tell = Link.expect
-def expect(link, entries):
-    with open("told.txt", "a") as file:
-        file.writelines(f"{entry.item_id}\\n" for entry in entries)
-    tell(link, entries)
-Link.expect = expect
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        tell = Link.expect
+        def expect(link, entries):
+            with open("told.txt", "a") as file:
+                file.writelines(f"{entry.item_id}\\n" for entry in entries)
+            tell(link, entries)
+        Link.expect = expect
 """
 
 REPORT_NEXT = """
 from pytest_fcbench.dispatch.worker_link import Link
-announce = Link.expect_next
-def expect_next(link, entry):
-    with open("next.txt", "a") as file:
-        file.write(f"{entry and entry.item_id}\\n")
-    announce(link, entry)
-Link.expect_next = expect_next
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        announce = Link.expect_next
+        def expect_next(link, entry):
+            with open("next.txt", "a") as file:
+                file.write(f"{entry and entry.item_id}\\n")
+            announce(link, entry)
+        Link.expect_next = expect_next
 """
 
 REPORT_IMPORTS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from inspect import Parameter
@@ -61,10 +61,12 @@ def find_object(source: str, folder: Path) -> object:
     return found
 
 
-def document_methods(owner: type) -> Iterator[FunctionDoc]:
+def document_methods(owner: type, left_out: Container[str] = ()) -> Iterator[FunctionDoc]:
     """Yield the docs of the public methods of a class, in the order of their definition."""
     for name, value in vars(owner).items():
-        if not name.startswith("_") and callable(getattr(owner, name)) and not isinstance(value, type):
+        if name in left_out or name.startswith("_") or isinstance(value, type):
+            continue
+        if callable(getattr(owner, name)):
             bound = not isinstance(value, (staticmethod, classmethod))
             yield document_function(getattr(owner, name), name, bound=bound)
 

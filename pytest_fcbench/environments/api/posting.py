@@ -9,12 +9,16 @@ from typing import Any
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
 
+_NO_MENTIONS: list[str] = []
+"""The default that models are told of; nothing is ever put into it."""
+
 
 class Posting(Environment):
     """A social network on which one user posts, shares, comments and follows."""
 
-    # Officially all tweets of a process without tags or mentions share their lists, so that mentioning a
-    # user in one of them shows in the others, in other conversations too. Here each has lists of its own.
+    # Officially all tweets of a process that are posted without mentions share one list (posting_api.py:77),
+    # so that mentioning a user in one of them shows in the others, in other conversations too. Here each has
+    # a list of its own, unless ``share_defaults`` was called.
 
     _domain = "posting"
 
@@ -31,6 +35,12 @@ class Posting(Environment):
         self.retweets: dict[str, list[int]] = state["retweets"]
         self.following_list: list[str] = state["following_list"]
         self.tweet_counter: int = state["tweet_counter"]
+        self._shared_mentions: list[str] | None = None
+
+    def share_defaults(self, other: Environment) -> None:
+        """Share one list of mentions among all tweets that this and another environment post without any."""
+        if isinstance(other, Posting):
+            self._shared_mentions = other._shared_mentions = []
 
     def authenticate_twitter(self, username: str, password: str) -> dict[str, bool]:
         """Log in to the account of the user.
@@ -60,7 +70,7 @@ class Posting(Environment):
         self,
         content: str,
         tags: list[str] = [],  # noqa: B006 - the default that models are told of; only copies are kept
-        mentions: list[str] = [],  # noqa: B006
+        mentions: list[str] = _NO_MENTIONS,
     ) -> dict[str, object]:
         """Publish a new tweet. The user must be logged in.
 
@@ -74,12 +84,13 @@ class Posting(Environment):
         """
         if not self.authenticated:
             return self._make_login_error("post_tweet", "post a tweet")
+        shared = self._shared_mentions if mentions is _NO_MENTIONS else None
         tweet = {
             "id": self.tweet_counter,
             "username": self.username,
             "content": content,
             "tags": copy(tags),
-            "mentions": copy(mentions),
+            "mentions": copy(mentions) if shared is None else shared,
         }
         self.tweets[self.tweet_counter] = tweet
         self.tweet_counter += 1

@@ -158,12 +158,26 @@ def test_a_posted_tweet_gets_the_next_number() -> None:
 
 
 def test_tweets_without_mentions_do_not_share_a_list() -> None:
-    """The known difference to the official class, where the second tweet would mention grace too."""
+    """In the official class the second tweet would mention grace too."""
     posting, other = make_network(), make_network()
     posting.post_tweet("one")
     posting.mention(5, ["grace"])
     assert posting.post_tweet("two")["mentions"] == []
     assert other.post_tweet("three")["mentions"] == []
+
+
+def test_tweets_without_mentions_share_a_list_where_defaults_are_shared() -> None:
+    """As in the official class, of all environments of a process."""
+    posting, other, third = make_network(), make_network(), make_network()
+    posting.share_defaults(other)
+    for each in (posting, other, third):
+        each.post_tweet("one")
+        each.post_tweet("two", mentions=[])
+    posting.mention(5, ["grace"])
+    other.mention(6, ["emmy"])
+    mentions = [[each.get_tweet(number)["mentions"] for number in (5, 6)] for each in (posting, other, third)]
+    assert mentions == [[["grace"], []], [["grace"], ["emmy"]], [[], []]]
+    assert other.post_tweet("three")["mentions"] == ["grace"]
 
 
 def test_a_tweet_is_shared_once() -> None:
