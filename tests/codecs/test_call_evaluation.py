@@ -55,6 +55,8 @@ def test_a_call_returns_what_its_function_does(text: str, value: object) -> None
         ("add(pow(9, 9**9))", "the result of the arithmetic is too large"),
         ("add(int('x'))", "int failed: invalid literal for int() with base 10: 'x'"),
         ("round(2.6)", "there is no function round"),
+        ("api.same(str([1]))", "the str of such values would have to be evaluated"),
+        ("api.same(str({str({1})}))", "the str of such values would have to be evaluated"),
     ],
 )
 def test_a_text_that_is_no_plain_call_is_refused(text: str, reason: str) -> None:

@@ -299,7 +299,9 @@ def call_pure_function(name: str, operands: Sequence[object]) -> object:
         case "round", [_, int(places)] if abs(places) > _MOST_PLACES:
             raise Undecodable(f"a number is rounded to {places} places")
         # Each sum of lists copies those before it, and in each text of a text its quotes are doubled.
-        case ("pow", [_, _, _]) | ("sum", [_, list() | tuple()]) | ("str", [list() | tuple() | dict()]):
+        case (
+            ("pow", [_, _, _]) | ("sum", [_, list() | tuple()]) | ("str", [list() | tuple() | dict() | set()])
+        ):
             raise Undecodable(f"the {name} of such values would have to be evaluated")
     try:
         return _read_constant(PURE_FUNCTIONS[name](*operands))
