@@ -182,7 +182,7 @@ VALUES = {
     "formatting too wide": ("'%9999999999d' % 1", NO, "'%9999999999d' % 1"),
     "formatting of bytes too wide": ("b'%.9999f' % 1", NO, "b'%.9999f' % 1"),
     "formatting as wide as an operand": ("'%*d' % (9, 1)", NO, "'%*d' % (9, 1)"),
-    "formatting of many": ("('%999d' * 99) % 1", NO, "'%999d' * 99 % 1"),
+    "formatting of many": ("'%999d' * 99 % ((1,) * 99)", NO, "'%999d' * 99 % ((1,) * 99)"),
     "pure functions": ("sum([1, 2]) / len((1, 2))", 1.5, 1.5),
     "power by function": ("pow(2, 3) + max(1, 5) - min([1, 5])", 12, 12),
     "rounding": ("round(2.567, 1) + round(15.5, -1)", 22.6, 22.6),
