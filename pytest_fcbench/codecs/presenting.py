@@ -117,10 +117,14 @@ def select_tool_calls(completion: Completion) -> tuple[ToolCall, ...]:
     return tuple(part for part in completion.tool_calls or () if isinstance(part, ToolCall))
 
 
-def find_shown_name(name: str, entry: Entry, prompting: Prompting) -> str:
-    """Return a function's name as a model sees it in the requests about an entry."""
+def find_shown_name(
+    name: str, entry: Entry, prompting: Prompting, tools: Sequence[Mapping[str, object]] = ()
+) -> str:
+    """Return a function's name as a model sees it in a request about an entry, with the request's tools."""
     if isinstance(entry.expectation, GoldenPath):
-        return sanitise_name(name, prompting.mode)
+        # Some runners show names as they are.
+        is_shown = any(as_mapping(tool["function"])["name"] == name for tool in tools)
+        return name if is_shown else sanitise_name(name, prompting.mode)
     return prompting.names.show_name(name)
 
 

@@ -18,15 +18,21 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 
 
-def render_completion(calls: Sequence[Call], entry: Entry, prompting: Prompting) -> Completion:
-    """Write an answer that makes these calls. Argument values are Python values, whatever the language."""
+def render_completion(
+    calls: Sequence[Call], entry: Entry, prompting: Prompting, tools: Sequence[Mapping[str, object]] = ()
+) -> Completion:
+    """Write an answer that makes these calls to a request with these tools.
+
+    Argument values are Python values, whatever the language.
+    """
     is_python = entry.category.language is Language.PYTHON
     if prompting.mode is Mode.FC:
         tool_calls = []
         for index, call in enumerate(calls):
             arguments = call.arguments if is_python else _write_sources(call, entry, quoted=False)
             text = json.dumps(arguments, ensure_ascii=False, default=list)
-            tool_calls.append(ToolCall(find_shown_name(call.name, entry, prompting), text, f"call_{index}"))
+            name = find_shown_name(call.name, entry, prompting, tools)
+            tool_calls.append(ToolCall(name, text, f"call_{index}"))
         return Completion(tool_calls=tuple(tool_calls))
     if entry.variation:
         named = [replace(call, name=find_shown_name(call.name, entry, prompting)) for call in calls]

@@ -18,7 +18,6 @@ from aiohttp import web
 from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.family import Api
-from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.transcript import AskModel
 from pytest_fcbench.server.body import Body, RefusedRequestError, read_body
 from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_request
@@ -147,7 +146,7 @@ class ChatServer:
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
         self._judge_reply = judge_reply
         self._stats = Stats()
-        self._replies: dict[tuple[str, Prompting, int, int, Kind | None], tuple[Reply, bytes]] = {}
+        self._replies: dict[tuple[object, ...], tuple[Reply, bytes]] = {}
 
     def run(self, listening: socket.socket, ready: Callable[..., None]) -> None:
         """Serve until SIGINT or SIGTERM; ``ready`` is called as soon as requests are taken."""
@@ -260,10 +259,10 @@ class ChatServer:
         asked = self._lookup.find_request(body, call.name)
         # Only the right answers are known here, so not what is asked after a broken one.
         fault = call.fault if call.fault in CHANGES_ANSWER and asked.entry.category.single_turn else None
-        key = asked.entry.key, asked.prompting, asked.turn, asked.step, fault
+        key = asked.entry.key, asked.prompting, asked.driven, asked.turn, asked.step, fault
         if key not in self._replies:
             try:
-                request = AskModel(asked.messages, turn=asked.turn, step=asked.step)
+                request = AskModel(asked.messages, asked.tools, asked.turn, asked.step)
                 completion = await self._models(asked.prompting).complete(asked.entry, request)
             except NotScoredError as error:
                 raise RefusedRequestError(404, error.cause, error.reason) from None

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TypeAlias
 
 from pytest_fcbench.conversations.entry import converse
@@ -16,6 +17,7 @@ from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Answers, Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.identity_cache import IdentityCache
+from pytest_fcbench.domain.path_runner import RUNNERS
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
@@ -50,33 +52,44 @@ class FoundRequest:
 
     entry: Entry
     prompting: Prompting
+    driven: PathSettings
     turn: int = 0
     step: int = 0
     prompt_tokens: int = 0
     """An estimate, a token for four bytes of messages and tools."""
     messages: tuple[Mapping[str, object], ...] = ()
     """The messages of the request where the answer depends on earlier results, else empty."""
+    tools: tuple[Mapping[str, object], ...] = ()
+    """The tools of the request where they tell how names are shown, else empty."""
 
 
 Models: TypeAlias = Callable[[Prompting], Model]
 """The model that answers in a manner."""
 
 
+def list_path_settings(entry: Entry) -> Sequence[PathSettings]:
+    """List the settings under which a run may put an entry, the usual ones first.
+
+    Only golden paths have several: the profiles, and officially the runner for a family of models, differ in
+    what they ask.
+    """
+    path = entry.expectation
+    if not isinstance(path, GoldenPath):
+        return (PathSettings(Profile.OFFICIAL),)
+    official = PathSettings(Profile.OFFICIAL, wording=path.wording.version if path.wording else None)
+    runners = [replace(official, runner=name) for name in RUNNERS] if path.by_runner else [official]
+    return (*runners, PathSettings(Profile.CORRECTED))
+
+
 def list_requests(
-    entry: Entry,
-    suite: Suite,
-    prompting: Prompting,
-    models: Models,
-    memories: Memories | None = None,
-    web: Model | None = None,
+    entry: Entry, setting: Setting, models: Models, web: Model | None = None
 ) -> Sequence[AskModel]:
     """List every request of the conversation about an entry when this model answers.
 
-    The list ends where the model has no answer. A golden path is followed in each profile, because the two
-    can continue differently. ``memories`` must hold the memories of earlier conversations; ``web`` answers
-    requests to the suite's own web.
+    The list ends where the model has no answer. The setting must hold the memories of earlier conversations;
+    ``web`` answers requests to the suite's own web.
     """
-    model = Parties(models(prompting), {Party.OWN_WEB: web} if web else {})
+    model = Parties(models(setting.manner.prompting), {Party.OWN_WEB: web} if web else {})
     asked: list[AskModel] = []
 
     def answer(request: AskModel) -> Completion:
@@ -87,15 +100,12 @@ def list_requests(
             asked.append(request)
         return run_through(model.complete(entry, request))
 
-    memories = {} if memories is None else memories
-    for profile in Profile if isinstance(entry.expectation, GoldenPath) else (Profile.OFFICIAL,):
-        with suppress(NotScoredError):
-            manner = Manner("", prompting)
-            talk = converse(entry, Setting(manner, suite, PathSettings(profile), memories))
-            # Its first request is its only one, so nothing has to be answered.
-            if entry.category.single_turn:
-                return [next(talk)]
-            drive_conversation(talk, answer)
+    with suppress(NotScoredError):
+        talk = converse(entry, setting)
+        # Its first request is its only one, so nothing has to be answered.
+        if entry.category.single_turn:
+            return [next(talk)]
+        drive_conversation(talk, answer)
     return asked
 
 
@@ -123,7 +133,7 @@ class Lookup:
         self._questions = Questions(entry for entry, _ in self._entries.values())
         self._places = {key: place for place, key in enumerate(self._entries)}
         self._index: dict[bytes, dict[str, FoundRequest]] = {}
-        self._indexed: set[tuple[str, Prompting]] = set()
+        self._indexed: set[tuple[str, Prompting, PathSettings]] = set()
         self._memories: dict[Prompting, Memories] = {prompting: {} for prompting in MANNERS}
         self._tool_texts = IdentityCache[Mapping[str, object], _ToolText](4096)
         """Conversations offer the same tools in each request."""
@@ -148,10 +158,9 @@ class Lookup:
         likely = self._questions.find_entries(body) or self._questions.without_texts
         for entries in ([self._entries[key][0]], likely) if key else (likely,):
             for prompting in manners:
-                for entry in entries:
-                    self._index_entry(entry, prompting)
-                if asked := self._find_indexed(digests, key):
-                    return asked
+                for _ in self._index_entries(entries, prompting):
+                    if asked := self._find_indexed(digests, key):
+                        return asked
         found = next((known for digest in digests if (known := self._index.get(digest))), {})
         if key is not None:
             nearest = choose_nearest(body, self._list_expected(self._entries[key][0]))
@@ -186,21 +195,33 @@ class Lookup:
         """Yield every request about an entry in each manner."""
         suite = self._entries[entry.key][1]
         for prompting in MANNERS:
-            memories: Memories = {}
-            for each in (*entry.earlier, entry):
-                asked = list_requests(each, suite, prompting, self._models, memories, self._web)
-            for request in asked:
-                sent = {"messages": request.messages, "tools": request.tools}
-                yield Expected(entry.key, read_body(json.dumps(sent)), prompting.mode)
+            for driven in list_path_settings(entry):
+                setting = Setting(Manner("", prompting), suite, driven)
+                for each in (*entry.earlier, entry):
+                    asked = list_requests(each, setting, self._models, self._web)
+                for request in asked:
+                    sent = {"messages": request.messages, "tools": request.tools}
+                    yield Expected(entry.key, read_body(json.dumps(sent)), prompting.mode)
 
-    def _index_entry(self, entry: Entry, prompting: Prompting) -> None:
-        """Index the requests about an entry in a manner, after those of the entries that it continues."""
+    def _index_entries(self, entries: Sequence[Entry], prompting: Prompting) -> Iterator[None]:
+        """Index the requests about entries in a manner; yield after each of the settings of their paths."""
+        # A conversation takes time, and most requests are found after the first one.
+        for settings in zip_longest(*map(list_path_settings, entries)):
+            for entry, driven in zip(entries, settings, strict=True):
+                if driven:
+                    self._index_entry(entry, prompting, driven)
+            yield
+
+    def _index_entry(self, entry: Entry, prompting: Prompting, driven: PathSettings) -> None:
+        """Index the requests about an entry, after those of the entries that it continues."""
         for each in (*entry.earlier, entry):
-            if (each.key, prompting) in self._indexed:
+            if (each.key, prompting, driven) in self._indexed:
                 continue
-            self._indexed.add((each.key, prompting))
-            suite, memories = self._entries[each.key][1], self._memories[prompting]
-            for request in list_requests(each, suite, prompting, self._models, memories, self._web):
+            self._indexed.add((each.key, prompting, driven))
+            setting = Setting(
+                Manner("", prompting), self._entries[each.key][1], driven, self._memories[prompting]
+            )
+            for request in list_requests(each, setting, self._models, self._web):
                 tools = [self._tool_texts.find_or_make(tool, _write_tool) for tool in request.tools]
                 text = json.dumps(request.messages, ensure_ascii=False)
                 tokens = estimate_tokens(
@@ -214,7 +235,8 @@ class Lookup:
                 digest = make_digest(interpret_messages(messages), hashed)
                 # Only an answer about a memory or the web depends on what was found out before.
                 said = request.messages if isinstance(each.expectation, Answers) else ()
-                asked = FoundRequest(each, prompting, request.turn, request.step, tokens, said)
+                shown = request.tools if isinstance(each.expectation, GoldenPath) else ()
+                asked = FoundRequest(each, prompting, driven, request.turn, request.step, tokens, said, shown)
                 self._index.setdefault(digest, {}).setdefault(each.key, asked)
 
 

@@ -1,15 +1,10 @@
-"""Every official handler's reading of texts, and ours in the syntax of its family.
-
-``FCBENCH_OFFICIAL_PYTHON`` names a Python with bfcl-eval 2026.3.23. It needs none of the SDKs.
-"""
+"""Every official handler's reading of texts, and ours in the syntax of its family."""
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterator
-from inspect import getsource
 from pathlib import Path
 
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
@@ -20,8 +15,8 @@ from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.models.official_models import FAMILIES
 from tests.codecs.decoders.families.test_families import READ
-from tests.parity import decoders_official
-from tests.parity.test_prompt_formats import NEEDS_OFFICIAL, mutate_text, run_official
+from tests.parity.official_package import NEEDS_OFFICIAL, run_official
+from tests.parity.test_prompt_formats import mutate_text
 
 Answer = tuple[str, str, bool, str]
 """The syntax, the class of the handler, whether it asks by function calling, a text."""
@@ -64,10 +59,8 @@ def read_ours(syntax: str, text: str) -> dict[str, object]:
 @NEEDS_OFFICIAL
 def test_every_handler_reads_texts_as_ours_does(tmp_path: Path) -> None:
     asked = list(draw_answers(600))
-    lines = "".join(
-        f"{json.dumps([handler, by_tools, 'python', text])}\n" for _, handler, by_tools, text in asked
-    )
-    readings = run_official(getsource(decoders_official), tmp_path, lines)
+    rows = ([handler, by_tools, "python", text] for _, handler, by_tools, text in asked)
+    readings = run_official(Path(__file__).with_name("decoders_official.py"), tmp_path, rows)
     kinds: Counter[tuple[str, str]] = Counter()
     for (syntax, handler, _, text), official in zip(asked, readings, strict=True):
         # The name of what is behind ** differs, None there and ** here; no function has such a parameter.

@@ -1,16 +1,13 @@
 """Verdicts are official for answers and trajectories that nobody recorded.
 
 Right answers of all entries are changed at random: values, types, names, syntax, order, missing and further
-calls. Each is judged here and by the official checker. ``FCBENCH_OFFICIAL_PYTHON`` names a Python with
-bfcl-eval 2026.3.23; it needs none of the SDKs.
+calls. Each is judged here and by the official checker.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-import os
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -36,7 +33,8 @@ from pytest_fcbench.matchers import state
 from pytest_fcbench.matchers.ast import official
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.asking.test_mutated_calls import mutate_call
-from tests.parity.test_prompt_formats import NEEDS_OFFICIAL, OFFICIAL, mutate_text
+from tests.parity.official_package import NEEDS_OFFICIAL, run_official
+from tests.parity.test_prompt_formats import mutate_text
 
 Turns: TypeAlias = list[list[list[str]]]
 """The calls of each step of each turn."""
@@ -193,19 +191,11 @@ def draw_turns(expected: Trajectory, functions: Sequence[str], chance: Random) -
 
 
 def judge_officially(folder: Path, drawn: Sequence[tuple[Entry, Names, object]]) -> Iterator[object]:
-    lines = []
-    for entry, names, answer in drawn:
-        language = entry.category.language.value
-        underscored = names is Names.UNDERSCORED
-        lines.append(json.dumps([entry.category.name, entry.id, language, underscored, answer]))
-    environment = {**os.environ, "BFCL_PROJECT_ROOT": str(folder), "PYTHONHASHSEED": "0"}
-    environment.pop("PYTHONPATH", None)
-    command = [OFFICIAL, str(Path(__file__).with_name("verdicts_official.py"))]
-    done = subprocess.run(
-        command, input="\n".join(lines), env=environment, check=False, capture_output=True, text=True
+    rows = (
+        [entry.category.name, entry.id, entry.category.language.value, names is Names.UNDERSCORED, answer]
+        for entry, names, answer in drawn
     )
-    assert done.returncode == 0, done.stderr
-    return map(json.loads, done.stdout.splitlines())
+    return run_official(Path(__file__).with_name("verdicts_official.py"), folder, rows)
 
 
 def write_verdict(verdict: Verdict) -> list[object]:

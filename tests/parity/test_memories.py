@@ -6,9 +6,7 @@ Sentences are ours, so each of theirs must stand for one of ours and the other w
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -20,8 +18,9 @@ from pytest_fcbench.environments.environment import list_functions
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.suite import Suite
-from tests.parity.test_official_formats import NEEDS_OFFICIAL, OFFICIAL
+from tests.parity.official_package import NEEDS_OFFICIAL, run_official
 
+MEMORIES = Path(__file__).with_name("memories_official.py")
 SEQUENCES = 1250
 """Of each memory."""
 
@@ -87,17 +86,6 @@ def run_ours(memory: str, calls: Sequence[str], world: World | None = None) -> M
     return {"results": results, "held": held, "shown": made.recall_memory()}
 
 
-def run_official(root: Path, sequences: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """Return what the official memories make of sequences."""
-    command = [OFFICIAL, str(Path(__file__).with_name("memories_official.py"))]
-    environment = {**os.environ, "BFCL_PROJECT_ROOT": str(root)}
-    environment.pop("PYTHONPATH", None)
-    text = "".join(f"{json.dumps(each)}\n" for each in sequences)
-    done = subprocess.run(command, input=text, env=environment, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
 def split_result(result: str) -> tuple[object, str]:
     """Return what a result holds, and its sentence with the values in it left out."""
     if result.startswith("Error"):
@@ -134,11 +122,9 @@ def find_differences(
 def test_random_calls_do_the_same(memory: str, tmp_path: Path) -> None:
     random = Random(memory)
     sequences = [{"memory": memory, "calls": draw_sequence(random, memory)} for _ in range(SEQUENCES)]
-    outcomes = run_official(tmp_path, sequences)
-    assert len(outcomes) == SEQUENCES
     known: dict[str, set[str]] = {}
     found = []
-    for each, right in zip(sequences, outcomes, strict=True):
+    for each, right in zip(sequences, run_official(MEMORIES, tmp_path, sequences), strict=True):
         calls = each["calls"]
         assert isinstance(calls, list)
         found += list(find_differences(calls, run_ours(memory, calls), right, known))
@@ -156,7 +142,7 @@ def test_with_the_sentences_of_the_pack_results_are_equal(memory: str, tmp_path:
     random = Random(f"{memory} to the letter")
     sequences = [{"memory": memory, "calls": draw_sequence(random, memory)} for _ in range(SEQUENCES)]
     found, wrong = [], 0
-    for each, right in zip(sequences, run_official(tmp_path, sequences), strict=True):
+    for each, right in zip(sequences, run_official(MEMORIES, tmp_path, sequences), strict=True):
         calls, theirs = each["calls"], right["results"]
         assert isinstance(calls, list)
         assert isinstance(theirs, list)

@@ -1,9 +1,8 @@
 """What ``fcbench export official`` writes is what the official evaluator writes of the same results.
 
-``FCBENCH_OFFICIAL_PYTHON`` names a Python with bfcl-eval 2026.3.23. Runs of ours are exported, the official
-command evaluates the exported results, and every line and every table must be equal but for sentences:
-those of ``error``, ``error_message`` and ``sub_error``, and what a call that fails in an environment says;
-and for the names of instances that the official executor writes into texts.
+Runs of ours are exported, the official command evaluates the exported results, and every line and every
+table must be equal but for the sentences of ``error``, ``error_message`` and ``sub_error``, for what a call
+that fails in an environment says, and for the names of instances that the official executor writes.
 """
 
 from __future__ import annotations
@@ -30,15 +29,12 @@ from pytest_fcbench.suites.suite import Suite
 from tests.conftest import ROOT
 from tests.parity.comparison import read_records
 from tests.parity.conftest import find_oracle_files
+from tests.parity.official_package import NEEDS_OFFICIAL, evaluate_results
 from tests.parity.real.published import find_folder, unpack
 from tests.parity.test_prompt_formats import mutate_text
 from tests.parity.test_tables import MODELS, REPLAY, read_table
 from tests.parity.trajectories import is_error
 
-OFFICIAL = os.environ.get("FCBENCH_OFFICIAL_PYTHON", "")
-NEEDS_OFFICIAL = pytest.mark.skipif(
-    not OFFICIAL, reason="FCBENCH_OFFICIAL_PYTHON names no Python with bfcl-eval 2026.3.23"
-)
 NEEDS_REPLAY = pytest.mark.skipif(not REPLAY.is_dir(), reason="no replay folder beside FCBENCH_ORACLE")
 MUTATED = [path for path in find_oracle_files("multi_turn_mut_*.jsonl.gz") if "composite" not in path.name]
 
@@ -84,11 +80,7 @@ def _evaluate_officially(exported: Path, root: Path) -> Path:
     """Return the exported results with the official scores."""
     root.mkdir()
     (root / "result").symlink_to(exported / "result")
-    command = [OFFICIAL, "-m", "bfcl_eval", "evaluate", "--test-category=all", "--partial-eval"]
-    environment = {**os.environ, "BFCL_PROJECT_ROOT": str(root), "OPENAI_API_KEY": "unused"}
-    environment.pop("PYTHONPATH", None)
-    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    evaluate_results(root)
     return root
 
 

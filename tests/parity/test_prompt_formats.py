@@ -1,20 +1,12 @@
-"""Every prompt of format sensitivity is what bfcl-eval makes, every reading of an answer what it reads.
-
-``FCBENCH_OFFICIAL_PYTHON`` names a Python with bfcl-eval 2026.3.23. It needs none of the SDKs.
-"""
+"""Every prompt of format sensitivity is what bfcl-eval makes, every reading of an answer what it reads."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
 from collections.abc import Iterator
 from inspect import getsource
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from pytest_fcbench.codecs import presenting
 from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls
@@ -27,11 +19,8 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion
 from pytest_fcbench.suites.bfcl import official_rows
 from pytest_fcbench.suites.suite import Suite
+from tests.parity.official_package import NEEDS_OFFICIAL, run_official
 
-OFFICIAL = os.environ.get("FCBENCH_OFFICIAL_PYTHON", "")
-NEEDS_OFFICIAL = pytest.mark.skipif(
-    not OFFICIAL, reason="FCBENCH_OFFICIAL_PYTHON names no Python with bfcl-eval 2026.3.23"
-)
 CATEGORY = CATEGORIES["format_sensitivity"]
 
 PROMPTS = """
@@ -83,17 +72,6 @@ for line in sys.stdin:
             found = "wrong format"
     print(json.dumps(found))
 """
-
-
-def run_official(code: str, folder: Path, lines: str = "") -> Iterator[Any]:
-    """Yield what a script prints in the official package's Python, line by line."""
-    environment = {**os.environ, "BFCL_PROJECT_ROOT": str(folder)}
-    environment.pop("PYTHONPATH", None)
-    done = subprocess.run(
-        [OFFICIAL, "-c", code], env=environment, input=lines, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return map(json.loads, done.stdout.splitlines())
 
 
 @NEEDS_OFFICIAL
@@ -235,11 +213,10 @@ def draw_texts(count: int) -> Iterator[tuple[str, PromptFormat]]:
 @NEEDS_OFFICIAL
 def test_readings_are_the_official_ones(tmp_path: Path) -> None:
     asked = list(draw_texts(40_000))
-    lines = "".join(f"{json.dumps([text, form.returned, form.tagged])}\n" for text, form in asked)
+    rows = ([text, form.returned, form.tagged] for text, form in asked)
     kinds = {"failed": 0, "wrong format": 0, "calls": 0}
-    for (text, form), right in zip(
-        asked, run_official(getsource(make_canonical) + DECODED, tmp_path, lines), strict=True
-    ):
+    readings = run_official(getsource(make_canonical) + DECODED, tmp_path, rows)
+    for (text, form), right in zip(asked, readings, strict=True):
         reading = read_official(Completion(text=text), form.syntax, Language.PYTHON)
         found: object = "failed"
         if isinstance(reading, Calls):

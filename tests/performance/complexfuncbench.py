@@ -9,9 +9,9 @@ its own: time and memory of the first load of each category.
 The second puts all entries to the oracle. Its limit is the critical path: the calls of an entry one after
 the other, entries in their order, so many at once, each call as long as the latency. Measured is the time
 from the first call to the last answer: with a call that takes the latency and nothing else, which is what
-our part adds (exits with 1 above ``--max-ratio``), and through litellm and ``fcbench serve``, each with and
+our part adds (exits with 1 above ``--max-ratio``), and over HTTP with ``fcbench serve``, each with and
 without workers. Beside that stands what litellm alone needs for the same requests in one process when the
-endpoint takes no time at all: the run through it cannot be faster. Memory is the highest resident size of
+endpoint takes no time at all. Memory is the highest resident size of
 pytest's process and of the largest xdist worker.
 """
 
@@ -33,8 +33,11 @@ from pathlib import Path
 
 import psutil
 
-from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.conversations.setting import Setting
+from pytest_fcbench.domain.path_runner import find_runner
+from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.transcript import AskModel, PathSettings
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import list_requests
 from pytest_fcbench.suites import packs
@@ -85,9 +88,10 @@ def measure_live(cache: Path, latency_s: float, concurrency: int) -> float:
     """Print the runs beside the critical path and return the ratio of the first."""
     suite = open_suite(NAME, cache)
     entries = [entry for category in suite.categories for entry in suite.load(category)]
-    conversations = [
-        list(list_requests(e, suite, Prompting.make_default(Mode.FC), OracleModel)) for e in entries
-    ]
+    # The oracle is asked as any model is that no runner is made for.
+    driven = PathSettings(Profile.OFFICIAL, runner=find_runner("oracle").name)
+    setting = Setting(Manner("oracle", Prompting.make_default(Mode.FC)), suite, driven)
+    conversations = [list(list_requests(entry, setting, OracleModel)) for entry in entries]
     requests = [request for conversation in conversations for request in conversation]
     path_s = count_steps(list(map(len, conversations)), concurrency) * latency_s
     sent = sum(len(json.dumps([r.messages, r.tools], ensure_ascii=False)) for r in requests)
@@ -114,7 +118,7 @@ def measure_live(cache: Path, latency_s: float, concurrency: int) -> float:
         through = ("hosted_vllm/oracle", concurrency)
         options = (f"--fcbench-api-base={api_base}", "--fcbench-tag", "--latency=0")
         for n in (0, 2):
-            print_cost(f"run through litellm and serve, -n {n}", _run_benchmark(cache, *through, n, *options))
+            print_cost(f"run over HTTP, -n {n}", _run_benchmark(cache, *through, n, *options))
     with _serve_indexed(cache, requests[0], 0) as api_base:
         alone_s = asyncio.run(time_litellm(requests, api_base, concurrency))
     print(f"{'litellm alone, no latency':<34} {alone_s:6.1f} s {alone_s / path_s:5.2f}")

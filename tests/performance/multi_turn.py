@@ -11,7 +11,7 @@ the critical path: the calls of an entry one after the other, entries in their o
 call as long as the latency. Run twice: with a call that takes the latency and nothing else, which is what our
 part adds (exits with 1 above ``--max-ratio``), and over HTTP against ``fcbench serve``, which has the same
 processor. Beside that stands what litellm alone needs for the same requests in one process when the endpoint
-takes no time at all: a run through it cannot be faster.
+takes no time at all.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from heapq import heapreplace
 from pathlib import Path
 
 from pytest_fcbench.config.loading import find_cache_folder
+from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Trajectory
-from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.transcript import AskModel
+from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
+from pytest_fcbench.domain.transcript import AskModel, PathSettings
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.environments import open_environments
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.server.lookup import list_requests
@@ -139,8 +141,10 @@ def count_steps(lengths: Sequence[int], at_once: int) -> int:
 
 def _list_conversations() -> list[list[AskModel]]:
     suite = open_suite("bfcl", find_cache_folder())
+    manner = Manner("oracle", Prompting.make_default(Mode.FC))
+    setting = Setting(manner, suite, PathSettings(Profile.OFFICIAL))
     return [
-        list(list_requests(entry, suite, Prompting.make_default(Mode.FC), OracleModel))
+        list(list_requests(entry, setting, OracleModel))
         for name in SELECTIONS["multi_turn"]
         for entry in suite.load(CATEGORIES[name])
     ]

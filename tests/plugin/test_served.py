@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.suites import packs
+from pytest_fcbench.suites.complexfuncbench import NAME, SOURCE
 from pytest_fcbench.suites.registry import open_suite
+from tests.complexfuncbench import write_file
 from tests.kills import killed_runs
 from tests.plugin.conftest import SCORED, Project, size
 from tests.served import served, stats
@@ -101,6 +104,36 @@ def test_the_served_oracle_on_the_official_entries(
     assert len(asked) == entries
     aside = sum(entry.set_aside is not None for entry in asked)
     result.assert_outcomes(passed=entries - aside, skipped=aside)
+
+
+@pytest.mark.parametrize(
+    "manner",
+    [
+        ("--fcbench-tag",),
+        ("--fcbench-runner=claude",),
+        ("--fcbench-runner=qwen",),
+        ("--fcbench-profile=corrected",),
+        ("--fcbench-runner=qwen", "--fcbench-mode=prompt"),
+    ],
+    ids=" ".join,
+)
+def test_the_served_oracle_on_golden_paths_as_each_runner_asks(
+    project: Project, golden_paths: str, manner: tuple[str, ...]
+) -> None:
+    selected = (f"--fcbench-suite={NAME}", "--fcbench-category=complex", "--fcbench-store=none")
+    model = ("--fcbench-model=hosted_vllm/served", f"--fcbench-api-base={golden_paths}")
+    project.run_apart(*selected, *model, *manner).assert_outcomes(passed=100)
+
+
+@pytest.fixture(scope="module")
+def golden_paths(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a pack of 100 conversations along golden paths to the oracle."""
+    folder = tmp_path_factory.mktemp("golden_paths")
+    packs.pull(SOURCE, folder, write_file(folder / "file.jsonl", megabytes=0, paraphrases=(4,)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FCBENCH_CACHE", str(folder))
+        with served("--model", "oracle", "--suite", NAME) as api_base:
+            yield api_base
 
 
 def _verdicts(records: Mapping[str, Mapping[str, object]]) -> dict[str, object]:

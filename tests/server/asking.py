@@ -25,6 +25,7 @@ from pytest_fcbench.suites.suite import Suite
 from tests.conversations.asked import collect_requests
 
 Sent: TypeAlias = dict[str, object]
+OFFICIAL = PathSettings(Profile.OFFICIAL)
 
 CORE = core.open_suite(Path())
 WEB = WebModel(OwnWeb(lambda: web_pages.read_pages([CORE.web])).open_sources, immediate=True)
@@ -61,14 +62,19 @@ def make_body(
 
 
 def hold_conversation(
-    model: Model, entry: Entry, mode: Mode, names: Names = Names.UNDERSCORED, suite: Suite = CORE
+    model: Model,
+    entry: Entry,
+    mode: Mode,
+    names: Names = Names.UNDERSCORED,
+    suite: Suite = CORE,
+    driven: PathSettings = OFFICIAL,
 ) -> Iterator[tuple[AskModel, Sent]]:
     """Yield every request of the conversation with a model, and what a client sends for it."""
     manner = Manner("x", Prompting.make_default(mode, names))
     memories: Memories = {}
     asked = Parties(model, {Party.OWN_WEB: WEB})
     for each in (*entry.earlier, entry):
-        talk = converse(each, Setting(manner, suite, PathSettings(Profile.OFFICIAL), memories))
+        talk = converse(each, Setting(manner, suite, driven, memories))
         for request in collect_requests(talk, lambda request: run_through(asked.complete(each, request))):  # noqa: B023
             if each is entry and request.party is Party.MODEL:
                 yield request, _serialize_request(request)

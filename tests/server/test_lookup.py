@@ -15,14 +15,24 @@ from pytest_fcbench.conversations.entry import converse
 from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.domain.entry import Entry, Group, Message
 from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.path_runner import RUNNERS
+from pytest_fcbench.domain.path_wording import JudgePrompt, PathWording
 from pytest_fcbench.domain.prompting import Manner, Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.matchers.golden_path.walk import get_golden_path
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.server.body import RefusedRequestError, read_body
-from pytest_fcbench.server.lookup import MANNERS, Lookup, Models, estimate_tokens, list_requests
+from pytest_fcbench.server.lookup import (
+    MANNERS,
+    Lookup,
+    Models,
+    estimate_tokens,
+    list_path_settings,
+    list_requests,
+)
 from pytest_fcbench.suites.registry import open_suite
 from tests.conversations.asked import collect_requests
 from tests.factories import make_doc, make_entry, make_golden_path, make_multi_turn, tool_calls
@@ -299,18 +309,51 @@ def test_a_conversation_ends_where_the_model_has_no_answer(
     entry: Entry, model: Silent, steps: list[tuple[int, int]]
 ) -> None:
     asked = list_requests(
-        entry, make_suite(entry), Prompting.make_default(Mode.FC, Names.DOTTED), lambda _: model
+        entry,
+        Setting(Manner("x", MANNERS[2]), make_suite(entry), PathSettings(Profile.OFFICIAL)),
+        lambda _: model,
     )
     assert [(request.turn, request.step) for request in asked] == steps
 
 
-def test_what_both_profiles_ask_is_known_once() -> None:
-    """The oracle's conversation goes the same way by the rules of each."""
-    entry = make_golden_path([("find", {"query": "Bergen"}, {"id": 7})], [("book", {"id": 7}, "done")])
-    asked = list(
-        list_requests(entry, make_suite(entry), Prompting.make_default(Mode.FC, Names.DOTTED), OracleModel)
-    )
-    assert [request.step for request in asked] == [0, 1, 2]
+# Golden paths, which each runner puts otherwise
+
+PATH = make_golden_path([("find(tips)", {"query": "Bergen"}, {"id": 7})], [("book", {"id": 7}, "done")])
+BY_RUNNER = replace(PATH, expectation=replace(get_golden_path(PATH), by_runner=True))
+
+
+def test_the_settings_of_an_entry_are_those_under_which_it_can_be_put() -> None:
+    official, corrected = PathSettings(Profile.OFFICIAL), PathSettings(Profile.CORRECTED)
+    runners = [replace(official, runner=name) for name in RUNNERS]
+    assert list(list_path_settings(TALK)) == [official]
+    assert list(list_path_settings(PATH)) == [official, corrected]
+    assert list(list_path_settings(BY_RUNNER)) == [*runners, corrected]
+    prompt = JudgePrompt("", "", ())
+    wording = PathWording("c37b284", "", {}, prompt, prompt, prompt)
+    worded = replace(get_golden_path(BY_RUNNER), wording=wording)
+    versions = {driven.wording for driven in list_path_settings(replace(BY_RUNNER, expectation=worded))}
+    assert versions == {"c37b284", None}
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("entry", [PATH, BY_RUNNER], ids=["own", "by runner"])
+def test_a_golden_path_is_found_at_each_step_under_all_settings(entry: Entry, mode: Mode) -> None:
+    model, lookup = OracleModel(Prompting.make_default(mode)), _make_lookup(DOTTED, entry)
+    for driven in list_path_settings(entry):
+        sent = [body for _, body in hold_conversation(model, entry, mode, driven=driven)]
+        found = [lookup.find_request(read_sent(body)) for body in sent]
+        assert [(asked.entry, asked.step) for asked in found] == [(entry, 0), (entry, 1), (entry, 2)]
+        assert [list(asked.tools) for asked in found] == [body.get("tools", []) for body in sent]
+
+
+def test_a_golden_path_is_found_only_as_a_runner_asks_about_it() -> None:
+    model = OracleModel(Prompting.make_default(Mode.FC))
+    qwen = PathSettings(Profile.OFFICIAL, runner="qwen")
+    _, sent, _ = (body for _, body in hold_conversation(model, BY_RUNNER, Mode.FC, driven=qwen))
+    messages: Any = sent["messages"]
+    messages[-1]["name"] = "found"
+    says = "'name' of message 3 (tool) is 'found' where the entry has 'find(tips)'"
+    assert _find_refusal(sent, entries=[BY_RUNNER])[2].endswith(says)
 
 
 # Tokens

@@ -7,12 +7,15 @@ import json
 import pytest
 
 from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.domain.transcript import Completion, PathSettings
+from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.server.lookup import FoundRequest
 from pytest_fcbench.server.replies import Reply, build_reply, serialize_reply, stream_reply
 from tests.factories import make_entry, tool_calls
 
-ASKED = FoundRequest(make_entry(), Prompting.make_default(Mode.FC), prompt_tokens=90)
+ASKED = FoundRequest(
+    make_entry(), Prompting.make_default(Mode.FC), PathSettings(Profile.OFFICIAL), prompt_tokens=90
+)
 
 
 def _build_reply(completion: Completion, *, broken: bool = False) -> Reply:

@@ -76,7 +76,7 @@ class LexicalModel:
         # Compared as texts, because arguments can be lists, which have no hash.
         if len(calls) < 2 or len({repr(call) for call in calls}) < len(calls):
             calls = [Call(best.name, _fill_parameters(text, best, leave_out=False))]
-        return render_completion(calls, entry, self.prompting)
+        return render_completion(calls, entry, self.prompting, request.tools)
 
 
 def _find_best(text: str, functions: Sequence[FunctionDoc]) -> FunctionDoc | None:

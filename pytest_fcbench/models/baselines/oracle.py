@@ -53,7 +53,9 @@ class OracleModel:
         """Return the right answer."""
         if not entry.category.single_turn:
             calls, words = _answer_step(entry, request)
-            return render_completion(calls, entry, self.prompting) if calls else Completion(text=words)
+            if not calls:
+                return Completion(text=words)
+            return render_completion(calls, entry, self.prompting, request.tools)
         match entry.expectation:
             case ExpectedResults(calls=texts):
                 calls = _parse_calls(entry, texts)

@@ -64,7 +64,10 @@ class ScriptedModel:
         calls = [next(iter(element.members().items())) for element in answer.elements()]
         # Arguments given as text are sent as they are: they can be broken on purpose.
         if any(isinstance(arguments.value, str) for _, arguments in calls):
-            texts = [(find_shown_name(name, entry, self.prompting), field.value) for name, field in calls]
+            texts = [
+                (find_shown_name(name, entry, self.prompting, request.tools), field.value)
+                for name, field in calls
+            ]
             if self.prompting.mode is Mode.PROMPT:
                 return Completion(text=f"[{', '.join(f'{name}({given})' for name, given in texts)}]")
             return Completion(tool_calls=tuple(ToolCall(name, given) for name, given in texts))
@@ -72,7 +75,7 @@ class ScriptedModel:
             Call(name, {key: field.value for key, field in arguments.members().items()})
             for name, arguments in calls
         ]
-        return render_completion(read, entry, self.prompting)
+        return render_completion(read, entry, self.prompting, request.tools)
 
 
 def load(path: Path, prompting: Prompting) -> ScriptedModel:

@@ -14,10 +14,11 @@ from pytest_fcbench.codecs.decoders.registry import read_official
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category, Entry, GoldenPath, Trajectory
 from pytest_fcbench.domain.prompt_format import FORMATS, Returned, parse_format_id
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Manner, Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.models.baselines.oracle import ABSTENTION, DONE, OracleModel
+from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.formats.fields import read_yaml
 from pytest_fcbench.suites.registry import open_suite
@@ -179,6 +180,13 @@ def test_the_calls_of_a_step_are_made_at_once_under_names_that_interfaces_take()
             ToolCall("Get_Parcels-Sent-", '{"to": "Lille", "late": true, "note": null}', "call_1"),
         )
     )
+
+
+def test_functions_are_called_as_the_request_names_them() -> None:
+    tools = [{"type": "function", "function": {"name": name}} for name in ("open", "Get_Parcels(Sent)")]
+    model = OracleModel(Prompting.make_default(Mode.FC))
+    made = run_through(model.complete(PATH, AskModel((), tuple(tools)))).tool_calls
+    assert [call.name for call in made or () if isinstance(call, ToolCall)] == ["Get_Parcels(Sent)"] * 2
 
 
 def test_in_prompting_mode_the_calls_of_a_step_are_text() -> None:

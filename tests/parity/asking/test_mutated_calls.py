@@ -7,10 +7,7 @@ that are no calls. Each conversation is carried out here and by the official exe
 from __future__ import annotations
 
 import ast
-import json
-import os
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +19,7 @@ from pytest_fcbench.suites.bfcl.sentences import CLASS_NAMES
 from pytest_fcbench.suites.suite import Suite
 from tests.parity.asking.recordings import index_entries
 from tests.parity.asking.test_bfcl import settle_text
-from tests.parity.test_official_formats import NEEDS_OFFICIAL, OFFICIAL
+from tests.parity.official_package import NEEDS_OFFICIAL, run_official
 
 SEED = 24
 CONVERSATIONS = 800
@@ -102,8 +99,9 @@ def draw_conversations(suite: Suite) -> Iterator[tuple[Entry, list[str]]]:
         yield entry, calls
 
 
-def run_official(root: Path, drawn: Sequence[tuple[Entry, list[str]]]) -> Iterator[list[str]]:
-    lines = []
+def perform_officially(root: Path, drawn: Sequence[tuple[Entry, list[str]]]) -> Iterator[list[str]]:
+    """Yield what the calls of each entry return from the official executor."""
+    rows = []
     for entry, calls in drawn:
         assert entry.scene
         names = [CLASS_NAMES[domain] for domain in entry.scene.domains]
@@ -114,15 +112,8 @@ def run_official(root: Path, drawn: Sequence[tuple[Entry, list[str]]]) -> Iterat
             "long_context": "long_context" in entry.id or "composite" in entry.id,
             "calls": calls,
         }
-        lines.append(json.dumps(talk))
-    environment = {**os.environ, "BFCL_PROJECT_ROOT": str(root), "PYTHONHASHSEED": "0"}
-    environment.pop("PYTHONPATH", None)
-    command = [OFFICIAL, str(Path(__file__).with_name("mutated_official.py"))]
-    done = subprocess.run(
-        command, input="\n".join(lines), env=environment, check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    yield from map(json.loads, done.stdout.splitlines())
+        rows.append(talk)
+    return run_official(Path(__file__).with_name("mutated_official.py"), root, rows)
 
 
 def settle(text: str) -> str:
@@ -135,7 +126,7 @@ def settle(text: str) -> str:
 def test_changed_calls_return_what_they_officially_return(bfcl: Suite, tmp_path: Path) -> None:
     drawn = list(draw_conversations(bfcl))
     found, compared = [], Counter[str]()
-    for (entry, calls), theirs in zip(drawn, run_official(tmp_path, drawn), strict=True):
+    for (entry, calls), theirs in zip(drawn, perform_officially(tmp_path, drawn), strict=True):
         ours = open_environments(entry, bfcl.world).perform_calls(calls)
         assert entry.scene
         compared.update(entry.scene.domains)
@@ -171,7 +162,7 @@ def test_refused_calls_of_web_tools_return_what_they_officially_return(bfcl: Sui
     random = Random(SEED)
     entry = next(entry for entry in index_entries(bfcl).values() if entry.category.name == "web_search_base")
     calls = [draw_web_call(random) for _ in range(500)]
-    (theirs,) = run_official(tmp_path, [(entry, calls)])
+    (theirs,) = perform_officially(tmp_path, [(entry, calls)])
     ours = open_environments(entry, bfcl.world).perform_calls(calls)
     pairs = zip(calls, map(settle, ours), map(settle, theirs), strict=True)
     assert [each for each in pairs if each[1] != each[2]] == []
