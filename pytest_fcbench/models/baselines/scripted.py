@@ -16,7 +16,7 @@ An argument list given as text (``lamp.set: '{"room": '``) goes into the answer 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_fcbench.codecs.presenting import find_shown_name
@@ -62,20 +62,31 @@ class ScriptedModel:
         if not isinstance(answer.value, list):
             return Completion(text=answer.text())
         calls = [next(iter(element.members().items())) for element in answer.elements()]
+        if not any(isinstance(arguments.value, str) for _, arguments in calls):
+            return render_completion(
+                [_read_call(*call) for call in calls], entry, self.prompting, request.tools
+            )
         # Arguments given as text are sent as they are: they can be broken on purpose.
-        if any(isinstance(arguments.value, str) for _, arguments in calls):
-            texts = [
-                (find_shown_name(name, entry, self.prompting, request.tools), field.value)
-                for name, field in calls
-            ]
-            if self.prompting.mode is Mode.PROMPT:
-                return Completion(text=f"[{', '.join(f'{name}({given})' for name, given in texts)}]")
-            return Completion(tool_calls=tuple(ToolCall(name, given) for name, given in texts))
-        read = [
-            Call(name, {key: field.value for key, field in arguments.members().items()})
-            for name, arguments in calls
-        ]
-        return render_completion(read, entry, self.prompting, request.tools)
+        plain = replace(entry, variation=None)
+        written = [self._write_call(name, arguments, plain, request) for name, arguments in calls]
+        if self.prompting.mode is Mode.PROMPT:
+            return Completion(text=f"[{', '.join(str(each.text) for each in written)}]")
+        made = [call for each in written for call in each.tool_calls or () if isinstance(call, ToolCall)]
+        numbered = (replace(call, id=f"call_{index}") for index, call in enumerate(made))
+        return Completion(tool_calls=tuple(numbered))
+
+    def _write_call(self, name: str, arguments: Field, entry: Entry, request: AskModel) -> Completion:
+        """Write a call alone; as text without the brackets of a list."""
+        if isinstance(arguments.value, str):
+            shown = find_shown_name(name, entry, self.prompting, request.tools)
+            call = ToolCall(shown, arguments.value)
+            return Completion(text=f"{shown}({arguments.value})", tool_calls=(call,))
+        made = render_completion([_read_call(name, arguments)], entry, self.prompting, request.tools)
+        return replace(made, text=made.text and made.text[1:-1])
+
+
+def _read_call(name: str, arguments: Field) -> Call:
+    return Call(name, {key: field.value for key, field in arguments.members().items()})
 
 
 def load(path: Path, prompting: Prompting) -> ScriptedModel:

@@ -63,7 +63,7 @@ def test_calls_become_text_in_prompting_mode(tmp_path: Path) -> None:
 
 def test_arguments_given_as_text_stay_as_they_are(tmp_path: Path) -> None:
     answer = ask_model(_load_model(tmp_path, names=Names.DOTTED), _make_lamp_entry("multiple"))
-    assert answer == Completion(tool_calls=(ToolCall("lamp.set", '{"room": '),))
+    assert answer == Completion(tool_calls=(ToolCall("lamp.set", '{"room": ', "call_0"),))
 
 
 def test_an_empty_list_is_a_reply_without_calls(tmp_path: Path) -> None:
@@ -186,12 +186,35 @@ def test_what_could_not_be_used_is_refused_at_once(tmp_path: Path, text: str) ->
 
 def test_names_are_shown_as_in_the_run_where_arguments_are_text(tmp_path: Path) -> None:
     answer = ask_model(_load_model(tmp_path), _make_lamp_entry("multiple"))
-    assert answer == Completion(tool_calls=(ToolCall("lamp_set", '{"room": '),))
+    assert answer == Completion(tool_calls=(ToolCall("lamp_set", '{"room": ', "call_0"),))
 
 
 def test_arguments_as_text_can_be_given_in_prompting_mode(tmp_path: Path) -> None:
     model = _load_model(tmp_path, mode=Mode.PROMPT, names=Names.DOTTED)
     assert "lamp.set" in (ask_model(model, _make_lamp_entry("multiple")).text or "")
+
+
+@pytest.mark.parametrize(
+    ("mode", "answer"),
+    [
+        (
+            Mode.FC,
+            Completion(
+                tool_calls=(
+                    ToolCall("lamp_set", '{"room": "hall", "on": true}', "call_0"),
+                    ToolCall("lamp_set", '{"room": ', "call_1"),
+                )
+            ),
+        ),
+        (Mode.PROMPT, Completion(text="""[lamp_set(room='hall', on=True), lamp_set({"room": )]""")),
+    ],
+)
+def test_arguments_beside_those_given_as_text_are_written_as_ever(
+    mode: Mode, answer: Completion, tmp_path: Path
+) -> None:
+    calls = """    - lamp.set: {room: hall, on: true}\n    - lamp.set: '{"room": '\n"""
+    model = _load_model(tmp_path, f"answers:\n  core:parallel_0:\n{calls}", mode)
+    assert ask_model(model, _make_lamp_entry("parallel")) == answer
 
 
 def test_the_documented_example_names_its_arguments(tmp_path: Path) -> None:
@@ -232,7 +255,7 @@ def test_each_step_has_its_answer(tmp_path: Path) -> None:
     assert ask_model(model, TALK, step=1) == Completion(text="It is light.")
     assert ask_model(model, TALK, turn=2) == Completion(tool_calls=())
     assert ask_model(model, TALK, turn=2, step=1) == Completion(
-        tool_calls=(ToolCall("lamp_set", '{"room": '),)
+        tool_calls=(ToolCall("lamp_set", '{"room": ', "call_0"),)
     )
 
 
@@ -284,7 +307,9 @@ def test_each_step_of_a_golden_path_has_its_answer(tmp_path: Path, names: Names)
     assert ask_model(model, PATH) == Completion(
         tool_calls=(ToolCall("lamp-set", '{"room": "hall"}', "call_0"),)
     )
-    assert ask_model(model, PATH, step=1) == Completion(tool_calls=(ToolCall("lamp-set", '{"room": '),))
+    assert ask_model(model, PATH, step=1) == Completion(
+        tool_calls=(ToolCall("lamp-set", '{"room": ', "call_0"),)
+    )
     assert ask_model(model, PATH, step=2) == Completion(text="It is light.")
 
 
