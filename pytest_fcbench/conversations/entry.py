@@ -29,10 +29,8 @@ def converse(entry: Entry, setting: Setting) -> Conversation:
                 "prompting_only", "prompt formats apply to prompt mode only; use --fcbench-mode=prompt"
             )
         setting = setting.use_format(entry.variation.format)
-    rule = entry.rule
-    if isinstance(entry.expectation, GoldenPath) or rule.continues or rule.starts_server:
-        # The leaderboard of BFCL knows neither golden paths nor conversations that have begun nor tools of
-        # servers, so no family has a form for them.
+    if not entry.rule.on_leaderboard:
+        # No family has a form for golden paths, for conversations that have begun or for tools of servers.
         setting = replace(setting, manner=setting.manner.leave_family())
     return choose_conversation(entry)(entry, setting)
 

@@ -85,6 +85,11 @@ class Rule:
     in_score_files: bool = True
     """True where official score files hold verdicts that can be computed from the result files."""
 
+    @property
+    def on_leaderboard(self) -> bool:
+        """True where the leaderboard of BFCL has such entries."""
+        return not (self.follows_path or self.of_own_suites)
+
     def __str__(self) -> str:
         return self.name
 

@@ -21,7 +21,8 @@ def list_early_notes(context: RunContext, entries: Sequence[Entry]) -> list[str]
         for suite, count in without_search.items()
     ]
     settings, manner = context.settings, context.manner
-    if not (settings.read_as or manner.member or context.model.immediate):
+    has_official_form = any(entry.rule.on_leaderboard for entry in entries)
+    if has_official_form and not (settings.read_as or manner.member or context.model.immediate):
         notes += [
             f"{settings.model} is asked in the chat form of any server; the leaderboard asks {name} in a "
             f"form of its own, as --fcbench-as={name} does (--fcbench-as=chat leaves this note out)"

@@ -12,7 +12,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCall, Expecte
 from pytest_fcbench.models import sentence_vectors
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.early_notes import list_early_notes
-from tests.factories import make_entry
+from tests.factories import make_entry, make_golden_path
 
 
 def make_context(cache: Path, **options: object) -> RunContext:
@@ -73,9 +73,11 @@ def test_core_misses_nothing(pack_cache: Path) -> None:
 def test_a_model_without_its_date_is_told_its_official_form(
     options: dict[str, object], official: str | None, tmp_path: Path
 ) -> None:
-    notes = list_early_notes(make_context(tmp_path, **options), [])
+    context = make_context(tmp_path, **options)
+    notes = list_early_notes(context, [make_golden_path(), make_entry()])
     assert len(notes) == (official is not None)
     assert official is None or f"the leaderboard asks {official} in a form of its own" in notes[0]
+    assert list_early_notes(context, [make_golden_path()]) == []
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def open_suite(cache: Path) -> Suite:
         version=pack.version,
         pack_sha256=pack.content_sha256,
         # Golden paths are ComplexFuncBench's; BFCL has every other category.
-        categories=tuple(c for c in CATEGORIES.values() if not (c.rule.follows_path or c.rule.of_own_suites)),
+        categories=tuple(category for category in CATEGORIES.values() if category.rule.on_leaderboard),
         wording=wording,
         world=world_from_json(as_mapping(as_mapping(constants).get("world"))),
         load=load,
