@@ -24,7 +24,7 @@ from pytest_fcbench.server.embeddings import build_embeddings, read_embedding_re
 from pytest_fcbench.server.family_lookup import FamilyLookup
 from pytest_fcbench.server.family_replies import is_streamed, make_chunk
 from pytest_fcbench.server.faults import CHANGES_ANSWER, Draw, Kind
-from pytest_fcbench.server.judging import find_task, form_opinion
+from pytest_fcbench.server.judging import Judge
 from pytest_fcbench.server.lookup import Lookup, Models
 from pytest_fcbench.server.replies import (
     END_OF_STREAM,
@@ -131,10 +131,10 @@ class ChatServer:
         lookup: Lookup,
         draws: Iterator[Draw],
         retry_after: float,
-        judge_reply: str | None = None,
+        judge: Judge,
         families: FamilyLookup | None = None,
     ):
-        """Serve the model under a name; without a ``judge_reply`` a judge's questions are agreed to.
+        """Serve the model under a name; ``judge`` replies to questions that are about no entry.
 
         With ``families`` requests in the form of that family are answered at its API's path.
         """
@@ -144,7 +144,7 @@ class ChatServer:
         self._lookup = lookup
         self._draws = draws
         self._retry_after = {"Retry-After": f"{retry_after:g}"}
-        self._judge_reply = judge_reply
+        self._judge = judge
         self._stats = Stats()
         self._replies: dict[tuple[object, ...], tuple[Reply, bytes]] = {}
 
@@ -252,8 +252,7 @@ class ChatServer:
         Raises ``RefusedRequestError`` where there is none.
         """
         broken = call.fault is Kind.JSON
-        if (task := find_task(body.messages)) is not None:
-            opinion = form_opinion(task) if self._judge_reply is None else self._judge_reply
+        if (opinion := self._judge.answer(body.messages)) is not None:
             reply = build_text_reply(self._name, body, opinion, broken=broken)
             return _MadeReply("judge", reply, serialize_reply(reply), broken)
         asked = self._lookup.find_request(body, call.name)

@@ -5,33 +5,61 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.matchers.judging.prompts import read_prompt
 from pytest_fcbench.matchers.judging.questions import RULES
 from pytest_fcbench.matchers.judging.ratings import MOST
 from pytest_fcbench.server.body import RefusedRequestError
 
 _REASON = "This server agrees with everything."
+_SAME, _EQUAL, _RATING = (
+    json.dumps({**opinion, "reason": _REASON})
+    for opinion in ({"same": True}, {"is_equal": True}, {"score": MOST})
+)
 
-_OPINIONS: Mapping[str, Mapping[str, object]] = {
-    **{name: {"same": True, "reason": _REASON} for name in ("equivalence", "free_text")},
-    **{name: {"score": MOST, "reason": _REASON} for name in ("completeness", "correctness", "relevance")},
+_OPINIONS: Mapping[str, str] = {
+    **dict.fromkeys(("equivalence", "free_text"), _SAME),
+    **dict.fromkeys(("completeness", "correctness", "relevance"), _RATING),
 }
 """The reply to each kind of question, by the name of its prompt."""
 
 
-def find_task(messages: Sequence[object]) -> str | None:
-    """Return the task of a question to a judge, None for any other request."""
-    first = messages[0] if messages else None
-    text = first.get("content") if isinstance(first, Mapping) else None
-    # Also the question that repeats a refused reply begins with the task.
-    return text.removesuffix(RULES).rstrip() if isinstance(text, str) and text.endswith(RULES) else None
+class Judge:
+    """A judge who agrees with everything, or gives one reply to every question."""
+
+    def __init__(self, wording: PathWording | None = None, reply: str | None = None) -> None:
+        """Know our questions, and the official ones of the wording, where there is one."""
+        self._reply = reply
+        self._official: dict[object, str] = {}
+        if wording:
+            self._official = {
+                wording.equivalence.system: _EQUAL,
+                wording.completeness.system: _RATING,
+                wording.correctness.system: _RATING,
+            }
+
+    def answer(self, messages: Sequence[object]) -> str | None:
+        """Return the reply to a question to a judge, None for any other request.
+
+        Raises ``RefusedRequestError`` for a question of a kind that is not known.
+        """
+        first = messages[0] if messages else None
+        text = first.get("content") if isinstance(first, Mapping) else None
+        if not isinstance(text, str):
+            return None
+        opinion = self._official.get(text)
+        # Also the question that repeats a refused reply begins with the task.
+        if opinion is None and not text.endswith(RULES):
+            return None
+        if self._reply is not None:
+            return self._reply
+        return opinion or _agree(text.removesuffix(RULES).rstrip())
 
 
-def form_opinion(task: str) -> str:
-    """Return the reply of a judge who agrees. Raises ``RefusedRequestError`` for a task that is not known."""
+def _agree(task: str) -> str:
     for name, opinion in _OPINIONS.items():
         if task == read_prompt(name):
-            return json.dumps(opinion)
+            return opinion
     raise RefusedRequestError(
         404,
         "unknown_request",

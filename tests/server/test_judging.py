@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from pytest_fcbench.domain.entry import ExpectedCall
-from pytest_fcbench.domain.transcript import Completion
+from pytest_fcbench.domain.entry import ExpectedCall, PathCall
+from pytest_fcbench.domain.transcript import Call, Completion
 from pytest_fcbench.matchers.ast.free_texts import ask_same_text
+from pytest_fcbench.matchers.golden_path.official_questions import compare_calls, rate_response
 from pytest_fcbench.matchers.golden_path.questions import ask_completeness, ask_correctness, ask_equivalence
 from pytest_fcbench.matchers.judging.questions import Question, Unfit, put_question
 from pytest_fcbench.matchers.judging.ratings import ask_relevance
 from pytest_fcbench.server.body import RefusedRequestError
-from pytest_fcbench.server.judging import find_task, form_opinion
+from pytest_fcbench.server.judging import Judge
 from tests.factories import make_entry, make_golden_path
+from tests.matchers.golden_path.test_official_questions import WORDING
 from tests.served import served, stats
 from tests.server.asking import Sent, make_body
 from tests.server.clients import post_chat, post_json
@@ -49,9 +51,8 @@ def _ask_question(question: Question[Any], *replies: str) -> list[Any]:
 def test_each_question_gets_an_opinion_in_its_form(
     question: Question[Any], opinion: Sent, replies: tuple[str, ...]
 ) -> None:
-    task = find_task(_ask_question(question, *replies))
-    assert task is not None
-    reply = form_opinion(task)
+    reply = Judge().answer(_ask_question(question, *replies))
+    assert reply is not None
     assert json.loads(reply) == opinion
     question.answer(Completion(text=reply))
 
@@ -67,18 +68,37 @@ def test_each_question_gets_an_opinion_in_its_form(
     ],
 )
 def test_other_requests_are_no_questions_to_a_judge(messages: list[object]) -> None:
-    assert find_task(messages) is None
+    assert Judge(WORDING).answer(messages) is None
+    assert Judge(WORDING, "No idea.").answer(messages) is None
 
 
 def test_a_question_of_another_kind_is_refused_with_the_option_to_use() -> None:
-    task = find_task(_ask_question(Question(ENTRY, "Name the cause.", {}, dict)))
-    assert task == "Name the cause."
     with pytest.raises(RefusedRequestError) as caught:
-        form_opinion(task)
+        Judge().answer(_ask_question(Question(ENTRY, "Name the cause.", {}, dict)))
     assert (caught.value.status, str(caught.value)) == (
         404,
         "this question to a judge is of a kind unknown to this server; give a reply with --judge-reply",
     )
+
+
+def test_official_questions_get_opinions_in_their_form() -> None:
+    judge, call = Judge(WORDING), PathCall("find", {"query": "Bergen"}, reply="{}")
+    comparison = compare_calls(ENTRY, WORDING, Call("find", {"query": "There"}), call, [])
+    reply = judge.answer(next(comparison).messages)
+    with pytest.raises(StopIteration) as compared:
+        comparison.send(Completion(text=reply))
+    assert compared.value.value[1:] == (True, RATING["reason"])
+    rating = rate_response(ENTRY, WORDING, "Found.", [])
+    second = rating.send(Completion(text=judge.answer(next(rating).messages)))
+    with pytest.raises(StopIteration) as rated:
+        rating.send(Completion(text=judge.answer(second.messages)))
+    assert rated.value.value == (2, 2)
+
+
+def test_official_questions_are_known_by_the_texts_of_the_code() -> None:
+    question = next(rate_response(ENTRY, WORDING, "Found.", [])).messages
+    assert Judge().answer(question) is None
+    assert Judge(WORDING, "No idea.").answer(question) == "No idea."
 
 
 # Over HTTP

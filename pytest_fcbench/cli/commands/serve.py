@@ -20,8 +20,9 @@ from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.official_models import find_family, name_at_server
 from pytest_fcbench.server import faults
 from pytest_fcbench.server.family_lookup import FamilyLookup, add_texts
+from pytest_fcbench.server.judging import Judge
 from pytest_fcbench.server.lookup import MANNERS, Lookup, Models
-from pytest_fcbench.suites import bfcl, core
+from pytest_fcbench.suites import bfcl, complexfuncbench_texts, core
 from pytest_fcbench.suites.registry import OURS, open_suite
 from pytest_fcbench.suites.suite import Suite
 
@@ -95,6 +96,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise UsageError(f"--judge-reply={judge_reply}: the file cannot be read: {reason}") from None
+    judge = Judge(complexfuncbench_texts.read_wording(find_cache_folder()), judge_reply)
     names = list(dict.fromkeys(chosen.suite or [core.NAME]))
     own = find_own_suites(find_config_file(Path(), None))
     suites = [open_suite(name, find_cache_folder(), own) for name in names]
@@ -125,7 +127,7 @@ def run_command(chosen: argparse.Namespace) -> int:
             f"{f'--fcbench-as={chosen.official} ' if families else ''}"
             f"{' '.join(f'--fcbench-suite={name}' for name in names)}"
         )
-        server = ChatServer(model, models, lookup, draws, chosen.retry_after, judge_reply, families)
+        server = ChatServer(model, models, lookup, draws, chosen.retry_after, judge, families)
         server.run(listening, lambda _: print(ready, flush=True))
     return 0
 
