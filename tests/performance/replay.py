@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.performance.measure import Cost, measure_command, select_best
+from tests.performance.measure import WITH_FAILURES, Cost, measure_command, select_best
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,7 +23,8 @@ def measure_ours(results: Path) -> Cost:
     command = [sys.executable, "-m", "pytest", "benchmarks", "-q", "--fcbench-suite=bfcl"]
     command += ["--fcbench-category=non_live", f"--fcbench-model=replay:{results}"]
     with tempfile.TemporaryDirectory() as folder:
-        return measure_command([*command, f"--fcbench-scorecard={folder}/scorecard.json"], ROOT)
+        command += [f"--fcbench-scorecard={folder}/scorecard.json"]
+        return measure_command(command, ROOT, codes=WITH_FAILURES)
 
 
 def measure_official(results: Path, bfcl: Path) -> Cost:
