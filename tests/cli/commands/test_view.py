@@ -21,6 +21,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.run.progress_file import ProgressFile
 from tests.factories import FACTS, make_record, write_scorecard
+from tests.processes import listening_to_ctrl_c
 from tests.run.test_progress_file import PROGRESS
 
 NAMES = ("20270115-080000-first", "20270116-080000-second")
@@ -111,7 +112,9 @@ def test_a_port_that_cannot_be_had_is_told(
 
 def test_ctrl_c_ends_it_in_order(pages: RunPages, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest_fcbench.cli.main", "view", "runs", "--port", "0"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    with listening_to_ctrl_c():
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    with process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[-1]
         with urlopen(address, timeout=60) as page:
