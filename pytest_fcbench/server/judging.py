@@ -53,15 +53,15 @@ class Judge:
             return None
         if self._reply is not None:
             return self._reply
-        return opinion or _agree(text.removesuffix(RULES).rstrip())
-
-
-def _agree(task: str) -> str:
-    for name, opinion in _OPINIONS.items():
-        if task == read_prompt(name):
-            return opinion
-    raise RefusedRequestError(
-        404,
-        "unknown_request",
-        "this question to a judge is of a kind unknown to this server; give a reply with --judge-reply",
-    )
+        task = text.removesuffix(RULES).rstrip()
+        opinion = opinion or next(
+            (said for name, said in _OPINIONS.items() if task == read_prompt(name)), None
+        )
+        if opinion is None:
+            raise RefusedRequestError(
+                404,
+                "unknown_request",
+                "this question to a judge is of a kind unknown to this server; give a reply with "
+                "--judge-reply",
+            )
+        return opinion

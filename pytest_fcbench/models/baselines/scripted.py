@@ -19,13 +19,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_fcbench.codecs.presenting import find_shown_name
+from pytest_fcbench.codecs.presenting import find_shown_name, select_tool_calls
 from pytest_fcbench.codecs.rendering import render_completion
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError, SuiteError, UsageError
 from pytest_fcbench.domain.prompting import Mode, Prompting
-from pytest_fcbench.domain.transcript import AskModel, Call, Completion, ToolCall
+from pytest_fcbench.domain.transcript import AskModel, Call, Completion
 from pytest_fcbench.models.provider import Chosen, Provider, choose_plain_manner, find_file
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
 
@@ -62,31 +62,30 @@ class ScriptedModel:
         if not isinstance(answer.value, list):
             return Completion(text=answer.text())
         calls = [next(iter(element.members().items())) for element in answer.elements()]
-        if not any(isinstance(arguments.value, str) for _, arguments in calls):
-            return render_completion(
-                [_read_call(*call) for call in calls], entry, self.prompting, request.tools
-            )
         # Arguments given as text are sent as they are: they can be broken on purpose.
+        texts = [field.value if isinstance(field.value, str) else None for _, field in calls]
+        read = [
+            Call(name, {key: each.value for key, each in field.members().items()} if text is None else {})
+            for (name, field), text in zip(calls, texts, strict=True)
+        ]
+        made = render_completion(read, entry, self.prompting, request.tools)
+        if texts.count(None) == len(texts):
+            return made
+        if self.prompting.mode is Mode.FC:
+            pairs = zip(select_tool_calls(made), texts, strict=True)
+            return Completion(
+                tool_calls=tuple(
+                    call if text is None else replace(call, arguments=text) for call, text in pairs
+                )
+            )
         plain = replace(entry, variation=None)
-        written = [self._write_call(name, arguments, plain, request) for name, arguments in calls]
-        if self.prompting.mode is Mode.PROMPT:
-            return Completion(text=f"[{', '.join(str(each.text) for each in written)}]")
-        made = [call for each in written for call in each.tool_calls or () if isinstance(call, ToolCall)]
-        numbered = (replace(call, id=f"call_{index}") for index, call in enumerate(made))
-        return Completion(tool_calls=tuple(numbered))
-
-    def _write_call(self, name: str, arguments: Field, entry: Entry, request: AskModel) -> Completion:
-        """Write a call alone; as text without the brackets of a list."""
-        if isinstance(arguments.value, str):
-            shown = find_shown_name(name, entry, self.prompting, request.tools)
-            call = ToolCall(shown, arguments.value)
-            return Completion(text=f"{shown}({arguments.value})", tool_calls=(call,))
-        made = render_completion([_read_call(name, arguments)], entry, self.prompting, request.tools)
-        return replace(made, text=made.text and made.text[1:-1])
-
-
-def _read_call(name: str, arguments: Field) -> Call:
-    return Call(name, {key: field.value for key, field in arguments.members().items()})
+        written = [
+            str(render_completion([call], plain, self.prompting).text)[1:-1]
+            if text is None
+            else f"{find_shown_name(call.name, entry, self.prompting)}({text})"
+            for call, text in zip(read, texts, strict=True)
+        ]
+        return Completion(text=f"[{', '.join(written)}]")
 
 
 def load(path: Path, prompting: Prompting) -> ScriptedModel:
