@@ -40,8 +40,8 @@ def _find_imported() -> set[str]:
     tops = {name.split(".")[0] for path in SOURCES for name in find_imported_names(path)}
     distributions = packages_distributions()
     return {
-        # Extras that are not installed are distributions of the same name.
-        canonicalize_name(distributions.get(top, [top])[0])
+        # Extras that are not installed are distributions of the same name, and some come in several parts.
+        canonicalize_name(top if top in (found := distributions.get(top, [top])) else found[0])
         for top in tops - sys.stdlib_module_names - {"pytest_fcbench"} - OF_OTHERS.keys()
     }
 

@@ -27,10 +27,10 @@ SCORED = tuple(category.name for category in core.open_suite(Path()).categories 
 """The categories that run without options."""
 
 _UNUSED = ("cacheprovider", "hypothesispytest", "anyio", "allure_pytest", "rerunfailures", "timeout")
-PLUGINS = tuple(argument for name in _UNUSED for argument in ("-p", f"no:{name}"))
-"""Without those that have no part in a run, but take a quarter of the time in which a worker starts."""
+# Pytest warns of an installed plugin that was imported before it starts, as in a forked process.
 _FORKED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
-"""Pytest warns of an installed plugin that was imported before it starts."""
+PLUGINS = (*_FORKED, *(argument for name in _UNUSED for argument in ("-p", f"no:{name}")))
+"""Without those that have no part in a run, but take a quarter of the time in which a worker starts."""
 
 
 def size(*categories: str) -> int:
@@ -63,7 +63,7 @@ class Project:
     def run_apart(self, *options: str) -> pytest.RunResult:
         """Run pytest in a process of its own, which is forked and so has imported everything."""
         started = time.perf_counter()
-        done = run_command("pytest", *PLUGINS, *_FORKED, *options, folder=self.path)
+        done = run_command("pytest", *PLUGINS, *options, folder=self.path)
         print(done.stdout, done.stderr, sep="\n")
         lines = done.stdout.splitlines(), done.stderr.splitlines()
         return pytest.RunResult(done.returncode, *lines, time.perf_counter() - started)
