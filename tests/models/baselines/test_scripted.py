@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.entry import Entry, Variation
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.models.baselines import scripted
@@ -214,7 +216,11 @@ def test_arguments_beside_those_given_as_text_are_written_as_ever(
 ) -> None:
     calls = """    - lamp.set: {room: hall, on: true}\n    - lamp.set: '{"room": '\n"""
     model = _load_model(tmp_path, f"answers:\n  core:parallel_0:\n{calls}", mode)
-    assert ask_model(model, _make_lamp_entry("parallel")) == answer
+    entry = _make_lamp_entry("parallel")
+    assert ask_model(model, entry) == answer
+    # Such arguments have no form in other prompt formats.
+    varied = replace(entry, variation=Variation(entry.category, PromptFormat(Returned.CONCISE_XML)))
+    assert ask_model(model, varied) == answer
 
 
 def test_the_documented_example_names_its_arguments(tmp_path: Path) -> None:
