@@ -54,6 +54,9 @@ def read_choice(choice: Mapping[str, object], usage: object, secrets: Sequence[s
         ending = Ending.REFUSED
     elif ending is None and isinstance(message.get("function_call"), Mapping):
         ending = Ending.FUNCTION_CALL
+    # llama-cpp-python sends a call in both fields.
+    if ending is Ending.FUNCTION_CALL and tool_calls:
+        ending = None
     used = usage if isinstance(usage, Mapping) else {}
     input_tokens, output_tokens = (
         count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None

@@ -34,6 +34,7 @@ def test_the_message_is_kept_member_for_member() -> None:
     assert (completion.finish_reason, completion.ending) == ("tool_calls", None)
 
 
+BOTH_FIELDS = {"tool_calls": [CALLED], "function_call": {"name": "f", "arguments": "{}"}}
 ENDED: Mapping[str, tuple[object, Mapping[str, object], Ending | None]] = {
     "stop": ("stop", {"content": "a"}, None),
     "no reason": (None, {"content": "a"}, None),
@@ -47,6 +48,13 @@ ENDED: Mapping[str, tuple[object, Mapping[str, object], Ending | None]] = {
     "empty refusal": ("stop", {"content": "a", "refusal": ""}, None),
     "legacy call": ("function_call", {"content": None}, Ending.FUNCTION_CALL),
     "legacy call that says stop": ("stop", {"function_call": {"name": "f"}}, Ending.FUNCTION_CALL),
+    "call in both fields": ("tool_calls", BOTH_FIELDS, None),
+    "call in both fields that says so": ("function_call", BOTH_FIELDS, None),
+    "empty calls beside a legacy call": (
+        "stop",
+        {"tool_calls": [], "function_call": {"name": "f"}},
+        Ending.FUNCTION_CALL,
+    ),
 }
 
 
