@@ -87,7 +87,7 @@ class Rule:
 
     @property
     def on_leaderboard(self) -> bool:
-        """True where the leaderboard of BFCL has such entries."""
+        """True where the leaderboard of BFCL has such entries, in one of its versions."""
         return not (self.follows_path or self.of_own_suites)
 
     def __str__(self) -> str:

@@ -252,7 +252,7 @@ class ChatServer:
         Raises ``RefusedRequestError`` where there is none.
         """
         broken = call.fault is Kind.JSON
-        if (opinion := self._judge.answer(body.messages)) is not None:
+        if (opinion := self._judge.answer_question(body.messages)) is not None:
             reply = build_text_reply(self._name, body, opinion, broken=broken)
             return _MadeReply("judge", reply, serialize_reply(reply), broken)
         asked = self._lookup.find_request(body, call.name)

@@ -38,7 +38,7 @@ class Judge:
                 wording.correctness.system: _RATING,
             }
 
-    def answer(self, messages: Sequence[object]) -> str | None:
+    def answer_question(self, messages: Sequence[object]) -> str | None:
         """Return the reply to a question to a judge, None for any other request.
 
         Raises ``RefusedRequestError`` for a question of a kind that is not known.

@@ -53,6 +53,7 @@ class FoundRequest:
     entry: Entry
     prompting: Prompting
     driven: PathSettings
+    """The settings under which a golden path was walked."""
     turn: int = 0
     step: int = 0
     prompt_tokens: int = 0

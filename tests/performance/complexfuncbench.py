@@ -115,10 +115,10 @@ def measure_live(cache: Path, latency_s: float, concurrency: int) -> float:
         for n in (0, 2)
     ]
     with _serve_indexed(cache, requests[0], latency_s) as api_base:
-        through = ("hosted_vllm/oracle", concurrency)
+        asked = ("hosted_vllm/oracle", concurrency)
         options = (f"--fcbench-api-base={api_base}", "--fcbench-tag", "--latency=0")
         for n in (0, 2):
-            print_cost(f"run over HTTP, -n {n}", _run_benchmark(cache, *through, n, *options))
+            print_cost(f"run over HTTP, -n {n}", _run_benchmark(cache, *asked, n, *options))
     with _serve_indexed(cache, requests[0], 0) as api_base:
         alone_s = asyncio.run(time_litellm(requests, api_base, concurrency))
     print(f"{'litellm alone, no latency':<34} {alone_s:6.1f} s {alone_s / path_s:5.2f}")

@@ -51,7 +51,7 @@ def _ask_question(question: Question[Any], *replies: str) -> list[Any]:
 def test_each_question_gets_an_opinion_in_its_form(
     question: Question[Any], opinion: Sent, replies: tuple[str, ...]
 ) -> None:
-    reply = Judge().answer(_ask_question(question, *replies))
+    reply = Judge().answer_question(_ask_question(question, *replies))
     assert reply is not None
     assert json.loads(reply) == opinion
     question.answer(Completion(text=reply))
@@ -68,13 +68,13 @@ def test_each_question_gets_an_opinion_in_its_form(
     ],
 )
 def test_other_requests_are_no_questions_to_a_judge(messages: list[object]) -> None:
-    assert Judge(WORDING).answer(messages) is None
-    assert Judge(WORDING, "No idea.").answer(messages) is None
+    assert Judge(WORDING).answer_question(messages) is None
+    assert Judge(WORDING, "No idea.").answer_question(messages) is None
 
 
 def test_a_question_of_another_kind_is_refused_with_the_option_to_use() -> None:
     with pytest.raises(RefusedRequestError) as caught:
-        Judge().answer(_ask_question(Question(ENTRY, "Name the cause.", {}, dict)))
+        Judge().answer_question(_ask_question(Question(ENTRY, "Name the cause.", {}, dict)))
     assert (caught.value.status, str(caught.value)) == (
         404,
         "this question to a judge is of a kind unknown to this server; give a reply with --judge-reply",
@@ -84,21 +84,21 @@ def test_a_question_of_another_kind_is_refused_with_the_option_to_use() -> None:
 def test_official_questions_get_opinions_in_their_form() -> None:
     judge, call = Judge(WORDING), PathCall("find", {"query": "Bergen"}, reply="{}")
     comparison = compare_calls(ENTRY, WORDING, Call("find", {"query": "There"}), call, [])
-    reply = judge.answer(next(comparison).messages)
+    reply = judge.answer_question(next(comparison).messages)
     with pytest.raises(StopIteration) as compared:
         comparison.send(Completion(text=reply))
     assert compared.value.value[1:] == (True, RATING["reason"])
     rating = rate_response(ENTRY, WORDING, "Found.", [])
-    second = rating.send(Completion(text=judge.answer(next(rating).messages)))
+    second = rating.send(Completion(text=judge.answer_question(next(rating).messages)))
     with pytest.raises(StopIteration) as rated:
-        rating.send(Completion(text=judge.answer(second.messages)))
+        rating.send(Completion(text=judge.answer_question(second.messages)))
     assert rated.value.value == (2, 2)
 
 
 def test_official_questions_are_known_by_the_texts_of_the_code() -> None:
     question = next(rate_response(ENTRY, WORDING, "Found.", [])).messages
-    assert Judge().answer(question) is None
-    assert Judge(WORDING, "No idea.").answer(question) == "No idea."
+    assert Judge().answer_question(question) is None
+    assert Judge(WORDING, "No idea.").answer_question(question) == "No idea."
 
 
 # Over HTTP

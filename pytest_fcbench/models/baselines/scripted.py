@@ -69,7 +69,7 @@ class ScriptedModel:
             for (name, field), text in zip(calls, texts, strict=True)
         ]
         made = render_completion(read, entry, self.prompting, request.tools)
-        if texts.count(None) == len(texts):
+        if all(text is None for text in texts):
             return made
         if self.prompting.mode is Mode.FC:
             pairs = zip(select_tool_calls(made), texts, strict=True)

@@ -95,7 +95,6 @@ def open_suite(cache: Path) -> Suite:
         name=SOURCE.name,
         version=pack.version,
         pack_sha256=pack.content_sha256,
-        # Golden paths are ComplexFuncBench's; BFCL has every other category.
         categories=tuple(category for category in CATEGORIES.values() if category.rule.on_leaderboard),
         wording=wording,
         world=world_from_json(as_mapping(as_mapping(constants).get("world"))),
