@@ -21,6 +21,7 @@ from pytest_fcbench.codecs.dialogues.written_families import WRITTEN_FAMILIES
 from pytest_fcbench.config.options import GROUPS, Option
 from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.models import official_models
 from pytest_fcbench.scorecard.render import failure_codes as codes
 from pytest_fcbench.scorecard.render.document import json_schema
@@ -140,6 +141,13 @@ def failure_codes() -> Iterator[str]:
         yield ""
 
 
+def protocol_notes() -> Iterator[str]:
+    """Write the codes of protocol notes as a Markdown table."""
+    yield from ("| code | meaning |", "|---|---|")
+    yield from (f"| `{note}` | {_line(note.meaning)} |" for note in ProtocolNote)
+    yield ""
+
+
 def families() -> Iterator[str]:
     """How the models of each official class are asked, as Markdown tables."""
     known: dict[str, list[str]] = {}
@@ -190,6 +198,7 @@ def _first_line(described: object) -> str:
 _MAKERS = {
     "fcbench-families": families,
     "fcbench-failure-codes": failure_codes,
+    "fcbench-protocol-notes": protocol_notes,
     "fcbench-options": options,
     "fcbench-commands": commands,
     "fcbench-configuration": configuration,

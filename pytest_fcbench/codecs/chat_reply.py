@@ -7,18 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes
 from pytest_fcbench.domain.redaction import mask_secrets_within
 from pytest_fcbench.domain.transcript import Completion, Ending, ToolCall
-
-_ENDINGS: Mapping[str, Ending] = {
-    "length": Ending.CUT,
-    "max_tokens": Ending.CUT,
-    "content_filter": Ending.FILTERED,
-    "refusal": Ending.REFUSED,
-    "function_call": Ending.FUNCTION_CALL,
-}
-"""Endings by the words of OpenAI's interface, and of servers that pass on a word of their own."""
 
 
 def read_choice(choice: Mapping[str, object], usage: object, secrets: Sequence[str]) -> Completion:
@@ -34,26 +27,21 @@ def read_choice(choice: Mapping[str, object], usage: object, secrets: Sequence[s
     content, calls = message.get("content"), message.get("tool_calls")
     text = content if isinstance(content, str) else None
     if isinstance(content, list):
-        # Parts, whose texts are joined.
+        # Parts, whose texts are joined; officially an empty list reads as an empty list of calls.
         texts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        text = "".join(each for each in texts if isinstance(each, str))
-    tool_calls = []
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping):
-            raise CallError("garbled", "the endpoint answered a tool call without a function", transient=True)
-        # What is not text reaches the decoder as it is: whether a server may do so is a matter of judging.
-        name, call_id = str(function.get("name") or ""), str(call.get("id") or "")
-        tool_calls.append(ToolCall(name, function.get("arguments"), call_id))
+        text = "".join(each for each in texts if isinstance(each, str)) or ("" if not content else None)
+    tool_calls, protocol = _read_calls(calls) if isinstance(calls, list) else (None, ())
     # ``reasoning`` is what OpenRouter and newer vLLM call it.
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     refusal, reason = message.get("refusal"), choice.get("finish_reason")
     # Servers send "stop" beside a refusal, and some beside a legacy call.
-    ending = _ENDINGS.get(reason.lower()) if isinstance(reason, str) else None
+    ending = read_ending(reason)
     if ending is None and refusal:
         ending = Ending.REFUSED
     elif ending is None and isinstance(message.get("function_call"), Mapping):
         ending = Ending.FUNCTION_CALL
+    elif ending is None and tool_calls is None and protocol:
+        ending = Ending.MALFORMED
     # llama-cpp-python sends a call in both fields.
     if ending is Ending.FUNCTION_CALL and tool_calls:
         ending = None
@@ -65,13 +53,33 @@ def read_choice(choice: Mapping[str, object], usage: object, secrets: Sequence[s
     return Completion(
         text=text,
         # Official: an empty list is a list of no calls, where a text beside it is not looked at.
-        tool_calls=tuple(tool_calls) if isinstance(calls, list) else None,
+        tool_calls=tool_calls,
         reasoning=reasoning if isinstance(reasoning, str) else None,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         finish_reason=reason if isinstance(reason, str) else None,
         ending=ending,
         refusal=refusal if isinstance(refusal, str) and refusal else None,
-        in_parts=isinstance(content, list) and bool(content),
+        in_parts=isinstance(content, list),
+        protocol=merge_notes(protocol),
         message=message,
     )
+
+
+def _read_calls(calls: Sequence[object]) -> tuple[tuple[ToolCall, ...] | None, tuple[ProtocolNote, ...]]:
+    """Read the list of tool calls; None, as officially, where one of them has no function with a name."""
+    found: list[ToolCall] = []
+    notes: set[ProtocolNote] = set()
+    for call in calls:
+        members = call if isinstance(call, Mapping) else {}
+        function = members.get("function")
+        if not isinstance(function, Mapping) or isinstance(function.get("name"), (list, dict)):
+            return None, (ProtocolNote.CALL_WITHOUT_FUNCTION,)
+        if not function.get("name"):
+            notes.add(ProtocolNote.CALL_WITHOUT_FUNCTION)
+        # What is not text reaches the decoder as it is: whether a server may do so is a matter of judging.
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):
+            notes.add(ProtocolNote.ARGUMENTS_NOT_TEXT)
+        found.append(ToolCall(str(function.get("name") or ""), arguments, str(members.get("id") or "")))
+    return tuple(found), tuple(notes)

@@ -25,7 +25,7 @@ def read_call_texts(completion: Completion, syntax: str) -> tuple[str, ...]:
             return reader.carried_out(completion.text)
         if reader and reader.carried_out_parts and completion.tool_calls:
             return reader.carried_out_parts(completion.tool_calls)
-        reading = read_official(completion, syntax, Language.PYTHON)
+        reading = read_official(completion, syntax, Language.PYTHON, is_executed=True)
         if isinstance(reading, Unreadable):
             raise Undecodable(reading.reason)
         return (reader.write if reader else write_joined)(reading.calls)

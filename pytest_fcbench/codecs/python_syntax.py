@@ -20,10 +20,14 @@ import warnings
 from contextlib import ExitStack
 from typing import Literal
 
+from pytest_fcbench.codecs.f_strings import check_f_strings
 from pytest_fcbench.domain.garbage_collection import pause_collector
 
 _FILENAME = "<unknown>"
 """The default of ``ast.parse``: it is in the messages of errors, which models are shown."""
+
+_GRAMMAR = (3, 11)
+"""The version whose grammar is read, that of the official package, on whatever version this runs."""
 
 # Reentrant, because the collector can run code that parses while this thread parses.
 _LOCK = threading.RLock()
@@ -114,7 +118,7 @@ def _parse(text: str, mode: Literal["eval", "exec"]) -> ast.AST:
             # with other threads that change the filters. Others may have put rules before it meanwhile.
             warnings.filterwarnings("ignore", module=rf"{re.escape(_FILENAME)}\Z")
             try:
-                tree: ast.AST = ast.parse(text, _FILENAME, mode)
+                tree: ast.AST = ast.parse(text, _FILENAME, mode, feature_version=_GRAMMAR)
             except (SyntaxError, RecursionError, SystemError) as error:
                 if not left or not _PASSING.search(str(error)):
                     raise
@@ -122,5 +126,6 @@ def _parse(text: str, mode: Literal["eval", "exec"]) -> ast.AST:
                 # always done: it holds for the whole process.
                 undo.enter_context(pause_collector())
             else:
+                check_f_strings(text)
                 return tree
     raise AssertionError("the last attempt neither returned nor raised")  # pragma: no cover

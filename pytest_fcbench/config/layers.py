@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
 
@@ -82,6 +82,12 @@ class Layers:
         if found is None:
             return []
         items = list(found.elements()) if option.repeatable and isinstance(found.value, list) else [found]
+        if "on" in option.choices:
+            # Without quotes these words are truth values in YAML.
+            items = [
+                replace(item, value="on" if item.value else "off") if isinstance(item.value, bool) else item
+                for item in items
+            ]
         for item in items:
             if isinstance(item.value, bool) or not isinstance(item.value, (str, int, float)):
                 raise UsageError(str(item.error("must be text or a number")))

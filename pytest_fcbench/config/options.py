@@ -85,8 +85,8 @@ class Option:
 
     @property
     def switch(self) -> bool:
-        """True where it is on or off instead of taking a value."""
-        return self.type == "bool"
+        """True where giving it switches it on, instead of taking a value."""
+        return self.type == "bool" and not self.choices
 
     @property
     def repeatable(self) -> bool:
@@ -188,6 +188,14 @@ class Settings:
         "N", "maximum number of tokens in an answer", otherwise="none", of_model=True, in_request=True
     )
     seed: int | None = option("N", "seed sent to the model", otherwise="none", of_model=True, in_request=True)
+    stream: bool | None = option(
+        "HOW",
+        "whether answers are streamed: on or off",
+        otherwise="off, or as the official family",
+        choices=("off", "on"),
+        of_model=True,
+        in_request=True,
+    )
     param: Mapping[str, object] = option("NAME=JSON", "further parameter of each request", of_model=True)
     runner: str | None = option(
         "NAME",

@@ -7,13 +7,14 @@ import math
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from pytest_fcbench.dispatch.budget import SAFE, Ledger, estimated_tokens
 from pytest_fcbench.dispatch.pace import Pace, backoff
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.protocol_notes import FAILURES, merge_notes
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.protocol import Model, prepare_model
 
@@ -23,8 +24,11 @@ _BETWEEN_KNOCKS_S = 1.0
 _PROBES = 3
 """First calls that may fail for a reason of their entries before the endpoint itself counts as wrong."""
 
-_ABOUT_AN_ENTRY = frozenset({"bad_request", "garbled", "too_large"})
+_ABOUT_AN_ENTRY = frozenset({"bad_request", "garbled", "request_too_large", "too_large"})
 """Causes of failures that the next entry may escape."""
+
+_WRONG_ADDRESS = frozenset({"connection", "web_page"})
+"""Causes of failures that a wrong address has: as the first call, such a one is not repeated."""
 
 _MOST_TIMEOUTS = 3
 """The most times that one call may run into its time limit: ten minutes are long, and the next try seldom
@@ -205,7 +209,9 @@ class LimitedModel:
             raise
         except NotScoredError as error:
             self._probes += 1
-            if error.cause not in _ABOUT_AN_ENTRY or self._probes >= _PROBES:
+            # A request may be larger than all that a minute allows, and the next one smaller.
+            is_large = error.cause == "rate_limit" and isinstance(error, CallError) and not error.transient
+            if not (is_large or error.cause in _ABOUT_AN_ENTRY) or self._probes >= _PROBES:
                 self.refusal = error
                 self.decided.set()
             raise
@@ -223,6 +229,7 @@ class LimitedModel:
         """
         signs_of_life = self._signs_of_life
         has_paused_longest, timeouts = False, 0
+        failures: set[str] = set()
         for attempt in range(1, self.limits.retries + 2):
             try:
                 promised = await self.ledger.promise(request)
@@ -237,6 +244,7 @@ class LimitedModel:
                 if is_too_long:
                     error = error.with_reason(self._describe_long_pause(error))
                 timeouts += error.cause == "timeout"
+                failures |= FAILURES & {error.cause}
                 last = (
                     attempt > self.limits.retries
                     or (is_too_long and has_paused_longest)
@@ -244,11 +252,11 @@ class LimitedModel:
                 )
                 self._down |= error.transient and last and self._signs_of_life == signs_of_life
                 # The preflight reports a wrong address early, so such a first call is not repeated.
-                unreachable = error.cause == "connection" and not self.decided.is_set()
+                is_wrong_address = error.cause in _WRONG_ADDRESS and not self.decided.is_set()
                 # An endpoint that refuses a request for good has at least read it.
                 if not error.transient:
                     self._note_sign_of_life()
-                if not error.transient or last or self._down or unreachable:
+                if not error.transient or last or self._down or is_wrong_address:
                     raise error from None
                 if is_too_long:
                     has_paused_longest, pause_s = True, self.limits.max_pause_s
@@ -263,7 +271,9 @@ class LimitedModel:
                     del self._pauses[pause]
             else:
                 self._note_sign_of_life()
-                return completion
+                if not failures:
+                    return completion
+                return replace(completion, protocol=merge_notes(completion.protocol, failures))
         raise AssertionError("the last attempt returns or raises")
 
     def _describe_long_pause(self, error: CallError) -> str:

@@ -8,10 +8,11 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.domain.endings import is_failure
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.identity_cache import IdentityCache
@@ -43,22 +44,31 @@ class StoredModel:
     reused: int = 0
     reused_from_former: int = 0
     """How many of them an earlier version stored under its own key."""
+    failures: set[str] = field(default_factory=set)
+    """Keys of stored answers that are failures of the endpoint; they are asked again."""
     unusable: NotScoredError | None = None
     """The error after which nothing is asked any more: an answer that is paid for could not be stored."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The model's notes, and how many answers came from the store."""
+        notes = self.model.notes
+        if self.failures:
+            notes = (
+                *notes,
+                f"{len(self.failures)} answers in {self.store.path.name} were failures of the endpoint, "
+                "which earlier versions stored; they are not used",
+            )
         if not self.reused:
-            return self.model.notes
+            return notes
         reused = f"{self.reused} answers were reused from {self.store.path.name}"
         if not self.reused_from_former:
-            return (*self.model.notes, reused)
+            return (*notes, reused)
         former = (
             f"{self.reused_from_former} of them were stored by an earlier version, which did not note "
             "the server that the environment names, nor headers; --fcbench-refresh asks again"
         )
-        return (*self.model.notes, reused, former)
+        return (*notes, reused, former)
 
     @cached_property
     def _keys(self) -> AnswerKeys:
@@ -81,12 +91,24 @@ class StoredModel:
         if self.refresh:
             return None, False
         found = self.store.get(key)
+        if found and self._is_failure(found, request):
+            self.failures.add(key)
+            return None, False
         if found or self._former_keys is None:
             return found, False
         older = self.store.get(self._former_keys.make_key(entry, request))
         # Answers of endpoints have had their message since the key tells servers apart: one with a message
         # may be another server's.
         return (older, True) if older and older.message is None else (None, False)
+
+    def _is_failure(self, stored: Completion, request: AskModel) -> bool:
+        """Tell whether a stored answer is a failure of the endpoint that an earlier version took for one."""
+        if is_failure(stored.finish_reason):
+            return True
+        sent = self.identity.get("parameters") if request.wire is None else request.wire.body
+        is_stream = isinstance(sent, Mapping) and bool(sent.get("stream"))
+        # A stream that was cut. One that ends without a finish_reason has a note of that now.
+        return is_stream and stored.message is not None and not (stored.finish_reason or stored.protocol)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the stored answer, or a new one that is stored first.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _LONGEST = 600
 """Characters of a printable text; names of a model's own making can have any length."""
 
@@ -29,6 +31,14 @@ def put_on_one_line(text: str) -> str:
 def escape_surrogates(text: str) -> str:
     r"""Write lone surrogates, which JSON escapes can bring in and UTF-8 cannot hold, as ``\udXXX``."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def join_surrogate_pairs(text: str) -> str:
+    """Join the two halves of characters that JSON escapes in two texts brought in; lone halves stay."""
+    return _SURROGATE_PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
 def cut_text(text: str, longest: int) -> str:

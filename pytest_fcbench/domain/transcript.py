@@ -50,6 +50,8 @@ class Fault(StrEnum):
     """The request did not fit into the model's context: the model's own failure."""
     TOO_LARGE = "too_large"
     """The answer is too long, or its conversation has too many calls: the model's own failure."""
+    UNREADABLE_CALL = "unreadable_call"
+    """The server could not read a call that the model wrote: the model's own failure."""
     INFERENCE_ERROR = "inference_error"
     """A result file has the error of a failed call in place of an answer."""
     OTHER_TURNS = "other_number_of_turns"
@@ -67,6 +69,8 @@ class Ending(StrEnum):
     """The model refused in a field of its own instead of answering."""
     FUNCTION_CALL = "function_call"
     """It calls in the field that came before ``tool_calls``, which nothing reads."""
+    MALFORMED = "malformed_call"
+    """It called, but the server could not read the call and sent none."""
 
 
 ENDINGS: Mapping[Ending, str] = {
@@ -74,6 +78,7 @@ ENDINGS: Mapping[Ending, str] = {
     Ending.FILTERED: "the provider's content filter stopped the answer",
     Ending.REFUSED: "the model refused",
     Ending.FUNCTION_CALL: "the answer calls in the legacy field function_call, which is not read",
+    Ending.MALFORMED: "the server could not read the call that the model wrote",
 }
 """The beginning of a sentence about each ending."""
 
@@ -106,6 +111,8 @@ class Completion:
     """The words in which a model refused, where the interface has a field of its own for them."""
     in_parts: bool = False
     """True where the text came as a list of parts, which the official readers take for no text."""
+    protocol: tuple[str, ...] = ()
+    """The codes of what the server did against its interface (``ProtocolNote``)."""
     message: Mapping[str, object] | None = None
 
 
@@ -287,6 +294,7 @@ def completion_to_json(completion: Completion) -> dict[str, object]:
         "ending": completion.ending,
         "refusal": completion.refusal,
         "in_parts": completion.in_parts or None,
+        "protocol": list(completion.protocol) or None,
     }
     return {
         "text": completion.text,
@@ -311,6 +319,7 @@ def completion_from_json(value: Mapping[str, object]) -> Completion:
         ending=None if (ending := value.get("ending")) is None else Ending(str(ending)),
         refusal=_read_text(value.get("refusal")),
         in_parts=value.get("in_parts") is True,
+        protocol=tuple(map(str, protocol)) if isinstance(protocol := value.get("protocol"), list) else (),
     )
 
 

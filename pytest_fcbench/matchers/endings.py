@@ -22,7 +22,8 @@ def judge_ending(entry: Entry, transcript: Transcript, judgement: Judgement) -> 
         (number, completion)
         for number, turn in enumerate(transcript.answers[:last], 1)
         for completion in turn
-        if completion.ending is not None
+        # What calls the server could not read are judged as unreadable calls.
+        if completion.ending not in (None, Ending.MALFORMED)
     ]
     if not ended:
         return judgement

@@ -13,6 +13,9 @@ _OWN_FAULTS = {
         "the answer is longer than --fcbench-max-answer allows, or its conversation has more than "
         f"{MOST_CALLS:,} calls",
     ),
+    Fault.UNREADABLE_CALL: Failed(
+        Fault.UNREADABLE_CALL, "the server could not read a call that the model wrote"
+    ),
 }
 """The verdicts on faults that are the model's own."""
 

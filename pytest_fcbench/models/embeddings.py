@@ -14,7 +14,12 @@ from pytest_fcbench.domain.redaction import list_request_secrets
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.providers.httpx_limits import bound_replies
-from pytest_fcbench.models.providers.litellm import build_call, describe_failure, import_litellm
+from pytest_fcbench.models.providers.litellm import (
+    build_call,
+    describe_failure,
+    import_litellm,
+    require_key,
+)
 from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY
 
 _DIGITS = 6
@@ -44,6 +49,7 @@ class EmbeddingModel:
         asked: dict[str, object] = {**self.parameters, **call, "input": texts}
         started = time.perf_counter()
         try:
+            require_key(self.id, self.api_base, self.api_key, self.parameters)
             litellm = import_litellm()
             with bound_replies(litellm.httpx, LONGEST_BODY):
                 reply: object = await litellm.aembedding(**asked)

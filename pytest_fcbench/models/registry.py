@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +21,7 @@ from pytest_fcbench.models.embeddings import EmbeddingModel
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.provider import Chosen, Provider, refuse_model
 from pytest_fcbench.models.providers import booking, family_model, litellm, openai_compatible, python_function
+from pytest_fcbench.models.providers.key_variables import describe_key
 from pytest_fcbench.models.web import NoWebModel, RecordedWeb, Sources, WebModel, open_web
 from pytest_fcbench.web import recording, search
 
@@ -78,10 +79,14 @@ def describe_identity(settings: Settings) -> Identity:
     """Return the identity of the model of a run. Raises ``UsageError``."""
     provider, argument = find_provider(settings)
     member = find_member(provider, settings)
+    parameters = dict(settings.parameters)
+    # A whole answer is what all get who ask for no stream, but for families that stream.
+    if member is None and parameters.get("stream") is False:
+        del parameters["stream"]
     return {
         "model": settings.model,
         "api_base": settings.api_base,
-        "parameters": settings.parameters,
+        "parameters": parameters,
         **provider.identify(argument, settings),
         # The environment may name another address for a vendor than litellm would ask.
         **({"asked_at": family_model.find_address(member, settings)[0]} if member else {}),
@@ -103,6 +108,33 @@ def describe_former_identity(settings: Settings) -> Identity:
     former = dict(describe_identity(settings)) | {"api_base": settings.api_base}
     former.pop("environment", None)
     return former
+
+
+def find_key_variables(settings: Settings) -> Sequence[str]:
+    """Return the environment variables in which the key of a model is looked for where no option names one.
+
+    There are none where the model needs no key, or where only its client knows. Raises ``UsageError``.
+    """
+    provider, argument = find_provider(settings)
+    if member := find_member(provider, settings):
+        return family_model.find_key_variables(member, settings)
+    if provider is litellm.PROVIDER:
+        return litellm.find_key_variables(argument)
+    endpoint = openai_compatible.find_endpoint(settings)
+    return (endpoint.key_variable,) if endpoint and provider is openai_compatible.PROVIDER else ()
+
+
+def describe_key_source(settings: Settings) -> str | None:
+    """Say where the key of a model came from, or where none was found; None where that is not known.
+
+    Raises ``UsageError``.
+    """
+    if settings.api_key:
+        return f"the key came from {settings.api_key_env}"
+    if settings.parameters.get("api_key"):
+        return "the key came from the parameter api_key"
+    variables = find_key_variables(settings)
+    return describe_key(settings.model, variables) if variables else None
 
 
 def find_named_parties(settings: Settings) -> frozenset[Party]:

@@ -43,6 +43,9 @@ def find_hint(error: NotScoredError, settings: Settings) -> str:
     # vLLM without a tool parser refuses the tools instead of leaving them out.
     if error.cause == "bad_request" and not is_judge and _ABOUT_TOOL_CALLS.search(error.reason):
         return f"let the server read tool calls ({TOOL_SWITCHES}), or use --fcbench-mode=prompt"
+    if error.cause == "authentication" and (told := registry.describe_key_source(settings)):
+        source = "" if told in error.reason else f"{told}; "
+        return f"{source}put a valid key there, or name the variable that holds one with {flags.api_key_env}"
     hints = {
         "authentication": f"name the variable that holds a valid API key with {flags.api_key_env}",
         "bad_request": f"check the model's name{tools}",
@@ -52,6 +55,12 @@ def find_hint(error: NotScoredError, settings: Settings) -> str:
         "not_found": f"check the model's name and {flags.api_base}",
         "redirect": f"use the address that the endpoint names with {flags.api_base}, if it is yours",
         "quota": "add credit to the account, or use another API key",
+        "rate_limit": "ask for less at once (--fcbench-concurrency, --fcbench-tpm), or try again later",
+        "request_too_large": "raise the limit of the proxy before the server",
+        "web_page": f"check {flags.api_base}; most such addresses end in /v1",
+        "max_tokens": "give such a value with max_tokens in the judge's profile"
+        if is_judge
+        else "give such a value with --fcbench-max-tokens",
         "budget": "raise --fcbench-max-usd",
     }
     return hints.get(error.cause, "try again later")

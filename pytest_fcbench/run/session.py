@@ -36,6 +36,7 @@ from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.run.record_spool import RecordSpool
 from pytest_fcbench.scorecard import record as records
 from pytest_fcbench.scorecard.aggregate.endings import describe_endings
+from pytest_fcbench.scorecard.aggregate.protocol_notes import describe_protocol_notes
 from pytest_fcbench.scorecard.aggregate.scores import leave_out_trained, mark_trained
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.gate import gate
@@ -334,6 +335,7 @@ class Session:
             trained = len(found) - len(leave_out_trained(found))
             notes.append(f"{trained} of {len(found)} entries are in the training data ({path.name})")
         notes += describe_endings(found)
+        notes += describe_protocol_notes(found)
         if told := describe_unusable_answers(found):
             notes.append(told)
         return tuple(notes)

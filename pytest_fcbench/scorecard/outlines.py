@@ -99,12 +99,14 @@ class Outliner:
 def _describe_answer(answer: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
     """Describe in which ways an answer is empty, in the form of its members."""
     calls, fault, ending = (answer.get(name) for name in ("tool_calls", "fault", "ending"))
+    protocol = answer.get("protocol")
     return (
         ("text", _SOMETHING if str(answer.get("text") or "").strip() else ""),
         ("tool_calls", None if calls is None else (_SOMETHING,) if calls else ()),
         ("reasoning", None),
         ("fault", None if fault is None else str(fault)),
         *((("ending", str(ending)),) if ending else ()),
+        *((("protocol", tuple(map(str, protocol))),) if isinstance(protocol, (list, tuple)) else ()),
     )
 
 

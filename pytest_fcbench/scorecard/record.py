@@ -103,6 +103,11 @@ _ENDING: Mapping[str, object] = {
     "ending": {"enum": list(Ending)},
     "refusal": {"type": "string"},
     "in_parts": {"type": "boolean"},
+    "protocol": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "codes of what the server did against its interface; no verdict depends on them",
+    },
 }
 """The optional members of a completion, each left out where it would say nothing."""
 _MARKS: Mapping[str, object] = {

@@ -31,10 +31,12 @@ from pytest_fcbench.server.replies import (
     Reply,
     build_reply,
     build_text_reply,
+    list_choices,
     serialize_reply,
-    stream_reply,
+    write_stream,
 )
 from pytest_fcbench.server.responses import build_response, read_response_request, stream_response
+from pytest_fcbench.server.stream_faults import STREAM_FAULTS, break_stream
 
 FAMILY_PATHS: Mapping[Api, str] = {
     Api.CHAT: "/v1/chat/completions",
@@ -54,6 +56,7 @@ MOST_BYTES = 16 * 2**20
 """The longest request body that is accepted."""
 
 _LONGEST_HANG_S = 3600
+_SENDS_ANSWER = CHANGES_ANSWER | STREAM_FAULTS
 # SO_LINGER with a time of 0: to close resets the connection.
 _RESET = struct.pack("ii", 1, 0)
 
@@ -193,7 +196,7 @@ class ChatServer:
         call = _Call(stats.requests, int(time.time()), request.headers.get(ENTRY_HEADER), draw.fault)
         try:
             answer = await prepare(await request.read(), call)
-            fault = None if draw.fault in CHANGES_ANSWER and not answer.broken else draw.fault
+            fault = None if draw.fault in _SENDS_ANSWER and not answer.broken else draw.fault
             if draw.latency_s and fault is not Kind.HANG:
                 await asyncio.sleep(draw.latency_s)
             if fault:
@@ -215,8 +218,17 @@ class ChatServer:
         made = await self._make_reply(body, call)
         reply_id = f"chatcmpl-{call.number}"
         if body.stream:
-            events = stream_reply(made.reply, reply_id, call.created, include_usage=body.include_usage)
-            return _Answer(made.key, tuple(events), broken=made.broken, is_stream=True)
+            choices = list_choices(made.reply)
+            write = partial(
+                write_stream,
+                reply=made.reply,
+                reply_id=reply_id,
+                created=call.created,
+                include_usage=body.include_usage,
+            )
+            good = write(choices)
+            events = break_stream(call.fault, choices, write) if call.fault in STREAM_FAULTS else good
+            return _Answer(made.key, tuple(events), broken=made.broken or events != good, is_stream=True)
         head = b'{"id":"%s","created":%d,' % (reply_id.encode(), call.created)
         return _Answer(made.key, (head + made.serialized,), broken=made.broken)
 
@@ -277,6 +289,8 @@ class ChatServer:
         return _Answer("embeddings", (json.dumps(embeddings).encode(),), broken=broken)
 
     async def _send_fault(self, request: web.Request, fault: Kind, answer: _Answer) -> web.StreamResponse:
+        if fault in _SENDS_ANSWER:
+            return await _send(request, answer)
         match fault:
             case Kind.RATE_LIMIT:
                 return _build_error(
@@ -293,8 +307,6 @@ class ChatServer:
                 return await _send(
                     request, replace(answer, parts=(b"data: %s\n\n" % page if answer.is_stream else page,))
                 )
-            case Kind.JSON | Kind.ONE_CALL:
-                return await _send(request, answer)
             case Kind.HANG:
                 await asyncio.sleep(_LONGEST_HANG_S)
         content = b"".join(answer.parts)

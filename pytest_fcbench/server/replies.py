@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.server.body import Body
@@ -14,6 +15,41 @@ _PIECE = 4
 """Characters of a text or of arguments in one event of a stream: about a token, as from a real server."""
 
 END_OF_STREAM = b"data: [DONE]\n\n"
+
+
+class SentFunction(TypedDict, total=False):
+    """What a piece of a tool call brings of its function."""
+
+    name: str
+    arguments: object
+    """A piece of JSON text."""
+
+
+class CallPiece(TypedDict, total=False):
+    """A piece of a tool call in a stream."""
+
+    index: int | str
+    id: str
+    type: str
+    function: SentFunction
+
+
+class Delta(TypedDict, total=False):
+    """What a chunk of a stream adds to the message."""
+
+    role: str
+    content: str | None
+    tool_calls: list[CallPiece]
+
+
+class Choice(TypedDict, total=False):
+    """The one choice of a chunk of a stream."""
+
+    index: int
+    delta: Delta
+    message: Delta
+    """A whole message, which only a server with a fault sends."""
+    finish_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,40 +128,44 @@ def serialize_reply(reply: Reply) -> bytes:
     return json.dumps(body).encode()[1:]
 
 
-def stream_reply(reply: Reply, reply_id: str, created: int, *, include_usage: bool) -> Iterator[bytes]:
-    """Yield a reply as server-sent events: the role, the text and the tool calls in pieces, the end.
+def list_choices(reply: Reply) -> list[Choice]:
+    """Return what the chunks of a stream say: the role, the text and the tool calls in pieces, the end.
 
     An empty list of tool calls has no form in a stream.
     """
-    opened = _make_choice({"role": "assistant", "content": None if reply.text is None else ""})
-    texts = [_make_choice({"content": piece}) for piece in split_text(reply.text or "")]
-    calls = []
+    deltas: list[Delta] = [{"role": "assistant", "content": None if reply.text is None else ""}]
+    deltas += [{"content": piece} for piece in split_text(reply.text or "")]
     for index, call in enumerate(reply.calls or ()):
-        function = {"name": call.name, "arguments": ""}
-        opening = {"index": index, "id": call.id, "type": "function", "function": function}
-        calls.append(_make_choice({"tool_calls": [opening]}))
+        function: SentFunction = {"name": call.name, "arguments": ""}
+        deltas.append(
+            {"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]}
+        )
         for piece in split_text(call.arguments):
-            calls.append(_make_choice({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}))
-    ended = _make_choice({}, reply.finish_reason)
+            deltas.append({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+    choices: list[Choice] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    return [*choices, {"index": 0, "delta": {}, "finish_reason": reply.finish_reason}]
+
+
+def write_stream(
+    choices: Iterable[Choice], reply: Reply, reply_id: str, created: int, *, include_usage: bool
+) -> list[bytes]:
+    """Write a reply as server-sent events, a chunk for each choice."""
+    events = []
     # The last chunk, which is for the usage, has no choice.
-    for choices in (opened, *texts, *calls, ended, []):
+    for listed in (*([choice] for choice in choices), []):
         chunk: dict[str, object] = {
             "id": reply_id,
             "object": "chat.completion.chunk",
             "created": created,
             "model": reply.model,
-            "choices": choices,
+            "choices": listed,
         }
         # OpenAI sends a null in all chunks but the last one.
         if include_usage:
-            chunk["usage"] = None if choices else reply.usage
-        if choices or include_usage:
-            yield serialize_event(chunk)
-    yield END_OF_STREAM
-
-
-def _make_choice(delta: Mapping[str, object], finish_reason: str | None = None) -> list[object]:
-    return [{"index": 0, "delta": delta, "finish_reason": finish_reason}]
+            chunk["usage"] = None if listed else reply.usage
+        if listed or include_usage:
+            events.append(serialize_event(chunk))
+    return [*events, END_OF_STREAM]
 
 
 def serialize_event(value: Mapping[str, object], name: str | None = None) -> bytes:

@@ -44,6 +44,13 @@ ENDED: Mapping[str, tuple[object, Mapping[str, object], Ending | None]] = {
     "Anthropic's word": ("max_tokens", {"content": "a"}, Ending.CUT),
     "capitals": ("LENGTH", {"content": "a"}, Ending.CUT),
     "filter": ("content_filter", {"content": None}, Ending.FILTERED),
+    "Gemini's malformed call": (
+        "function_call_filter: MALFORMED_FUNCTION_CALL",
+        {"content": None},
+        Ending.MALFORMED,
+    ),
+    "LiteLLM's malformed call": ("malformed_function_call", {"content": None}, Ending.MALFORMED),
+    "call without function": ("tool_calls", {"tool_calls": [{"id": "a"}]}, Ending.MALFORMED),
     "refusal": ("stop", {"content": None, "refusal": "I cannot"}, Ending.REFUSED),
     "empty refusal": ("stop", {"content": "a", "refusal": ""}, None),
     "legacy call": ("function_call", {"content": None}, Ending.FUNCTION_CALL),
@@ -71,8 +78,46 @@ def test_secrets_are_masked_at_any_depth() -> None:
     assert completion.text == "***"
 
 
-@pytest.mark.parametrize("message", [None, "text", {"tool_calls": [3]}, {"tool_calls": [{"id": "a"}]}])
+@pytest.mark.parametrize("message", [None, "text"])
 def test_what_is_no_message_may_be_asked_again(message: object) -> None:
-    with pytest.raises(CallError, match=r"without a (message|function)") as caught:
+    with pytest.raises(CallError, match="without a message") as caught:
         read_choice({"message": message}, None, [])
     assert caught.value.transient
+
+
+@pytest.mark.parametrize("reason", ["error", "abort", "insufficient_system_resource", "ERROR"])
+def test_an_answer_that_the_server_broke_off_is_none(reason: str) -> None:
+    with pytest.raises(CallError, match="was not finished") as caught:
+        read_choice({"message": {"content": "I would"}, "finish_reason": reason}, None, [])
+    assert (caught.value.cause, caught.value.transient) == ("aborted_answer", True)
+
+
+@pytest.mark.parametrize(
+    "call", [{"id": "a"}, {"function": None}, {"function": "f"}, 3, {"function": {"name": ["f"]}}]
+)
+def test_one_call_without_a_function_hides_all(call: object) -> None:
+    """As officially, where the text counts then."""
+    completion = read_choice({"message": {"content": "a", "tool_calls": [CALLED, call]}}, None, [])
+    assert (completion.tool_calls, completion.text) == (None, "a")
+    assert completion.protocol == ("call_without_function",)
+
+
+@pytest.mark.parametrize("arguments", [{"a": 1}, None, 5, [1], True])
+def test_arguments_that_are_no_text_are_kept_and_noted(arguments: object) -> None:
+    call = {"function": {"name": "f", "arguments": arguments}}
+    completion = read_choice({"message": {"tool_calls": [CALLED, call]}}, None, [])
+    assert completion.tool_calls == (ToolCall("f", "{}", "c"), ToolCall("f", arguments))
+    assert completion.protocol == ("arguments_not_text",)
+
+
+def test_a_good_call_has_no_note() -> None:
+    assert read_choice({"message": {"tool_calls": [CALLED]}}, None, []).protocol == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [([], ""), ([{"text": "a"}, {"text": "b"}], "ab"), ([{"type": "image"}], None), ([{"text": ""}], None)],
+)
+def test_of_a_list_of_parts_the_texts_count(content: object, text: str | None) -> None:
+    completion = read_choice({"message": {"content": content}}, None, [])
+    assert (completion.text, completion.in_parts) == (text, True)

@@ -34,11 +34,11 @@ def replace_parse(monkeypatch: pytest.MonkeyPatch, *failures: BaseException) -> 
     """Let ``ast.parse`` fail in these ways before it parses. Returns the counter of its calls."""
     real, left, calls = ast.parse, list(failures), count()
 
-    def fail_then_parse(text: str, filename: str, mode: str) -> ast.AST:
+    def fail_then_parse(text: str, filename: str, mode: str, feature_version: tuple[int, int]) -> ast.AST:
         next(calls)
         if left:
             raise left.pop(0)
-        return real(text, filename, mode)
+        return real(text, filename, mode, feature_version=feature_version)
 
     monkeypatch.setattr(ast, "parse", fail_then_parse)
     return calls
@@ -65,6 +65,19 @@ def test_texts_are_parsed() -> None:
 def test_what_is_no_expression_is_refused(text: str, reason: str) -> None:
     with pytest.raises((SyntaxError, ValueError, MemoryError), match=re.escape(reason)):
         parse_expression(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["type X = f(x=1)", "def f[T](x=1): pass", "class A[T]: pass", "t'{x}'", """f'{'a'}'"""]
+)
+def test_what_only_later_versions_of_python_accept_is_refused(text: str) -> None:
+    with pytest.raises(SyntaxError):
+        parse_module(text)
+
+
+@pytest.mark.parametrize("text", ["x[*y]", "x[*y, 1:2]", "def f(*x: *y): pass", "try: pass\nexcept* A: pass"])
+def test_what_came_with_python_3_11_is_parsed(text: str) -> None:
+    assert len(parse_module(text).body) == 1
 
 
 @pytest.mark.parametrize("read", [parse_expression, read_literal])

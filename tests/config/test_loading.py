@@ -47,6 +47,34 @@ def load(path: Path) -> Load:
 
 
 @pytest.mark.parametrize(
+    ("text", "options", "sent"),
+    [
+        ("", {"stream": "on"}, {"stream": True}),
+        ("stream: on", {}, {"stream": True}),
+        ("stream: 'on'", {}, {"stream": True}),
+        ("stream: true", {}, {"stream": True}),
+        ("stream: on", {"stream": "off"}, {"stream": False}),
+        ("param: {stream: true}", {"stream": "off"}, {"stream": False}),
+        ("model: m\nmodels: {m: {model: x, stream: on}}", {}, {"stream": True}),
+        ("", {}, {}),
+    ],
+)
+def test_streams_are_on_or_off(
+    load: Load, text: str, options: Mapping[str, object], sent: Mapping[str, object]
+) -> None:
+    """To YAML both words are truth values where they stand without quotes."""
+    settings = load(text, **options)
+    assert settings.parameters == {"temperature": 0.001, **sent}
+    assert settings.chosen_parameters == frozenset(sent)
+
+
+@pytest.mark.parametrize(("text", "options"), [("stream: 3", {}), ("", {"stream": "yes"})])
+def test_another_word_for_streams_is_refused(load: Load, text: str, options: Mapping[str, object]) -> None:
+    with pytest.raises(UsageError, match=r"unknown stream .* Valid: off, on\."):
+        load(text, **options)
+
+
+@pytest.mark.parametrize(
     "text", [None, "", "# nothing\n", "{}"], ids=["no file", "empty", "comment", "no keys"]
 )
 def test_without_options_and_file_the_defaults_hold(
@@ -71,6 +99,7 @@ def test_without_options_and_file_the_defaults_hold(
         repair=False,
         context_length=None,
         reasoning=None,
+        stream=None,
         profile=Profile.OFFICIAL,
         gate=(),
         baseline=None,
@@ -143,6 +172,7 @@ as: Qwen/Qwen3-8B-FC
 repair: true
 context_length: 32768
 reasoning: strip
+stream: on
 profile: corrected
 gate: ["overall>=0.1", "parallel > 20%"]
 baseline: kept.json
@@ -210,7 +240,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         label="oracle",
         flags=ModelFlags("--fcbench-model", "--fcbench-api-base", "--fcbench-api-key-env"),
         suites=("core", "bfcl"),
-        chosen_parameters=frozenset(("temperature", "max_tokens", "seed", "top_p", "stop")),
+        chosen_parameters=frozenset(("temperature", "max_tokens", "seed", "top_p", "stop", "stream")),
         own={},
         categories=(),
         mode=Mode.PROMPT,
@@ -220,6 +250,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         repair=True,
         context_length=32_768,
         reasoning=Reasoning.STRIP,
+        stream=True,
         profile=Profile.CORRECTED,
         gate=(),
         baseline=path.parent / "kept.json",

@@ -143,6 +143,17 @@ def test_the_last_failure_is_raised_as_it_is(retries: int) -> None:
     assert (model.calls, model.retried) == (retries + 1, retries)
 
 
+def test_what_the_server_did_wrong_in_a_failed_try_is_noted_on_the_answer() -> None:
+    script: list[Outcome] = [
+        make_failure("cut_stream"),
+        make_failure("rate_limit"),
+        make_failure("cut_stream"),
+    ]
+    model = LimitedModel(FakeModel([*script, Completion(protocol=("stream_index",))]), Limits())
+    assert clock.run_coroutine(ask_model(model)).protocol == ("stream_index", "cut_stream")
+    assert clock.run_coroutine(ask_model(LimitedModel(FakeModel([make_failure()]), Limits()))).protocol == ()
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -699,7 +710,9 @@ def test_its_tries_come_before_all_other_calls() -> None:
     assert min(fake.starts[3:]) >= 40
 
 
-@pytest.mark.parametrize("cause", ["authentication", "not_found", "connection", "rate_limit", "budget"])
+@pytest.mark.parametrize(
+    "cause", ["authentication", "not_found", "connection", "web_page", "quota", "max_tokens", "budget"]
+)
 def test_a_first_call_that_fails_for_good_is_the_only_one(cause: str) -> None:
     error = make_lasting_failure(cause)
     fake = FakeModel([error])
@@ -725,11 +738,12 @@ def test_a_first_call_whose_tries_all_fail_is_the_only_one() -> None:
     assert fake.asked == ["simple_python_0"] * 3
 
 
-def test_nobody_listens_and_that_is_not_tried_again_at_first() -> None:
+@pytest.mark.parametrize("cause", ["connection", "web_page"])
+def test_a_wrong_address_is_not_tried_again_at_first(cause: str) -> None:
     """A server that was not started will not be there a second later, and somebody waits to be told."""
-    fake = FakeModel([make_failure("connection") for _ in range(9)])
+    fake = FakeModel([make_failure(cause) for _ in range(9)])
     model = LimitedModel(fake, preflight=True)
-    assert list_causes(clock.run_coroutine(ask_many(model, 3))) == ["connection"] * 3
+    assert list_causes(clock.run_coroutine(ask_many(model, 3))) == [cause] * 3
     assert (model.calls, model.retried) == (1, 0)
 
 
@@ -746,8 +760,10 @@ def test_a_server_that_goes_away_later_may_come_back(preflight: bool) -> None:
     running(main)
 
 
-def test_an_entry_that_is_malformed_says_nothing_of_the_endpoint() -> None:
-    fake = FakeModel([make_lasting_failure("bad_request"), make_lasting_failure("bad_request")], pace_s=1)
+@pytest.mark.parametrize("cause", ["bad_request", "request_too_large", "rate_limit"])
+def test_an_entry_that_is_malformed_says_nothing_of_the_endpoint(cause: str) -> None:
+    """A rate limit that does not pass is one that the entry alone exceeds."""
+    fake = FakeModel([make_lasting_failure(cause), make_lasting_failure(cause)], pace_s=1)
     model = LimitedModel(fake, preflight=True)
 
     async def main() -> list[Completion | BaseException]:
@@ -758,7 +774,7 @@ def test_an_entry_that_is_malformed_says_nothing_of_the_endpoint() -> None:
         assert model.decided.is_set()
         return await asked
 
-    assert list_causes(running(main)) == ["bad_request", "bad_request", None, None, None, None]
+    assert list_causes(running(main)) == [cause, cause, None, None, None, None]
     assert fake.starts == [0, 1, 2, 3, 3, 3]
     assert model.decided.is_set()
     assert model.refusal is None

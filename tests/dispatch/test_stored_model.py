@@ -131,6 +131,45 @@ def test_a_stored_message_is_what_later_requests_repeat(store: AnswerStore) -> N
     assert second[1:] == (MESSAGE, {"role": "tool", "tool_call_id": "theirs", "content": "did f()"})
 
 
+STREAMED = {**IDENTITY, "parameters": {"stream": True}}
+
+
+@pytest.mark.parametrize(
+    ("identity", "stored"),
+    [
+        (IDENTITY, Completion(text="I would", finish_reason="error", message=MESSAGE)),
+        (STREAMED, Completion(text="I would", message=MESSAGE)),
+    ],
+    ids=["aborted", "cut stream"],
+)
+def test_a_failure_that_an_earlier_version_stored_is_asked_again(
+    store: AnswerStore, identity: Mapping[str, object], stored: Completion
+) -> None:
+    store.put(make_key(identity, make_entry(), REQUEST), "core:simple_python_0", "x", stored)
+    answer = Completion(text="a", finish_reason="stop", message=MESSAGE)
+    model = StoredModel(CountingModel([answer]), store, identity)
+    assert ask_model(model) == ask_model(model) == answer
+    assert "1 answers in answers.sqlite were failures of the endpoint" in model.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("identity", "stored"),
+    [
+        (IDENTITY, Completion(text="a", message=MESSAGE)),
+        (STREAMED, Completion(text="a", message=MESSAGE, finish_reason="length")),
+        (STREAMED, Completion(text="a", message=MESSAGE, protocol=("no_finish_reason",))),
+        (STREAMED, Completion(text="a")),
+    ],
+    ids=["whole", "with a reason", "noted", "without a message"],
+)
+def test_an_answer_without_a_reason_is_no_failure(
+    store: AnswerStore, identity: Mapping[str, object], stored: Completion
+) -> None:
+    store.put(make_key(identity, make_entry(), REQUEST), "core:simple_python_0", "x", stored)
+    model = StoredModel(CountingModel([]), store, identity)
+    assert (ask_model(model), model.failures) == (stored, set())
+
+
 def test_the_same_is_asked_once(store: AnswerStore) -> None:
     model = CountingModel([Completion(text="a")])
     for _ in range(3):
@@ -195,9 +234,10 @@ def test_offline_asks_nothing(store: AnswerStore) -> None:
     assert ask_model(StoredModel(model, store, IDENTITY, offline=True)).text == "a"
 
 
-def test_a_fault_is_not_kept(store: AnswerStore) -> None:
-    model = CountingModel([Completion(fault=Fault.OVERFLOW), Completion(text="a")])
-    assert ask_model(StoredModel(model, store, IDENTITY)).fault is Fault.OVERFLOW
+@pytest.mark.parametrize("fault", [Fault.OVERFLOW, Fault.UNREADABLE_CALL])
+def test_a_fault_is_not_kept(store: AnswerStore, fault: Fault) -> None:
+    model = CountingModel([Completion(fault=fault), Completion(text="a")])
+    assert ask_model(StoredModel(model, store, IDENTITY)).fault is fault
     assert ask_model(StoredModel(model, store, IDENTITY)).text == "a"
 
 

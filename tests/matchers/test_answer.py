@@ -203,11 +203,12 @@ def test_a_failed_call_of_a_result_file() -> None:
     assert isinstance(judgement.corrected, NotScored)
 
 
-def test_a_context_that_overflowed() -> None:
-    failed = Step(Completion(text="too long", fault=Fault.OVERFLOW))
+@pytest.mark.parametrize("fault", [Fault.OVERFLOW, Fault.UNREADABLE_CALL])
+def test_a_fault_of_its_own_is_the_models_failure(fault: Fault) -> None:
+    failed = Step(Completion(text="the server says why", fault=fault))
     judgement = answer.judge(make_answer_entry("Oslo"), make_answer_transcript(failed))
     assert name_verdict(judgement.official) == answer.INFERENCE_ERROR
-    assert name_verdict(judgement.corrected) == Fault.OVERFLOW
+    assert name_verdict(judgement.corrected) == fault
 
 
 def test_two_turns_are_no_answer_officially() -> None:

@@ -43,6 +43,13 @@ def test_right_calls_are_right_however_they_ended(ending: Ending) -> None:
     assert correct(Passed(), Completion(ending=ending)) == Passed()
 
 
+def test_a_call_that_the_server_could_not_read_passes_irrelevance_only_officially() -> None:
+    malformed = make_transcript(Completion(ending=Ending.MALFORMED), mode=Mode.FC)
+    entry = make_entry("irrelevance")
+    judged = judge_ending(entry, malformed, relevance.judge(entry, malformed))
+    assert name_outcomes(judged) == (None, "irrelevance:unreadable_call")
+
+
 @pytest.mark.parametrize("ending", OTHERS)
 def test_a_failure_names_the_ending_and_keeps_its_details(ending: Ending) -> None:
     found = correct(WRONG, Completion(text="I", ending=ending))

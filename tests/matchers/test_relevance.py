@@ -250,11 +250,13 @@ RELEVANCE = pytest.mark.parametrize(
 
 
 @RELEVANCE
-def test_context_overflow_is_the_models_failure_and_officially_a_text(
-    category: str, official: str | None
+@pytest.mark.parametrize("fault", [Fault.OVERFLOW, Fault.UNREADABLE_CALL])
+def test_a_fault_of_its_own_is_the_models_failure_and_officially_a_text(
+    category: str, official: str | None, fault: Fault
 ) -> None:
-    overflow = Completion(text="Error during inference: context length", fault=Fault.OVERFLOW)
-    assert by_tools(category, overflow) == (official, "context_overflow")
+    """A call where none is right fails too, although nobody could read it."""
+    told = Completion(text="Error during inference: it says why", fault=fault)
+    assert by_tools(category, told) == (official, fault)
 
 
 @RELEVANCE

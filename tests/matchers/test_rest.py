@@ -175,6 +175,7 @@ def test_a_builtin_is_one_whatever_its_arguments() -> None:
 def test_a_fault_of_the_answer_decides_the_verdict(performer: Performer) -> None:
     for fault, expected in (
         (Fault.OVERFLOW, (Fault.OVERFLOW, Fault.OVERFLOW)),
+        (Fault.UNREADABLE_CALL, (Fault.UNREADABLE_CALL, Fault.UNREADABLE_CALL)),
         (Fault.INFERENCE_ERROR, (DECODER, f"not scored: {Fault.INFERENCE_ERROR}")),
     ):
         answer = make_transcript(Completion(text="Error", fault=fault))

@@ -488,6 +488,7 @@ def test_an_entry_without_a_scene_offers_its_functions_in_each_turn() -> None:
 FAULTS: Mapping[str, tuple[Fault, str | None, tuple[str, str]]] = {
     "error": (Fault.INFERENCE_ERROR, None, (INFERENCE, "not scored: inference_error")),
     "overflow": (Fault.OVERFLOW, None, (INFERENCE, "context_overflow")),
+    "unreadable": (Fault.UNREADABLE_CALL, None, (INFERENCE, "unreadable_call")),
     "error, set aside": (Fault.INFERENCE_ERROR, "two truths", (INFERENCE, "not scored: set_aside")),
     "overflow, set aside": (Fault.OVERFLOW, "two truths", (INFERENCE, "not scored: set_aside")),
 }

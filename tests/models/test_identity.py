@@ -62,6 +62,7 @@ CHANGES: Mapping[str, tuple[Mapping[str, object], Mapping[str, str]]] = {
     "reasoning_effort": ({"param": ['reasoning_effort="low"']}, {}),
     "extra_body": ({"param": ['extra_body={"top_k": 3}']}, {}),
     "a header": ({"param": ['extra_headers={"X-Route": "fast"}']}, {}),
+    "streams": ({"stream": "on"}, {}),
     "reasoning": ({"reasoning": "strip"}, {}),
 }
 
@@ -73,6 +74,7 @@ SAME: Mapping[str, tuple[Mapping[str, object], Mapping[str, str]]] = {
     "address of another provider": ({}, {"ANTHROPIC_BASE_URL": "http://e.example"}),
     "empty variable": ({}, {"OPENAI_BASE_URL": ""}),
     "reasoning by name": ({"reasoning": "keep"}, {}),
+    "no streams by name": ({"stream": "off"}, {}),
 }
 
 
@@ -129,6 +131,15 @@ def test_what_changes_no_request_keeps_the_key(name: str, clean: pytest.MonkeyPa
     before = list_keys({})
     set_all(clean, variables)
     assert list_keys(changed) == before
+
+
+def test_the_option_and_the_parameter_of_streams_are_one(clean: pytest.MonkeyPatch) -> None:
+    assert list_keys({"stream": "on"}) == list_keys({"param": ["stream=true"]})
+
+
+def test_whole_answers_of_a_family_that_streams_have_a_key_of_their_own(clean: pytest.MonkeyPatch) -> None:
+    streaming = {"model": "qwen3-32b-FC", "as": "qwen3-32b-FC"}
+    assert list_keys(streaming | {"stream": "off"}) != list_keys(streaming)
 
 
 def test_an_address_of_the_settings_comes_before_those_of_the_environment(clean: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pytest_fcbench.domain.transcript import Aside, Completion, Ending, Fault, Party
 from pytest_fcbench.domain.verdict import SET_ASIDE, Difference, Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.scorecard.aggregate.endings import describe_endings
+from pytest_fcbench.scorecard.aggregate.protocol_notes import describe_protocol_notes
 from pytest_fcbench.scorecard.aggregate.unusable_answers import describe_unusable_answers
 from pytest_fcbench.scorecard.compare.comparison import compare_scorecards, tabulate_comparison
 from pytest_fcbench.scorecard.gate.gate import Evidence
@@ -57,7 +58,7 @@ ASIDES = (
 ANSWERS = (
     Completion(LONG, reasoning=LONG, ending=Ending.CUT),
     tool_calls(("f", LONG)),
-    Completion(" ", tool_calls=()),
+    Completion(" ", tool_calls=(), protocol=("stream_index", "no_done")),
     Completion(fault=Fault.OVERFLOW),
 )
 VARIED: Sequence[Record] = [
@@ -106,6 +107,7 @@ def test_answers_that_nothing_can_be_done_with_are_noticed_all_the_same(answer: 
     records = [make_answered_record(answer, official=WRONG, number=number) for number in range(20)]
     assert describe_unusable_answers(make_outlines(records)) == describe_unusable_answers(records)
     assert describe_endings(make_outlines(records)) == describe_endings(records)
+    assert describe_protocol_notes(make_outlines(records)) == describe_protocol_notes(records)
 
 
 def load_both(path: Path, records: Sequence[Record]) -> tuple[Scorecard, Scorecard]:

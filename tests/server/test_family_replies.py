@@ -44,7 +44,7 @@ def test_replies_of_different_completions_differ(api: Api) -> None:
 
 def test_a_chat_reply_arrives_in_one_chunk_too() -> None:
     reply = build_family_reply(Api.CHAT, Completion(tool_calls=CALLS), "e")
-    joined = join_events(serialize_event(make_chunk(reply)))
+    joined = join_events(serialize_event(make_chunk(reply))).reply
     assert read_family_reply(Api.CHAT, joined) == read_family_reply(Api.CHAT, reply)
     assert is_streamed(b'{"stream": true}')
     assert not is_streamed(b'{"stream": false}')

@@ -10,7 +10,7 @@ from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.server.lookup import FoundRequest
-from pytest_fcbench.server.replies import Reply, build_reply, serialize_reply, stream_reply
+from pytest_fcbench.server.replies import Reply, build_reply, list_choices, serialize_reply, write_stream
 from tests.factories import make_entry, tool_calls
 
 ASKED = FoundRequest(
@@ -105,7 +105,8 @@ def test_broken_arguments_are_no_json(arguments: str) -> None:
 
 def _stream_reply(completion: Completion, *, include_usage: bool = False) -> list[object]:
     """Return the chunks before the end mark."""
-    events = list(stream_reply(_build_reply(completion), "chatcmpl-7", 1700, include_usage=include_usage))
+    reply = _build_reply(completion)
+    events = write_stream(list_choices(reply), reply, "chatcmpl-7", 1700, include_usage=include_usage)
     assert events.pop() == b"data: [DONE]\n\n"
     assert all(event.startswith(b"data: {") and event.endswith(b"}\n\n") for event in events)
     return [json.loads(event.removeprefix(b"data: ")) for event in events]

@@ -38,6 +38,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.extras import EXTRAS
 from pytest_fcbench.domain.prompting import Mode
+from pytest_fcbench.domain.protocol_notes import describe_note
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.protocol import describe_request
@@ -247,8 +248,7 @@ def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[F
         place = f" at {endpoint.api_base}, {has_key}key in {endpoint.key_variable}"
     elif provider is litellm.PROVIDER:
         at = settings.api_base or "the provider's own endpoint"
-        key = settings.api_key_env or "the provider's usual environment variable, if any"
-        place = f" at {at}, key in {key}"
+        place = f" at {at}, {registry.describe_key_source(settings) or 'with the key that litellm finds'}"
     else:
         place = f", {provider.about}"
     yield Finding(what, State.GOOD, f"{settings.label}{place}")
@@ -299,6 +299,9 @@ def _ask_once(what: str, settings: Settings) -> Iterator[Finding]:
     if context.price:
         usd = context.price.compute_cost(answer.input_tokens, answer.output_tokens, answer.latency_s, 1)
         cost = "" if usd is None else f" for ${usd:.5f}"
+    for code in answer.protocol:
+        way_out = "tell who runs the server; no verdict depends on it"
+        yield Finding("protocol", State.DOUBTFUL, f"{code}: {describe_note(code)}", way_out)
     text = f"answered in {answer.latency_s or 0:.1f} s{cost}"
     if context.manner.prompting.mode is not Mode.FC:
         yield Finding("call", State.GOOD, text)

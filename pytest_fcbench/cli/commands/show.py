@@ -41,6 +41,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.errors import NotScoredError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.protocol_notes import describe_note
 from pytest_fcbench.domain.reasoning import separate_reasoning
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import (
@@ -338,6 +339,8 @@ def _describe_step(step: Step, environments: Environments | None) -> Iterator[_L
             yield _Value(f"  {name}", text)
     if completion.fault:
         yield _Value("  fault", completion.fault)
+    for code in completion.protocol:
+        yield _Value("  protocol", f"{code}: {describe_note(code)}")
     if step.calls and environments:
         yield from _carry_out(step.calls, environments)
     elif step.calls:

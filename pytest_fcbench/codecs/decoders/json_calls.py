@@ -21,7 +21,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from pytest_fcbench.codecs.decoders.json_text import find_json_values
+from pytest_fcbench.codecs.decoders.json_text import check_depth, find_json_values
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, WrongFormat, as_call
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets
 from pytest_fcbench.domain.transcript import Call
@@ -42,6 +42,7 @@ def parse_official_between_tags(text: str) -> tuple[Call, ...]:
     start = _START.search(text)
     if start and (end := _END.search(text, start.end())):
         text = text[start.start() : end.end()]
+    check_depth(text)
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError:

@@ -10,8 +10,30 @@ from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
 from pytest_fcbench.domain.transcript import Call
 
 
+DEEPEST = 200
+"""The largest depth of JSON that is read, as of Python's brackets.
+
+How deep ``json`` itself reads depends on the version of Python, and on 3.11 on the stack that its caller has left.
+"""
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.DOTALL)
+"""A text of JSON, which may have brackets in it, or a bracket."""
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+
+def check_depth(text: str, start: int = 0) -> None:
+    """Raise ``Undecodable`` where the JSON value that begins at a place is nested too deeply."""
+    depth = 0
+    for found in _BRACKET.finditer(text, start):
+        depth += _STEPS.get(found[0], 0)
+        if depth > DEEPEST:
+            raise Undecodable(f"not JSON: nested more than {DEEPEST} deep")
+        if depth < 1:
+            return
+
+
 def from_json(text: str) -> object:
     """Decode JSON text of a model. Raises ``Undecodable`` with the parser's words."""
+    check_depth(text)
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -65,6 +87,7 @@ def find_json_values(text: str) -> list[object]:
     decoder, at = json.JSONDecoder(), 0
     items: list[object] = []
     while found := _VALUE.search(text, at):
+        check_depth(text, found.start())
         try:
             value, at = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError) as error:

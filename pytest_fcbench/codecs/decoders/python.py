@@ -27,6 +27,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_fence
+from pytest_fcbench.codecs.f_strings import is_written_alike
 from pytest_fcbench.codecs.python_syntax import (
     check_tree_size,
     parse_expression,
@@ -194,8 +195,9 @@ def _read_official_value(node: ast.expr) -> object:
         case ast.Constant(value=value):
             return _read_constant(value)
         # Official: whatever the operator is, the operand is negated.
-        case ast.UnaryOp(operand=ast.Constant(value=value)) if isinstance(value, (int, float, complex)):
-            return apply_operator(operator.sub, 0, _read_constant(value))
+        case ast.UnaryOp(operand=ast.Constant(value=int() | float() | complex() as value)):
+            _read_constant(value)
+            return -value
         case ast.List(elts=elements):
             return [_read_official_value(element) for element in elements]
         case ast.Tuple(elts=elements):
@@ -212,12 +214,12 @@ def _read_official_value(node: ast.expr) -> object:
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[]):
-            return write_expression(node)
+            return _write_source(node)
         case ast.Call():
             call = _read_official_call(node)
             return {call.name: dict(call.arguments)}
         case ast.Subscript(value=value, slice=index):
-            return f"{write_expression(value)}[{write_expression(index)}]"
+            return f"{_write_source(value)}[{_write_source(index)}]"
     raise Undecodable(f"{type(node).__name__} is not a value")
 
 
@@ -244,7 +246,13 @@ def _read_corrected_value(node: ast.expr) -> object:
     try:
         return fold_constants(node)
     except Undecodable:
-        return write_expression(node)
+        return _write_source(node)
+
+
+def _write_source(node: ast.expr) -> str:
+    if not is_written_alike(node):
+        raise Undecodable("versions of Python write a text within an f-string in different ways")
+    return write_expression(node)
 
 
 def _build_dict(keys: list[object], values: list[object]) -> dict[object, object]:
@@ -257,7 +265,8 @@ def _build_dict(keys: list[object], values: list[object]) -> dict[object, object
 def fold_constants(node: ast.expr) -> object:
     """Compute an expression of constants node by node, evaluating no text. Raises ``Undecodable``."""
     match node:
-        case ast.Constant(value=value):
+        # The dots are read as a text elsewhere, but Python computes nothing with them.
+        case ast.Constant(value=value) if value is not ...:
             return _read_constant(value)
         case ast.List(elts=elements):
             return [fold_constants(element) for element in elements]

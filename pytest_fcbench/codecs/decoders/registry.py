@@ -52,9 +52,10 @@ from pytest_fcbench.codecs.decoders.wrapping import OPENING, strip_fence
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.prompt_format import PromptFormat, Returned
 from pytest_fcbench.domain.prompting import Mode, Names
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.registry import Registry
-from pytest_fcbench.domain.transcript import Call, Completion, ToolCall, describe_ending
+from pytest_fcbench.domain.transcript import Call, Completion, Ending, ToolCall, describe_ending
 
 _INSIDE: Mapping[Returned, tuple[TextReader, TextReader]] = {
     Returned.PYTHON: (python.parse_official_between_tags, python.parse_corrected),
@@ -135,8 +136,13 @@ def guess_syntax(texts: Sequence[str]) -> str | None:
     return most if counted[most] else None
 
 
-def read_official(completion: Completion, syntax: str, language: Language) -> Calls | Unreadable:
-    """Read an answer as the official handlers do (``decode_ast`` of the OpenAI and the OSS handlers)."""
+def read_official(
+    completion: Completion, syntax: str, language: Language, *, is_executed: bool = False
+) -> Calls | Unreadable:
+    """Read an answer as the official handlers do (``decode_ast`` of the OpenAI and the OSS handlers).
+
+    Calls that are executed (``decode_execute``) may have an object where a server should send JSON text.
+    """
     reader = SYNTAXES[syntax]
     try:
         if reader is not None and not (reader.mode is Mode.FC and completion.tool_calls):
@@ -146,18 +152,15 @@ def read_official(completion: Completion, syntax: str, language: Language) -> Ca
                 raise Undecodable("the content is a list of parts, not a text")
             return Calls(reader.official[language](completion.text))
         # Official: a text is taken for a list of calls, so that only an empty one can be read.
-        if (
-            reader is None
-            and completion.tool_calls is None
-            and (completion.text != "" or completion.in_parts)
-        ):
+        if reader is None and completion.tool_calls is None and completion.text != "":
             if completion.text is None:
                 raise Undecodable(_describe_answer_without_text(completion))
             raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
         if reader is not None and reader.parts:
             return Calls(reader.parts(completion.tool_calls or ()))
         # All arguments are decoded before any is looked at, as the official decoder does.
-        decoded = [_decode_arguments(call) for call in completion.tool_calls or ()]
+        needs_text = not is_executed and ProtocolNote.ARGUMENTS_NOT_TEXT in completion.protocol
+        decoded = [_decode_arguments(call, needs_text=needs_text) for call in completion.tool_calls or ()]
         return Calls(tuple(as_call(name, arguments) for name, arguments in decoded))
     except Undecodable as error:
         return Unreadable(str(error))
@@ -172,16 +175,18 @@ def _describe_answer_without_text(completion: Completion) -> str:
     return describe_ending(completion) or "the answer is empty"
 
 
-def _decode_arguments(call: ToolCall | str) -> tuple[str, object]:
+def _decode_arguments(call: ToolCall | str, *, needs_text: bool = False) -> tuple[str, object]:
     if isinstance(call, str):
         raise Undecodable("there is text among the tool calls")
     if isinstance(call.arguments, str):
         return call.name, from_json(call.arguments)
+    if needs_text:
+        raise Undecodable(f"the arguments of {call.name} came as a JSON value instead of text")
     return call.name, call.arguments
 
 
 def _read_tool_call(call: ToolCall) -> Call:
-    if isinstance(call.arguments, str) and not call.arguments.strip():
+    if call.arguments is None or (isinstance(call.arguments, str) and not call.arguments.strip()):
         # Some endpoints send no text at all for a call without arguments.
         return Call(call.name, {})
     return as_call(*_decode_arguments(call))
@@ -249,6 +254,8 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
     tool_calls = [part for part in parts if isinstance(part, ToolCall)]
     text = "\n".join([completion.text or "", *(part for part in parts if isinstance(part, str))])
     text = drop_reasoning(text).strip()
+    is_malformed = completion.ending is Ending.MALFORMED
+    abstention = Unreadable(describe_ending(completion)) if is_malformed else Prose(text)
     try:
         if tool_calls:
             return Calls(tuple(offer.normalise_call(_read_tool_call(call)) for call in tool_calls))
@@ -259,11 +266,11 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
         found = reader.corrected[language](text) if text else ()
     except (Undecodable, WrongFormat) as error:
         attempted = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
-        return Unreadable(str(error)) if attempted else Prose(text)
+        return Unreadable(str(error)) if attempted else abstention
     except (RecursionError, MemoryError):
         return Unreadable("the answer is nested too deeply")
     # Words such as ``Hello (world)`` read as calls only by chance: no bracket, no offered function.
     is_bare = not strip_fence(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
     if is_bare and not any(call.name in offer.by_name or call.arguments for call in found):
-        return Prose(text)
+        return abstention
     return Calls(tuple(offer.normalise_call(call) for call in found))

@@ -23,6 +23,8 @@ from pytest_fcbench.domain.transcript import (
     completion_to_json,
     part_from_json,
 )
+from pytest_fcbench.models.providers import broken_calls
+from pytest_fcbench.models.providers.failures import diagnose_failure, find_own_fault
 
 # The official generator writes it as the result of an entry for which a call failed.
 _ERROR = "Error during inference:"
@@ -83,7 +85,7 @@ def _read_step(row: Mapping[str, object]) -> Completion:
     elif isinstance(result, str):
         text = result
         if text.startswith(_ERROR):
-            fault = Fault.OVERFLOW if _OVERFLOW.search(text) else Fault.INFERENCE_ERROR
+            fault = _find_fault(text)
     elif result is not None:
         text = json.dumps(result)
     reasoning = row.get("reasoning_content")
@@ -96,6 +98,15 @@ def _read_step(row: Mapping[str, object]) -> Completion:
         latency_s=_read_number(row.get("latency")),
         fault=fault,
     )
+
+
+def _find_fault(error: str) -> Fault:
+    """Return the fault that the text of an error tells."""
+    if _OVERFLOW.search(error):
+        return Fault.OVERFLOW
+    if error.endswith(broken_calls.TOLD):
+        return Fault.UNREADABLE_CALL
+    return find_own_fault(diagnose_failure(200, error).cause) or Fault.INFERENCE_ERROR
 
 
 def select_judged_text(transcript: Transcript) -> Turns:

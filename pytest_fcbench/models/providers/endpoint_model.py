@@ -12,13 +12,18 @@ from pytest_fcbench.codecs.presenting import answer_unreadable_calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets_within, redact_secrets
-from pytest_fcbench.domain.transcript import AskModel, Completion
-from pytest_fcbench.models.providers.failures import write_in_one_line
+from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
+from pytest_fcbench.models.providers.broken_calls import ABOUT_ARGUMENTS, TOLD, mend_broken_calls
+from pytest_fcbench.models.providers.failures import AnswerRoomError, write_in_one_line
 from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY
 
 _KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key")
 _ABOUT_CALLS = re.compile(r"tool|function", re.IGNORECASE)
 """Words of an endpoint that wants an answer to each tool call."""
+
+
+STREAM_OPTIONS = {"stream_options": {"include_usage": True}}
+"""The parameter with which a stream ends with the token usage."""
 
 
 class RequestRefusedError(CallError):
@@ -66,7 +71,59 @@ class EndpointModel(ABC):
         )
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
-        """Ask the endpoint once. Raises ``CallError`` where no answer comes."""
+        """Ask the endpoint once, and again where only that shows whose failure it is.
+
+        Raises ``CallError`` where no answer comes.
+        """
+        try:
+            return await self.ask_endpoint(entry, request)
+        except AnswerRoomError as error:
+            return await self._measure_prompt(entry, request, error)
+        except CallError as error:
+            if not await self._is_refused_for_broken_calls(entry, request, error):
+                raise
+            return Completion(text=f"{error.reason}; {TOLD}", fault=Fault.UNREADABLE_CALL)
+
+    async def _measure_prompt(self, entry: Entry, request: AskModel, error: AnswerRoomError) -> Completion:
+        """Ask for an answer of one token, which tells whether the prompt alone fits, and its length.
+
+        Returns a completion for a prompt that does not fit. Raises ``CallError`` for one that does.
+        """
+        name = "max_completion_tokens" if "max_completion_tokens" in self.parameters else "max_tokens"
+        try:
+            parameters = {**self.choose_parameters(request), name: 1}
+            completion = await self.send_request(entry, request, parameters)
+        except AnswerRoomError as other:
+            if other.reason != error.reason:
+                return Completion(text=other.reason, fault=Fault.OVERFLOW)
+            raise error from None
+        except CallError:
+            raise error from None
+        if completion.fault is Fault.OVERFLOW:
+            return completion
+        raise error.with_prompt(completion.input_tokens)
+
+    async def _is_refused_for_broken_calls(self, entry: Entry, request: AskModel, error: CallError) -> bool:
+        """Tell whether a request failed because calls in its history are broken: the model's own failure."""
+        mended = mend_broken_calls(request)
+        if mended is None or error.cause not in ("bad_request", "endpoint"):
+            return False
+        if error.cause == "bad_request" or ABOUT_ARGUMENTS.search(error.reason):
+            return True
+        # Servers that say nothing more than that they failed.
+        parameters = self.choose_parameters(request)
+        try:
+            await self.send_request(entry, mended, parameters)
+        except CallError:
+            return False
+        try:
+            await self.send_request(entry, request, parameters)
+        except CallError as again:
+            return again.cause == error.cause
+        return False
+
+    async def ask_endpoint(self, entry: Entry, request: AskModel) -> Completion:
+        """Ask the endpoint, without what it turns out to refuse. Raises ``CallError``."""
         parameters = self.choose_parameters(request)
         sent = dict(parameters)
         answered = answer_unreadable_calls(request)
@@ -76,6 +133,8 @@ class EndpointModel(ABC):
                 completion = await self.send_request(entry, asked, sent)
             except RequestRefusedError as error:
                 named = {name for name in sent if re.search(rf"\b{re.escape(name)}\b", error.message)}
+                # An answer that is not streamed would be another one than was asked for.
+                named.discard("stream")
                 if not named and asked is not answered and _ABOUT_CALLS.search(error.message):
                     asked = answered
                     continue
@@ -97,9 +156,11 @@ class EndpointModel(ABC):
         # Endpoints take the limit of output tokens under either of two names.
         if "max_completion_tokens" in self.parameters:
             settled.add("max_tokens")
+        # Streams tell the token usage only to who asks for it.
+        usage = STREAM_OPTIONS if self.parameters.get("stream") else {}
         return {
             **self.parameters,
-            **{name: value for name, value in request.defaults.items() if name not in settled},
+            **{name: value for name, value in {**usage, **request.defaults}.items() if name not in settled},
         }
 
     @abstractmethod

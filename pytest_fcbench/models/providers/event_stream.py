@@ -1,4 +1,8 @@
-"""Join the events of a streamed chat completion to the reply that would have come without a stream."""
+"""Join the events of a streamed chat completion to the reply that would have come without a stream.
+
+Events are read as the WHATWG text on server-sent events says (section 9.2.6), but for two habits of servers:
+an event at the end needs no empty line, and events that are one JSON value a line need none between them.
+"""
 
 from __future__ import annotations
 
@@ -7,51 +11,164 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.models.providers.reply_bodies import MIB, parse_json
+from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes
+from pytest_fcbench.domain.text import join_surrogate_pairs
+from pytest_fcbench.models.providers.reply_bodies import (
+    BYTES_OF_A_SIGN,
+    LONGEST_BODY,
+    MIB,
+    ReportedError,
+    count_signs,
+    find_error,
+    is_event_stream,
+    parse_json,
+)
+from pytest_fcbench.models.providers.streamed_calls import StreamedCalls
 
 _MOST_EVENTS = 200_000
 """Events of a stream, which are about as many as the tokens of an answer."""
 _LONGEST_EVENT = 2 * MIB
 """Bytes of an event; some servers send a whole answer as one."""
-_EVENT = re.compile(rb"^data:[^\n]*", re.MULTILINE)
-"""Other lines are comments, which keep a connection open, and names of events."""
+_USUAL_SIGNS = 64
+"""Signs of JSON in an event that brings a piece of text or of a call."""
+_MOST_KEPT_SIGNS = LONGEST_BODY // BYTES_OF_A_SIGN
+"""Signs of JSON beyond the usual ones in all events whose lists and objects are kept."""
+_BOM = "\ufeff".encode()
+# Atomic, or CRLF would also be two line ends.
+_EMPTY_LINES = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)++")
+_FIELD = re.compile(rb"(?<![^\r\n])(data|event)(?::\x20?([^\r\n]*))?(?![^\r\n])")
+"""The lines of an event that count here. Others are comments, which keep a connection open, or its number."""
+_DONE = b"[DONE]"
 
 
-def join_events(body: bytes) -> dict[str, object]:
-    """Join the chunks of a stream to one reply with one choice. Raises ``CallError``."""
-    message = _GrowingMessage()
-    reason: object = None
+@dataclass(frozen=True, slots=True)
+class JoinedStream:
+    """A streamed reply as if it had come whole, and what its server did wrong."""
+
+    reply: Mapping[str, object]
+    """Its ``choices`` is a list of one."""
+    notes: tuple[str, ...]
+    """Codes of ``ProtocolNote``."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """An event of a stream: its kind, empty where it has none, and its data."""
+
+    kind: str
+    value: object
+    """The JSON value of its data; None where they say that the stream is done."""
+    signs: int = 0
+    """The signs of lists, objects and members in it."""
+
+
+def read_value(body: bytes, content_type: str) -> JoinedStream:
+    """Read the JSON object of a reply, whole or streamed.
+
+    Raises ``CallError``, and of its kind ``ReportedError`` where the reply reports an error.
+    """
+    # Some gateways stream under another type, or send a whole reply as a stream.
+    begins = body.removeprefix(_BOM).lstrip()[:6]
+    if begins.startswith((b"data:", b"event:")) or (is_event_stream(content_type) and begins[:1] != b"{"):
+        return join_events(body)
+    value = parse_json(body, content_type=content_type)
+    if not isinstance(value, Mapping):
+        raise CallError("garbled", f"the reply is not a JSON object: {body[:200]!r}", transient=True)
+    if error := find_error(value):
+        raise ReportedError(ProtocolNote.ERROR_IN_REPLY, error)
+    return JoinedStream(value, ())
+
+
+def join_events(body: bytes) -> JoinedStream:
+    """Join the chunks of a stream. Raises ``CallError`` for one that is cut or no stream of JSON."""
+    notes: set[ProtocolNote] = set()
+    return _join_chunks(_read_events(body, notes), notes)
+
+
+def join_chunks(chunks: Iterator[Mapping[str, object]]) -> JoinedStream:
+    """Join chunks that a client library has read. Raises ``CallError`` where the stream is cut."""
+    joined = _join_chunks((_Event("", chunk) for chunk in chunks), set())
+    # Client libraries end at ``[DONE]`` and keep it to themselves.
+    return JoinedStream(joined.reply, tuple(note for note in joined.notes if note != ProtocolNote.NO_DONE))
+
+
+def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote]) -> JoinedStream:
+    choices: dict[object, _GrowingChoice] = {}
     reply: dict[str, object] = {}
-    chosen = False
-    for chunk in _read_events(body):
-        for name in ("usage", "error"):
-            if chunk.get(name):
-                reply[name] = chunk[name]
-        choices = chunk.get("choices")
-        if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+    is_done = False
+    for event in events:
+        is_done |= event.value is None
+        if not isinstance(event.value, Mapping):
             continue
-        chosen, choice = True, choices[0]
-        reason = choice.get("finish_reason") or reason
-        if isinstance(delta := choice.get("delta"), Mapping):
-            message.add_delta(delta)
-    if chosen:
-        reply["choices"] = [{"message": message.join(), "finish_reason": reason}]
-    return reply
+        chunk = event.value
+        if error := chunk if event.kind == "error" else find_error(chunk):
+            raise ReportedError(ProtocolNote.ERROR_IN_STREAM, error)
+        reply |= {name: chunk[name] for name in ("usage",) if chunk.get(name)}
+        listed = chunk.get("choices")
+        for choice in listed if isinstance(listed, list) else ():
+            if isinstance(choice, Mapping):
+                number = choice.get("index") if isinstance(choice.get("index"), int) else 0
+                choices.setdefault(number, _GrowingChoice()).add_chunk(choice, event.signs)
+    # Of several answers (``n``) the first counts.
+    chosen = choices.get(0) or next(iter(choices.values()), None)
+    if chosen is None:
+        return JoinedStream(reply, merge_notes(notes))
+    if chosen.reason is None:
+        if not is_done:
+            reason = "the stream ended without finish_reason and [DONE], so the answer is cut"
+            raise CallError(ProtocolNote.CUT_STREAM, reason, transient=True)
+        notes.add(ProtocolNote.NO_FINISH_REASON)
+    if not is_done:
+        notes.add(ProtocolNote.NO_DONE)
+    reply["choices"] = [chosen.join()]
+    return JoinedStream(reply, merge_notes(notes, chosen.notes))
 
 
-def _read_events(body: bytes) -> Iterator[Mapping[str, object]]:
-    """Yield the objects of a stream's events. Raises ``CallError``."""
-    for number, found in enumerate(_EVENT.finditer(body)):
-        if number >= _MOST_EVENTS:
-            raise CallError("too_large", f"the reply has more than {_MOST_EVENTS:,} events")
-        data = found[0].removeprefix(b"data:").strip()
-        if len(data) > _LONGEST_EVENT:
+def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[_Event]:
+    """Yield the events of a stream that have data. Raises ``CallError``."""
+    count = 0
+    for block in _split_blocks(body.removeprefix(_BOM)):
+        if len(block) > _LONGEST_EVENT:
             raise CallError("too_large", f"an event has more than {_LONGEST_EVENT // MIB} MiB")
-        if data not in (b"", b"[DONE]"):
+        if (signs := count_signs(block)) > _LONGEST_EVENT // BYTES_OF_A_SIGN:
+            raise CallError("too_large", f"an event has {signs:,} lists, objects and members")
+        kind, data = b"", []
+        for name, value in _FIELD.findall(block):
+            if name == b"event":
+                kind = value
+            else:
+                data.append(value)
+        count += max(1, len(data))
+        if count > _MOST_EVENTS:
+            raise CallError("too_large", f"the reply has more than {_MOST_EVENTS:,} events")
+        for text in _separate_values(data, notes):
             # A letter may be cut in two.
-            chunk = parse_json(data.decode("utf-8", "replace").encode(), "an event")
-            if isinstance(chunk, Mapping):
-                yield chunk
+            value = (
+                None if text == _DONE else parse_json(text.decode("utf-8", "replace").encode(), "an event")
+            )
+            yield _Event(kind.decode("utf-8", "replace").strip(), value, signs)
+
+
+def _split_blocks(body: bytes) -> Iterator[bytes]:
+    """Yield what stands between empty lines, without making all of it at once."""
+    start = 0
+    for separator in _EMPTY_LINES.finditer(body):
+        yield body[start : separator.start()]
+        start = separator.end()
+    if start < len(body):
+        yield body[start:]
+
+
+def _separate_values(data: list[bytes], notes: set[ProtocolNote]) -> list[bytes]:
+    """Return the texts of an event's values: all its lines as one, or each where each is a value."""
+    whole = b"\n".join(data).strip()
+    if len(data) > 1 and whole:
+        try:
+            parse_json(whole.decode("utf-8", "replace").encode())
+        except CallError:
+            notes.add(ProtocolNote.EVENT_LINES)
+            return [line for each in data if (line := each.strip())]
+    return [whole] if whole else []
 
 
 class _Pieces(list[str]):
@@ -59,29 +176,65 @@ class _Pieces(list[str]):
 
 
 @dataclass
-class _GrowingMessage:
-    """An assistant message that comes in pieces."""
+class _GrowingChoice:
+    """A choice with an assistant message that comes in pieces."""
 
     members: dict[str, object] = field(default_factory=dict)
-    calls: list[dict[str, object]] | None = None
+    legacy_call: dict[str, object] = field(default_factory=dict)
+    calls: StreamedCalls = field(default_factory=StreamedCalls)
+    whole: Mapping[str, object] | None = None
+    """A message that came whole."""
+    text: object = None
+    """The text of a completion that has no messages."""
+    reason: object = None
+    notes: set[ProtocolNote] = field(default_factory=set)
+    kept_signs: int = 0
 
-    def add_delta(self, delta: Mapping[str, object]) -> None:
-        """Add what a chunk brings: texts and lists go on, other members take the last value."""
-        for name, value in delta.items():
+    def add_chunk(self, choice: Mapping[str, object], signs: int) -> None:
+        """Add what a chunk brings: texts and lists go on, other members take the last value.
+
+        Raises ``CallError`` where the lists and objects that are kept become too many.
+        """
+        self.reason = choice.get("finish_reason") or self.reason
+        if isinstance(message := choice.get("message"), Mapping):
+            self.whole = message
+        if isinstance(text := choice.get("text"), str):
+            self.text = f"{self.text or ''}{text}"
+        delta = choice.get("delta")
+        if isinstance(delta, Mapping) and any(isinstance(value, (list, dict)) for value in delta.values()):
+            self.kept_signs += max(0, signs - _USUAL_SIGNS)
+            if self.kept_signs > _MOST_KEPT_SIGNS:
+                raise CallError(
+                    "too_large", f"more than {_MOST_KEPT_SIGNS:,} lists, objects and members came"
+                )
+        for name, value in delta.items() if isinstance(delta, Mapping) else ():
             if name == "tool_calls" and isinstance(value, list):
                 # The message holds its members in the order in which they came.
-                self.members.setdefault(name, None)
-                self.calls = self.calls or []
-                for call in value:
-                    if isinstance(call, Mapping):
-                        _add_tool_call(self.calls, call)
+                self.members[name] = True
+                for piece in value:
+                    if isinstance(piece, Mapping):
+                        self.calls.add_piece(piece)
+            elif name == "function_call" and isinstance(value, Mapping):
+                for part, said in value.items():
+                    _add_member(self.legacy_call, part, said)
             else:
                 _add_member(self.members, name, value, goes_on=name != "role")
 
     def join(self) -> Mapping[str, object]:
-        """Return the message as if it had come whole."""
-        calls = {} if self.calls is None else {"tool_calls": list(map(_join_pieces, self.calls))}
-        return _join_pieces(self.members) | calls
+        """Return the choice as if it had come whole."""
+        message = {name: _join_pieces(value) for name, value in self.members.items()}
+        if self.members.get("tool_calls"):
+            message["tool_calls"] = self.calls.join()
+            self.notes |= self.calls.notes
+        if not message.get("tool_calls") and self.legacy_call:
+            self.notes.add(ProtocolNote.LEGACY_FUNCTION_CALL)
+            function = {name: _join_pieces(value) for name, value in self.legacy_call.items()}
+            message["tool_calls"] = [{"type": "function", "function": function}]
+        if self.whole is not None and not message.get("tool_calls") and not message.get("content"):
+            self.notes.add(ProtocolNote.MESSAGE_IN_STREAM)
+            message = dict(self.whole)
+        text = {} if self.text is None else {"text": self.text}
+        return {"message": message, "finish_reason": self.reason, **text}
 
 
 def _add_member(members: dict[str, object], name: str, value: object, *, goes_on: bool = True) -> None:
@@ -95,33 +248,5 @@ def _add_member(members: dict[str, object], name: str, value: object, *, goes_on
         members[name] = _Pieces([value]) if isinstance(value, str) else value
 
 
-def _join_pieces(members: Mapping[str, object]) -> dict[str, object]:
-    """Return members whose texts came in pieces with whole texts, one level deeper too."""
-    joined: dict[str, object] = {}
-    for name, value in members.items():
-        match value:
-            case _Pieces():
-                joined[name] = "".join(value)
-            case dict() if name == "function":
-                joined[name] = _join_pieces(value)
-            case _:
-                joined[name] = value
-    return joined
-
-
-def _add_tool_call(calls: list[dict[str, object]], delta: Mapping[str, object]) -> None:
-    """Add a piece of a tool call; the place in the list is its index, which the message leaves out."""
-    index = delta.get("index")
-    place = index if isinstance(index, int) and 0 <= index <= len(calls) else len(calls)
-    if place == len(calls):
-        calls.append({})
-    call = calls[place]
-    for name, value in delta.items():
-        if name == "function" and isinstance(value, Mapping):
-            function = call.setdefault("function", {})
-            assert isinstance(function, dict)
-            for part, text in value.items():
-                _add_member(function, part, text)
-        # Servers repeat the id in each piece, or send it empty after the first.
-        elif name != "index" and (value or name not in call):
-            call[name] = value
+def _join_pieces(value: object) -> object:
+    return join_surrogate_pairs("".join(value)) if isinstance(value, _Pieces) else value

@@ -5,51 +5,187 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
+from functools import cache
+from itertools import islice
+from pathlib import Path
 
+from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import shorten_middle
+from pytest_fcbench.domain.transcript import Fault
+
+_TRANSIENT = frozenset({"endpoint", "rate_limit", "timeout"})
+"""Causes that may pass when the same is asked again."""
+
+_OWN_FAULTS = {"context_overflow": Fault.OVERFLOW, "unreadable_call": Fault.UNREADABLE_CALL}
+"""Causes that are the model's own failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed call: its cause, whether trying again may help, and what to do about it."""
+
+    cause: str
+    transient: bool
+    advice: str = ""
+    context: int | None = None
+    """The tokens of the model's context, where the reply does not tell how many the prompt leaves."""
+
+    @property
+    def fault(self) -> Fault | None:
+        """The fault of a completion, where the failure is the model's own."""
+        return find_own_fault(self.cause)
+
+    def make_error(self, reason: str, retry_after_s: float | None = None) -> CallError:
+        """Make the error of a failure that is not the model's own; its reason ends with the advice."""
+        reason = f"{reason}; {self.advice}" if self.advice else reason
+        if self.context is not None:
+            return AnswerRoomError(reason, self.context)
+        return CallError(self.cause, reason, transient=self.transient, retry_after_s=retry_after_s)
+
+
+def find_own_fault(cause: str) -> Fault | None:
+    """Return the fault of a completion, where this cause is the model's own failure."""
+    return _OWN_FAULTS.get(cause)
+
+
+class AnswerRoomError(CallError):
+    """An endpoint refused a request whose answer may become too long, and did not tell how long it may be."""
+
+    def __init__(self, reason: str, context: int) -> None:
+        super().__init__("max_tokens", reason)
+        self.context = context
+
+    def with_reason(self, reason: str) -> CallError:
+        """Return the same failure with another reason."""
+        return AnswerRoomError(reason, self.context)
+
+    def with_prompt(self, tokens: int | None) -> CallError:
+        """Return the same failure with the longest answer beside a prompt of so many tokens, if known."""
+        reason, _, _ = self.reason.rpartition("; ")
+        if tokens is None:
+            return CallError(self.cause, self.reason)
+        return CallError(self.cause, f"{reason}; {_advise_tokens(self.context - tokens)}")
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCause:
+    """A row of the table of causes, ``failure_causes.toml``."""
+
+    cause: str
+    vendors: str
+    source: str
+    """The places where the words were seen."""
+    statuses: tuple[int, ...]
+    pattern: re.Pattern[str] | None
+    transient: bool
+    advice: str
+
+
+@cache
+def load_failure_causes() -> tuple[FailureCause, ...]:
+    """Read the table of causes."""
+    text = Path(__file__).with_name("failure_causes.toml").read_text(encoding="utf-8")
+    return tuple(
+        FailureCause(
+            row["cause"],
+            row["vendors"],
+            row["source"],
+            tuple(row.get("statuses", ())),
+            re.compile(row["pattern"], re.IGNORECASE) if "pattern" in row else None,
+            row.get("transient", row["cause"] in _TRANSIENT),
+            row.get("advice", ""),
+        )
+        for row in tomllib.loads(text)["row"]
+    )
+
+
+def diagnose_failure(status: int, message: str) -> Failure:
+    """Find the cause of a failed reply by its status and its words (``read_error_message``)."""
+    for row in load_failure_causes():
+        if row.statuses and status not in row.statuses:
+            continue
+        found = row.pattern.search(message) if row.pattern else None
+        if row.pattern is None or found:
+            told = found.groupdict() if found else {}
+            return _compare_counts(row, {name: int(n.replace(",", "")) for name, n in told.items() if n})
+    return Failure("endpoint", status >= 500 or status < 400)
+
+
+def _compare_counts(row: FailureCause, counts: Mapping[str, int]) -> Failure:
+    """Make the failure of a row from the counts of tokens that were told."""
+    failure = Failure(row.cause, row.transient, row.advice)
+    asked, limit = counts.get("asked", 0), counts.get("limit")
+    if row.cause == "rate_limit" and limit is not None and asked > limit:
+        advice = (
+            "the request alone exceeds this limit, so waiting does not help; raise the limit of the account, "
+            "or ask for shorter answers (max_tokens)"
+        )
+        return replace(failure, transient=False, advice=advice)
+    if row.cause != "max_tokens":
+        return failure
+    most = counts["beyond"] - 1 if "beyond" in counts else counts.get("most")
+    if most is not None or limit is None:
+        return replace(failure, advice=_advise_tokens(most))
+    prompt = sum(counts.get(name, 0) for name in ("prompt", "tools", "images"))
+    if prompt >= limit:
+        return Failure("context_overflow", transient=False)
+    # vLLM stops counting a prompt at one token too many.
+    is_unknown = prompt == 0 or prompt + asked == limit + 1
+    advice = _advise_tokens(limit - max(prompt, 1))
+    return replace(failure, advice=advice, context=limit if is_unknown else None)
+
+
+def _advise_tokens(most: int | None) -> str:
+    return f"max_tokens={most} would do" if most else "ask for shorter answers"
+
 
 _LONGEST_ERROR = 2**16
 """Bytes of an error in which its message is looked for."""
+_LONGEST_MESSAGE = 4000
+"""Characters of a message that are read."""
+_MOST_WORDS = 100
+_DEEPEST = 12
+"""Levels of an error in which words are looked for."""
 
-_CAUSES = {
-    400: "bad_request",
-    401: "authentication",
-    403: "authentication",
-    404: "not_found",
-    408: "timeout",
-    422: "bad_request",
-    429: "rate_limit",
-}
-"""Causes by HTTP status; that of every other one is ``endpoint``."""
-
-_TRANSIENT = frozenset({408, 409, 425, 429})
-"""Statuses that may pass although they blame the request."""
-
-
-_CAUSES_BY_WORDS = {"no_db_connection": "authentication", "Invalid model name passed in": "not_found"}
-"""Words with which a LiteLLM proxy refuses an unknown key and an unknown model, both with status 400."""
-
-
-def diagnose_status(status: int, message: str = "") -> tuple[str, bool]:
-    """Return the cause of a failed reply by its HTTP status, and whether trying again may help.
-
-    A few servers tell only in the message what others tell by the status.
-    """
-    if status == 400:
-        for words, cause in _CAUSES_BY_WORDS.items():
-            if words in message:
-                return cause, False
-    return _CAUSES.get(status, "endpoint"), status >= 500 or status < 400 or status in _TRANSIENT
+_WORDS = frozenset(
+    {
+        "message",
+        "Message",
+        "msg",
+        "detail",
+        "error",
+        "raw",
+        "reason",
+        "description",
+        "error_description",
+        "error_message",
+        "error_msg",
+        "errorMessage",
+        "status_msg",
+        "failed_generation",
+        "quotaId",
+    }
+)
+"""Members of an error that are words."""
+_CODES = ("code", "type", "status", "error_type", "error_code", "__type")
+_HOLDERS = frozenset(
+    {"error", "errors", "message", "detail", "details", "metadata", "raw", "violations", "base_resp"}
+)
+"""Members that hold further members."""
+_NO_CODES = frozenset({"", "None", "null"})
 
 
 def read_error_message(body: bytes) -> str:
-    """Read the message of an error with its code, or the whole body where it has no known form.
+    """Read the words of an error with its codes, or the whole body where it has no known form.
 
-    Known are ``{"error": {"message", "code", "type"}}`` (OpenAI), ``{"error": text}`` (Ollama, TGI),
-    ``{"message": text}`` (older vLLM, Mistral) and ``{"detail": text or list}`` (FastAPI).
+    Known are ``{"error": {"message", "code", "type"}}`` (OpenAI), ``{"error": text}`` (Ollama, TGI, xAI),
+    ``{"message": text}`` (older vLLM, Mistral, Bedrock), ``{"detail": text or list}`` (FastAPI), lists of
+    errors (Gemini), and what gateways wrap: ``error.metadata.raw`` (OpenRouter), and JSON as text.
     """
     text = body[:_LONGEST_ERROR].decode("utf-8", "replace")
     if len(body) > _LONGEST_ERROR:
@@ -58,16 +194,65 @@ def read_error_message(body: bytes) -> str:
         value: object = json.loads(body)
     except (ValueError, RecursionError):
         return text
-    error = value.get("error", value) if isinstance(value, Mapping) else value
-    if not isinstance(error, Mapping):
-        return error if isinstance(error, str) else text
-    message = error.get("message") or error.get("detail")
-    if message is None:
+    words: list[str] = []
+    codes: list[str] = []
+    for is_code, told in islice(_collect_words(value), _MOST_WORDS):
+        if is_code:
+            codes.append(told)
+        elif not any(told in known for known in words):
+            words.append(told)
+    if not words:
         return text
-    words = message if isinstance(message, str) else json.dumps(message)
+    said = " ".join(words)[:_LONGEST_MESSAGE]
     # Only the code says that an account is empty, or that a prompt is too long, in words that are no prose.
-    codes = [str(error[name]) for name in ("code", "type") if isinstance(error.get(name), str)]
-    return " ".join([words, *(f"({code})" for code in codes if code not in words)])
+    return " ".join([said, *(f"({code})" for code in dict.fromkeys(codes) if code not in said)])
+
+
+def _collect_words(value: object, depth: int = 0) -> Iterator[tuple[bool, str]]:
+    """Yield the words and codes of an error, outer ones first, and whether each is a code."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, str):
+        if (inner := _read_inner_json(value)) is not None:
+            yield from _collect_words(inner, depth + 1)
+        elif value.strip():
+            yield False, value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _collect_words(each, depth + 1)
+    elif isinstance(value, Mapping):
+        yield from _collect_members(value, depth)
+
+
+def _collect_members(members: Mapping[str, object], depth: int) -> Iterator[tuple[bool, str]]:
+    # The whole body of some is of the type "error".
+    no_codes = _NO_CODES if depth else _NO_CODES | {"error"}
+    for name in _CODES:
+        if isinstance(code := members.get(name), str) and code not in no_codes:
+            yield True, code
+    if isinstance(param := members.get("param"), str) and " " in param:
+        # Some gateways put the words there.
+        yield False, param
+    if isinstance(path := members.get("loc"), list):
+        # FastAPI names the member that it refuses by its path.
+        yield False, ".".join(map(str, path))
+    for name, value in members.items():
+        if isinstance(value, str) and name in _WORDS:
+            yield from _collect_words(value, depth + 1)
+    for name, value in members.items():
+        if not isinstance(value, str) and name in _HOLDERS:
+            yield from _collect_words(value, depth + 1)
+
+
+def _read_inner_json(text: str) -> object:
+    """Return the object or list that a text is as JSON, None for other texts."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, (dict, list)) else None
 
 
 _LONGEST_REASON = 300
@@ -77,35 +262,6 @@ def write_in_one_line(message: str, secrets: Iterable[str] = ()) -> str:
     """Write the message of an endpoint as at most 300 characters in one line, without secrets."""
     # Secrets first: half a secret would not be recognised.
     return shorten_middle(redact_secrets(" ".join(message.split()), *secrets), _LONGEST_REASON)
-
-
-_OVERFLOW = re.compile(
-    "|".join(
-        (
-            r"context_length_exceeded",  # OpenAI, as a code
-            r"maximum context length",  # OpenAI, vLLM, SGLang, Mistral
-            r"longer than the (maximum )?model('s)? (length|context length)",  # vLLM, SGLang
-            r"exceed_context_size_error|exceeds the available context size",  # llama.cpp
-            r"exceed context window of",  # llama-cpp-python
-            r"context the overflows|tokens to keep from the initial prompt is greater",  # LM Studio
-            r"prompt is too long|input length and `max_tokens` exceed context limit",  # Anthropic
-            r"inputs` tokens \+ `max_new_tokens` must be|inputs` must have less than",  # TGI
-            r"input length exceeds the (maximum )?context length",  # Ollama
-            r"exceeds the maximum number of tokens allowed",  # Gemini
-            r"reduce the length of the (messages|prompt|input)",  # Groq and others
-        )
-    ),
-    re.IGNORECASE,
-)
-"""The words in which servers say that a request does not fit into the context."""
-
-_TOO_LARGE = 413
-
-
-def is_context_overflow(status: int, message: str) -> bool:
-    """Tell whether a failed reply says that the request does not fit into the model's context."""
-    # llama.cpp has sent its error with status 500, and in older versions with 400.
-    return status == _TOO_LARGE or (status >= 400 and _OVERFLOW.search(message) is not None)
 
 
 def parse_retry_after(value: str, sent: str | None = None) -> float | None:

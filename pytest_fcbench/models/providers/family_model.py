@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import quote
@@ -23,6 +23,7 @@ from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.family import Api, FamilyMember, WireRequest
+from pytest_fcbench.domain.protocol_notes import merge_notes
 from pytest_fcbench.domain.redaction import mask_secrets_within
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.official_models import (
@@ -33,15 +34,16 @@ from pytest_fcbench.models.official_models import (
 from pytest_fcbench.models.protocol import Model, describe_request
 from pytest_fcbench.models.provider import CHAT, Chosen, choose_manner
 from pytest_fcbench.models.providers.aws_signature import RequestSigner, needs_signature
-from pytest_fcbench.models.providers.event_stream import join_events
-from pytest_fcbench.models.providers.failures import read_error_message
-from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
+from pytest_fcbench.models.providers.endpoint_model import STREAM_OPTIONS
+from pytest_fcbench.models.providers.event_stream import read_value
+from pytest_fcbench.models.providers.http import ConnectionPool, check_address
+from pytest_fcbench.models.providers.key_variables import describe_key
 from pytest_fcbench.models.providers.openai_compatible import (
     CONTROLS,
     OpenAICompatibleModel,
     find_endpoint,
 )
-from pytest_fcbench.models.providers.reply_bodies import MIB, is_event_stream, parse_json
+from pytest_fcbench.models.providers.reply_bodies import MIB, ReportedError, parse_json
 from pytest_fcbench.models.providers.vendors import build_key_header, build_url, find_vendor
 
 _REFUSED_LIMIT = 1000
@@ -66,6 +68,9 @@ _NESTED: Mapping[Api, tuple[str, Mapping[str, str]]] = {
     ),
 }
 """The member that holds parameters and their names in it, where they are no members of the body."""
+
+_STREAMED = (Api.CHAT, Api.COMPLETIONS)
+"""The APIs whose streams are read."""
 
 _RENAMED: Mapping[Api, Mapping[str, str]] = {Api.RESPONSES: {"max_tokens": "max_output_tokens"}}
 
@@ -117,7 +122,7 @@ class FamilyModel(OpenAICompatibleModel):
     """Tokens that prompt and answer may have together; None where only the server knows."""
     is_length_asked: bool = False
     missing_key: str = ""
-    """The environment variable of a key, where the vendor's own address is asked without any."""
+    """What is told of the key, where the vendor's own address is asked without any."""
     signer: RequestSigner | None = None
     """Signs requests that no key goes with."""
 
@@ -126,7 +131,15 @@ class FamilyModel(OpenAICompatibleModel):
         if request.wire is None:
             assert self.plain, "a model without another form is asked in that of its family only"
             return await self.plain.complete(entry, request)
+        return await super().complete(entry, request)
+
+    async def ask_endpoint(self, entry: Entry, request: AskModel) -> Completion:
+        """Ask the endpoint as officially. Raises ``CallError``."""
         return await self.send_request(entry, request, self.parameters)
+
+    def choose_parameters(self, request: AskModel) -> dict[str, object]:
+        """Return the user's parameters: a family's form has its own defaults."""
+        return self.parameters
 
     async def send_request(
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
@@ -135,7 +148,7 @@ class FamilyModel(OpenAICompatibleModel):
         assert request.wire
         wire = request.wire
         if self.missing_key:
-            raise CallError("authentication", self.build_reason(f"no API key is set in {self.missing_key}"))
+            raise CallError("authentication", self.build_reason(self.missing_key))
         try:
             body = add_parameters(wire, parameters)
             if wire.api is Api.COMPLETIONS and "max_tokens" not in body:
@@ -151,8 +164,14 @@ class FamilyModel(OpenAICompatibleModel):
             latency_s = time.perf_counter() - started
             if reply.status != 200:
                 return await self._read_failure(reply)
-            completion = read_family_reply(wire.api, self._read_json(reply))
-            return replace(completion, latency_s=latency_s)
+            try:
+                joined = read_value(reply.body, reply.headers.get("Content-Type", ""))
+            except ReportedError as error:
+                return await self.read_reported_error(reply, error)
+            value = cast("Mapping[str, object]", mask_secrets_within(joined.reply, self.secrets))
+            completion = read_family_reply(wire.api, value)
+            protocol = merge_notes(completion.protocol, joined.notes)
+            return replace(completion, latency_s=latency_s, protocol=protocol)
         except CallError as error:
             if error.reason.startswith(f"{self.id}: "):
                 raise
@@ -176,20 +195,6 @@ class FamilyModel(OpenAICompatibleModel):
         assert self.api_base
         headers = self.build_all_headers(entry, build_key_header(api, self.api_key))
         return build_url(self.api_base, api, quote(self.name, safe="")), headers
-
-    def _read_json(self, reply: HttpReply) -> Mapping[str, object]:
-        """Read the object of a reply, whole or streamed, without secrets. Raises ``CallError``."""
-        kind = reply.headers.get("Content-Type", "")
-        value: object = join_events(reply.body) if is_event_stream(kind) else parse_json(reply.body)
-        if not isinstance(value, Mapping):
-            raise CallError(
-                "garbled", f"the reply is not a JSON object: {reply.body[:200]!r}", transient=True
-            )
-        if value.get("error") and not value.get("choices"):
-            told = read_error_message(json.dumps(value).encode())
-            # Responses have a member for an error, which is null in good ones.
-            raise CallError("endpoint", f"the endpoint answered an error: {told}", transient=True)
-        return cast("Mapping[str, object]", mask_secrets_within(value, self.secrets))
 
     async def _limit_answer(self, prompt: str) -> int:
         """Return the official limit of an answer: what the context leaves, and never more than 4,096."""
@@ -263,6 +268,10 @@ def add_parameters(wire: WireRequest, chosen: Mapping[str, object]) -> dict[str,
             body[member] = {**(held if isinstance(held, Mapping) else {}), **inside}
     names = _RENAMED.get(wire.api, {})
     body.update({names.get(name, name): value for name, value in wanted.items()})
+    if body.get("stream") and wire.api in _STREAMED:
+        body = STREAM_OPTIONS | body
+    elif "stream" in chosen:
+        body.pop("stream_options", None)
     return {**body, **(extra if isinstance(extra, Mapping) else {})}
 
 
@@ -276,9 +285,27 @@ def find_address(member: FamilyMember, settings: Settings) -> tuple[str | None, 
     return settings.api_base or vendor.find_base(), key or vendor.find_key()
 
 
+def find_key_variables(member: FamilyMember, settings: Settings) -> Sequence[str]:
+    """Return the environment variables of a family's key; none where requests are signed without one."""
+    endpoint, (api_base, key) = find_endpoint(settings), find_address(member, settings)
+    if key is None and api_base and _takes_signatures(member, api_base):
+        return ()
+    return (*((endpoint.key_variable,) if endpoint else ()), *find_vendor(member.handler).keys)
+
+
+def _takes_signatures(member: FamilyMember, api_base: str) -> bool:
+    return find_api(member.handler) is Api.CONVERSE and needs_signature(api_base)
+
+
 def open_family_model(member: FamilyMember, plain: Model, settings: Settings) -> Chosen:
     """Open the model of a family behind its endpoint. Raises ``UsageError`` where none is known."""
-    vendor = find_vendor(member.handler)
+    vendor, api = find_vendor(member.handler), find_api(member.handler)
+    if settings.parameters.get("stream") and api not in _STREAMED:
+        flag = BY_KEY["stream"].flag
+        raise UsageError(
+            f"{flag}=on: {member.model} is asked at an API whose streams are not read; leave {flag} out, or "
+            f"use --fcbench-as={CHAT}"
+        )
     api_base, key = find_address(member, settings)
     if api_base is None:
         raise UsageError(
@@ -286,7 +313,7 @@ def open_family_model(member: FamilyMember, plain: Model, settings: Settings) ->
             f"give its address with {settings.flags.api_base}=URL, or use --fcbench-as={CHAT}"
         )
     check_address(settings.flags.api_base, api_base, settings.flags.api_key_env)
-    signs = key is None and find_api(member.handler) is Api.CONVERSE and needs_signature(api_base)
+    signs = key is None and _takes_signatures(member, api_base)
     lacks_key = not key and not signs and api_base == vendor.base
     model = FamilyModel(
         id=settings.model,
@@ -304,7 +331,7 @@ def open_family_model(member: FamilyMember, plain: Model, settings: Settings) ->
         connections=ConnectionPool(settings.max_body * MIB),
         plain=plain,
         context_length=settings.context_length,
-        missing_key=vendor.keys[0] if lacks_key and vendor.keys else "",
+        missing_key=describe_key(settings.model, vendor.keys) if lacks_key and vendor.keys else "",
         signer=RequestSigner(api_base) if signs else None,
     )
     manner = choose_manner(replace(settings, read_as=member.model))

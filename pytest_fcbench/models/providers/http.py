@@ -12,7 +12,7 @@ import os
 import re
 import ssl
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from pytest_fcbench.domain.errors import CallError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
-from pytest_fcbench.models.providers.failures import diagnose_status, parse_retry_after, write_in_one_line
+from pytest_fcbench.models.providers.failures import diagnose_failure, parse_retry_after, write_in_one_line
 from pytest_fcbench.models.providers.reply_bodies import (
     ACCEPTED_ENCODINGS,
     LONGEST_BODY,
@@ -282,12 +282,12 @@ async def request_json(
             method, url, headers=headers, query=query, body=body, timeout_s=timeout_s
         )
         if reply.status != 200:
-            cause, transient = diagnose_status(reply.status)
-            reason = f"HTTP {reply.status}: {reply.body[:1000].decode('utf-8', 'replace')}"
+            words = reply.body[:1000].decode("utf-8", "replace")
+            failure = diagnose_failure(reply.status, words)
             # A redirect that was not followed leads to the same place each time.
-            transient = transient and reply.status >= 400
-            raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
-        return parse_json(reply.body)
+            failure = replace(failure, transient=failure.transient and reply.status >= 400)
+            raise failure.make_error(f"HTTP {reply.status}: {words}", reply.retry_after_s)
+        return parse_json(reply.body, content_type=reply.headers.get("Content-Type", ""))
     except CallError as error:
         # An endpoint may repeat the key that it was sent.
         words = write_in_one_line(error.reason, [secret] if secret else [])

@@ -6,28 +6,36 @@ import json
 import os
 import re
 import socket
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
+from pytest_fcbench.domain.protocol_notes import merge_notes
+from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
+from pytest_fcbench.models.providers.event_stream import join_chunks
 from pytest_fcbench.models.providers.failures import (
-    diagnose_status,
-    is_context_overflow,
+    Failure,
+    diagnose_failure,
+    find_own_fault,
     parse_retry_after,
     write_in_one_line,
 )
 from pytest_fcbench.models.providers.httpx_limits import bound_replies
+from pytest_fcbench.models.providers.key_variables import KEY_VARIABLES, describe_key, find_variable
+from pytest_fcbench.models.providers.openai_compatible import CONTROLS, PARAMETERS
 from pytest_fcbench.models.providers.reply_bodies import MIB
 
 if TYPE_CHECKING:
@@ -68,7 +76,11 @@ class LitellmModel(EndpointModel):
     """A model behind litellm."""
 
     async def prepare(self) -> None:
-        """Import litellm, and have it import what it imports with the first call to a provider."""
+        """Import litellm, and have it import what it imports with the first call to a provider.
+
+        Raises ``CallError`` where no key is set.
+        """
+        require_key(self.id, self.api_base, self.api_key, self.parameters)
         litellm = import_litellm()
         # It sends nothing and returns the given answer; what it says of the id the first real call says too.
         with suppress(Exception):
@@ -80,6 +92,7 @@ class LitellmModel(EndpointModel):
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> Completion:
         """Ask through litellm once. Raises ``CallError``."""
+        require_key(self.id, self.api_base, self.api_key, self.parameters)
         litellm = import_litellm()
         originals: list[str] = []
 
@@ -97,21 +110,17 @@ class LitellmModel(EndpointModel):
             with bound_replies(litellm.httpx, self.longest_body):
                 reply = await litellm.acompletion(**asked)
                 if parameters.get("stream"):
-                    reply = litellm.stream_chunk_builder([chunk async for chunk in reply])
-        # Before BadRequestError, of which it is a kind.
-        except litellm.exceptions.ContextWindowExceededError as error:
-            return Completion(text=_shorten(error, self.secrets), fault=Fault.OVERFLOW)
-        except (litellm.exceptions.BadRequestError, litellm.exceptions.UnsupportedParamsError) as error:
-            told = describe_failure(self.id, error, self.secrets)
-            if is_context_overflow(400, str(error)):
-                return Completion(text=told.reason, fault=Fault.OVERFLOW)
-            if told.cause != "bad_request":
-                raise told from None
-            raise RequestRefusedError(told.reason, str(error)) from None
+                    chunks = [chunk.model_dump(exclude_unset=True) async for chunk in reply]
+                    return _read_stream(chunks, time.perf_counter() - started, self.secrets)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             # litellm refuses some answers that a server did give, such as content in parts.
             if (original := _find_original_reply(originals)) is None:
-                raise describe_failure(self.id, error, self.secrets) from None
+                told = describe_failure(self.id, error, self.secrets)
+                if fault := find_own_fault(told.cause):
+                    return Completion(text=told.reason, fault=fault)
+                if told.cause == "bad_request":
+                    told = RequestRefusedError(told.reason, str(error))
+                raise told from None
             choice, usage = original
             completion = read_choice(choice, usage, self.secrets)
             return replace(completion, latency_s=time.perf_counter() - started)
@@ -156,23 +165,20 @@ def describe_failure(model: str, error: Exception, secrets: Sequence[str]) -> Ca
         reason = f"{model}: not an id of litellm; for a server of your own add --fcbench-api-base=URL"
         return CallError("not_found", reason)
     if _NO_KEY.search(str(error)):
-        cause, transient = "authentication", False
+        failure = Failure("authentication", transient=False)
     elif any(isinstance(each, _UNREACHABLE) for each in chain):
-        cause, transient = "connection", True
+        failure = Failure("connection", transient=True)
     elif "Timeout" in type(error).__name__:
-        cause, transient = "timeout", True
-    elif any(getattr(each, "code", None) == "insufficient_quota" for each in chain):
-        # OpenAI's word for an account without money, which comes with the status of a rate limit.
-        cause, transient = "quota", False
+        failure = Failure("timeout", transient=True)
     else:
-        cause, transient = diagnose_status(status) if isinstance(status, int) else ("endpoint", True)
+        codes = (code for each in chain if isinstance(code := getattr(each, "code", None), str))
+        failure = diagnose_failure(status if isinstance(status, int) else 500, " ".join([str(error), *codes]))
     headers = getattr(error, "litellm_response_headers", None)
     wait_s = None
     if isinstance(headers, Mapping) and isinstance(value := headers.get("retry-after"), str):
         sent = headers.get("date")
         wait_s = parse_retry_after(value, sent if isinstance(sent, str) else None)
-    reason = f"{model}: {_shorten(error, secrets)}"
-    return CallError(cause, reason, transient=transient, retry_after_s=wait_s)
+    return failure.make_error(f"{model}: {_shorten(error, secrets)}", wait_s)
 
 
 def _shorten(error: Exception, secrets: Sequence[str]) -> str:
@@ -183,7 +189,8 @@ def _shorten(error: Exception, secrets: Sequence[str]) -> str:
 
 # litellm passes these on as errors of the server, some with status 500, so they would be tried for minutes.
 _NO_KEY = re.compile(
-    r"Missing credentials|Missing \S+ API Key|api_key client option must be set", re.IGNORECASE
+    r"Missing credentials|Missing \S+ API Key|api_key client option must be set|\w_API_KEY is not set",
+    re.IGNORECASE,
 )
 _NO_PROVIDER = "LLM Provider NOT provided"
 
@@ -212,6 +219,16 @@ def _read_completion(
         output_tokens=getattr(usage, "completion_tokens", None),
         latency_s=latency_s,
     )
+
+
+def _read_stream(chunks: list[Mapping[str, object]], latency_s: float, secrets: Sequence[str]) -> Completion:
+    """Read the chunks of a stream by the rules for all streams, not litellm's. Raises ``CallError``."""
+    joined = join_chunks(iter(chunks))
+    choices = joined.reply.get("choices")
+    if not isinstance(choices, list):
+        raise CallError("endpoint", "the endpoint returned no choices", transient=True)
+    completion = read_choice(choices[0], joined.reply.get("usage"), secrets)
+    return replace(completion, latency_s=latency_s, protocol=merge_notes(completion.protocol, joined.notes))
 
 
 def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object], object] | None:
@@ -281,25 +298,93 @@ _OTHER_WORDS: Mapping[str, Sequence[str]] = {
 """Words with which variables of a provider begin, beside those of its name."""
 
 
+def find_provider_name(model: str) -> str | None:
+    """Return litellm's name of the provider of an id, None where its tables do not tell."""
+    name, slash, _ = model.partition("/")
+    if slash and name in litellm_providers():
+        return name
+    known = litellm_models().get(model, {}).get("litellm_provider")
+    return known if isinstance(known, str) else None
+
+
 def identify_endpoint(argument: str, settings: Settings) -> Mapping[str, object]:
     """Return the variables of the environment by which litellm chooses where a model is asked.
 
     litellm names them after the provider (``OPENAI_BASE_URL``, ``AZURE_API_VERSION``). An address in the
     settings comes before those of the environment.
     """
-    name, slash, _ = argument.partition("/")
-    known = str(litellm_models().get(argument, {}).get("litellm_provider", "openai"))
-    provider = name if slash and name in litellm_providers() else known
+    provider = find_provider_name(argument) or "openai"
+    patterns = [_PLACE] if settings.api_base else [_PLACE, _ADDRESS]
+    named = _read_variables(provider, patterns)
+    return {"environment": named} if named else {}
+
+
+def _read_variables(provider: str, patterns: Sequence[re.Pattern[str]]) -> Mapping[str, str]:
+    """Read the variables of a provider whose names have one of these ends."""
     # The first word is enough: the variable of ``ollama_chat`` is ``OLLAMA_API_BASE``.
     words = {re.split(r"[_-]", provider.upper())[0], *_OTHER_WORDS.get(provider, ())}
-    named = {
+    return {
         variable: value
         for variable, value in os.environ.items()
         if value
         and any(variable.startswith(f"{word}_") for word in words)
-        and (_PLACE.search(variable) or (_ADDRESS.search(variable) and not settings.api_base))
+        and any(pattern.search(variable) for pattern in patterns)
     }
-    return {"environment": named} if named else {}
+
+
+_WITHOUT_PREFIX = frozenset({"anthropic", "cohere", "cohere_chat", "openai", "text-completion-openai"})
+"""Providers that litellm finds by the name of a model alone; of others it knows prices by that name."""
+
+_OTHER_PROOFS: Mapping[str, Sequence[str]] = {
+    "anthropic": ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_FEDERATION_RULE_ID"),
+}
+"""Variables with which litellm is let in without a key."""
+
+
+def find_key_variables(model: str) -> Sequence[str]:
+    """Return the environment variables that litellm reads for the key of a model.
+
+    There are none where only litellm knows them, or has another way to be let in.
+    """
+    provider = find_provider_name(model)
+    if provider is None or ("/" not in model and provider not in _WITHOUT_PREFIX):
+        return ()
+    variables = KEY_VARIABLES.get(provider, ())
+    others = (*_OTHER_PROOFS.get(provider, ()), "USE_LITELLM_PROXY")
+    return () if find_variable(others) and not find_variable(variables) else variables
+
+
+def require_key(
+    model: str, api_base: str | None, api_key: str | None, parameters: Mapping[str, object]
+) -> None:
+    """Raise ``CallError`` where litellm would find no key for a model, before it is imported.
+
+    It imports for seconds before it tells that; some providers it asks without any key, and to some it
+    sends that of OpenAI.
+    """
+    # Where it asks another address or with parameters of its own, only litellm knows what is needed.
+    if api_key or api_base or not parameters.keys() <= PARAMETERS - CONTROLS:
+        return
+    variables, provider = find_key_variables(model), find_provider_name(model) or ""
+    if not variables or find_variable(variables) or _read_variables(provider, [_ADDRESS]):
+        return
+    if not _is_set_otherwise(provider, variables):
+        raise CallError("authentication", f"{model}: {describe_key(model, variables)}")
+
+
+def _is_set_otherwise(provider: str, variables: Sequence[str]) -> bool:
+    """Tell whether litellm may have a key that is not in the environment: in a file or in Python."""
+    # Somebody may have imported it and given it one.
+    held = sys.modules.get("litellm")
+    names = ("api_key", "api_base", f"{provider}_key", "secret_manager_client")
+    if any(getattr(held, name, None) for name in names):
+        return True
+    spec = find_spec("litellm")
+    folders = Path(spec.origin).parents if spec and spec.origin else ()
+    # While it is imported, it reads the nearest such file above its own folder.
+    file = next((file for folder in folders if (file := folder / ".env").is_file()), None)
+    text = file.read_text(encoding="utf-8", errors="replace") if file else ""
+    return any(variable in text for variable in variables)
 
 
 PROVIDER = Provider(

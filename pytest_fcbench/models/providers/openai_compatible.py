@@ -18,18 +18,15 @@ from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
+from pytest_fcbench.domain.protocol_notes import merge_notes
+from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
-from pytest_fcbench.models.providers.event_stream import join_events
-from pytest_fcbench.models.providers.failures import (
-    diagnose_status,
-    is_context_overflow,
-    read_error_message,
-)
+from pytest_fcbench.models.providers.event_stream import read_value
+from pytest_fcbench.models.providers.failures import diagnose_failure, read_error_message
 from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
-from pytest_fcbench.models.providers.reply_bodies import MIB, is_event_stream, parse_json
+from pytest_fcbench.models.providers.reply_bodies import MIB, ReportedError, parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ PREFIXES: Mapping[str, Prefix] = {
 CONTROLS = frozenset({"extra_body", "extra_headers", "api_key"})
 """Parameters that are no members of the request's body."""
 
-_PARAMETERS = CONTROLS | {
+PARAMETERS = CONTROLS | {
     "temperature",
     "top_p",
     "top_k",
@@ -122,7 +119,7 @@ def find_endpoint(settings: Settings) -> Endpoint | None:
     that may be meant for litellm, are left to it. A slash alone makes no prefix: servers name models by
     repository (``Qwen/Qwen3-8B``) or by folder (``/models/mine``).
     """
-    if not settings.parameters.keys() <= _PARAMETERS:
+    if not settings.parameters.keys() <= PARAMETERS:
         return None
     name, slash, rest = settings.model.partition("/")
     if slash and name in PREFIXES:
@@ -172,8 +169,11 @@ class OpenAICompatibleModel(EndpointModel):
             latency_s = time.perf_counter() - started
             if reply.status != 200:
                 return await self._read_failure(reply)
-            kind = reply.headers.get("Content-Type", "")
-            return read_reply(reply.body, latency_s, self.secrets, kind)
+            try:
+                kind = reply.headers.get("Content-Type", "")
+                return read_reply(reply.body, latency_s, self.secrets, kind)
+            except ReportedError as error:
+                return await self.read_reported_error(reply, error)
         except RequestRefusedError:
             raise
         except CallError as error:
@@ -216,26 +216,35 @@ class OpenAICompatibleModel(EndpointModel):
             )
         return self.offered
 
-    async def _read_failure(self, reply: HttpReply) -> Completion:
-        """Return a completion for a request that was too long. Raises ``CallError`` for other failures."""
+    async def read_reported_error(self, reply: HttpReply, error: ReportedError) -> Completion:
+        """Read an error that came with status 200 as if it had come with its own status.
+
+        Returns and raises what ``_read_failure`` does.
+        """
+        try:
+            failed = replace(reply, status=error.status, body=error.body)
+            return await self._read_failure(failed, "an error with status 200")
+        except CallError as failure:
+            # Where nothing more is known, the cause is what the server did.
+            raise error.with_reason(failure.reason) if failure.cause == "endpoint" else failure from None
+
+    async def _read_failure(self, reply: HttpReply, place: str = "") -> Completion:
+        """Return a completion for a failure that is the model's own. Raises ``CallError`` for others.
+
+        Its reason begins with the place of the error, where it is not the status.
+        """
         message = read_error_message(reply.body)
-        if is_context_overflow(reply.status, message):
-            return Completion(text=self.build_reason(message), fault=Fault.OVERFLOW)
-        cause, transient = diagnose_status(reply.status, message)
-        reason = f"HTTP {reply.status}: {message}"
-        if "HTTP request was sent to HTTPS port" in message:
-            # Nginx; status 400.
-            cause, transient, reason = "connection", False, f"{reason}; begin the address with https://"
-        elif cause == "bad_request":
+        failure = diagnose_failure(reply.status, message)
+        if failure.fault:
+            return Completion(text=self.build_reason(message), fault=failure.fault)
+        reason = f"{place or f'HTTP {reply.status}'}: {message}"
+        if failure.cause == "bad_request":
             raise RequestRefusedError(self.build_reason(reason), message)
-        elif "insufficient_quota" in message:
-            # OpenAI's word for an account without money, which comes with the status of a rate limit.
-            cause, transient = "quota", False
-        elif cause == "not_found" and (offered := await self.list_offered_models()):
+        if failure.cause == "not_found" and (offered := await self.list_offered_models()):
             reason += f"; the server offers {list_names(offered)}"
-        elif cause == "not_found" and not (self.api_base or "").rstrip("/").endswith("/v1"):
+        elif failure.cause == "not_found" and not (self.api_base or "").rstrip("/").endswith("/v1"):
             reason += f"; {self.api_base} does not end in /v1, as most such addresses do"
-        raise CallError(cause, reason, transient=transient, retry_after_s=reply.retry_after_s)
+        raise failure.make_error(reason, reply.retry_after_s)
 
 
 def list_names(names: Sequence[str]) -> str:
@@ -269,15 +278,13 @@ def read_reply(
 
     What a server of any kind may send is an answer or an error. Raises ``CallError``.
     """
-    reply = join_events(body) if is_event_stream(content_type) else parse_json(body)
-    if not isinstance(reply, Mapping):
-        raise CallError("garbled", f"the reply is not a JSON object: {body[:200]!r}", transient=True)
-    choices = reply.get("choices")
+    joined = read_value(body, content_type)
+    choices = joined.reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        # Gateways answer with status 200 before they know that the call behind them fails.
-        told = f": {read_error_message(json.dumps(reply).encode())}" if reply.get("error") else ""
-        raise CallError("endpoint", f"the endpoint answered without any choice{told}", transient=True)
-    return replace(read_choice(choices[0], reply.get("usage"), secrets), latency_s=latency_s)
+        raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
+    completion = read_choice(choices[0], joined.reply.get("usage"), secrets)
+    protocol = merge_notes(completion.protocol, joined.notes)
+    return replace(completion, latency_s=latency_s, protocol=protocol)
 
 
 def make_model(settings: Settings, endpoint: Endpoint) -> OpenAICompatibleModel:

@@ -7,12 +7,14 @@ brackets of JSON, can take gigabytes of memory.
 from __future__ import annotations
 
 import json
+import re
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
 
 MIB = 2**20
 LONGEST_BODY = 8 * MIB
@@ -31,7 +33,7 @@ _IN_MEMORY = 2**18
 _SIGNS = (b"[", b"{", b",")
 """The signs of JSON's lists, objects and members."""
 # A list or an object takes 64 bytes or more for two signs.
-_BYTES_OF_A_SIGN = 16
+BYTES_OF_A_SIGN = 16
 """The bytes of the longest body for each sign that it may have: half a million in 8 MiB."""
 
 
@@ -43,14 +45,19 @@ class BodyLimits:
     most_signs: int
 
 
+def count_signs(text: bytes) -> int:
+    """Count the signs of JSON's lists, objects and members."""
+    return sum(map(text.count, _SIGNS))
+
+
 def is_event_stream(content_type: str) -> bool:
     """Tell whether a reply of this content type is a stream of events."""
     return content_type.partition(";")[0].strip().lower() == "text/event-stream"
 
 
-def choose_limits(content_type: str, longest: int, bytes_of_a_sign: int = _BYTES_OF_A_SIGN) -> BodyLimits:
+def choose_limits(content_type: str, longest: int, bytes_of_a_sign: int = BYTES_OF_A_SIGN) -> BodyLimits:
     """Return the limits of a body of this content type, where one of JSON may have ``longest`` bytes."""
-    # Each event of a stream is read by itself.
+    # Those of a stream are counted event by event.
     if is_event_stream(content_type):
         return BodyLimits(longest * _OF_A_STREAM, longest * _OF_A_STREAM)
     return BodyLimits(longest, longest // bytes_of_a_sign)
@@ -85,7 +92,7 @@ async def decompress_parts(
         compressed += len(part)
         for piece in decompress.decompress(part) if decompress else (part,):
             length += len(piece)
-            signs += sum(map(piece.count, _SIGNS))
+            signs += count_signs(piece)
             if signs > limits.most_signs:
                 told = f"more than {limits.most_signs:,} lists, objects and members"
                 raise CallError("too_large", f"the reply has {told}; {_WAY_OUT}")
@@ -136,7 +143,15 @@ class _Decompressor:
                 yield piece
 
 
-def parse_json(body: bytes, what: str = "the reply") -> object:
+_REPLY = "the reply"
+_PAGE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,1000}?-->\s*)?<(?:!doctype html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The beginning of a web page."""
+
+
+def parse_json(body: bytes, what: str = _REPLY, content_type: str = "") -> object:
     """Read a JSON value, which errors call ``what``.
 
     Raises ``CallError`` for text that is none.
@@ -144,5 +159,37 @@ def parse_json(body: bytes, what: str = "the reply") -> object:
     try:
         value: object = json.loads(body)
     except (ValueError, RecursionError):
-        raise CallError("garbled", f"{what} is not JSON: {body[:200]!r}", transient=True) from None
+        said = f"{body[:200]!r}"
+        if what == _REPLY and (_PAGE.match(body) or content_type.strip().lower().startswith("text/html")):
+            reason = f"the reply is a web page, not that of an API, so the address may be wrong: {said}"
+            raise CallError("web_page", reason, transient=True) from None
+        raise CallError("garbled", f"{what} is not JSON: {said}", transient=True) from None
     return value
+
+
+class ReportedError(CallError):
+    """An error that a reply with status 200 reports; ``status`` and ``body`` are those of an honest reply."""
+
+    def __init__(self, note: ProtocolNote, error: object) -> None:
+        super().__init__(note, f"{note.meaning} It is {error!r:.200}", transient=True)
+        code = error.get("code") if isinstance(error, Mapping) else None
+        self.status = code if isinstance(code, int) and _LOWEST_ERROR <= code <= _HIGHEST_ERROR else 500
+        self.body = json.dumps({"error": error}).encode()
+
+
+_LOWEST_ERROR, _HIGHEST_ERROR = 400, 599
+"""The statuses of failed replies."""
+
+
+def find_error(value: Mapping[str, object]) -> object:
+    """Return the error that the object of a reply or of an event reports, in any form; None for none."""
+    if error := value.get("error"):
+        return error
+    choices = value.get("choices")
+    if isinstance(choices, list) and choices:
+        # OpenRouter.
+        return choices[0].get("error") if isinstance(choices[0], Mapping) else None
+    # Old vLLM sends a flat object, FastAPI a detail.
+    is_error = "error" in (value.get("object"), value.get("type"))
+    is_error |= isinstance(value.get("message"), str) or bool(value.get("detail"))
+    return value if is_error else None

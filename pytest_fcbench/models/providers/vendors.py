@@ -1,6 +1,6 @@
 """Where official families are asked: the address of each and the environment variables of its key.
 
-The first variable is the one that litellm and the vendor's own client know; the official harness's follows
+The first variables are those that litellm and the vendor's own client know; the official harness's follows
 where it has another name.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.models.providers.aws_signature import REGION
+from pytest_fcbench.models.providers.key_variables import KEY_VARIABLES, find_variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class Vendor:
 
     def find_key(self) -> str | None:
         """Return the key that the environment holds."""
-        return next((value for name in self.keys if (value := os.environ.get(name, "").strip())), None)
+        found = find_variable(self.keys)
+        return os.environ[found].strip() if found else None
 
     def find_base(self) -> str | None:
         """Return the address that the environment names, or else the usual one."""
@@ -35,35 +37,35 @@ class Vendor:
 
 
 _OPENAI_BASES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
-_NVIDIA = Vendor(("NVIDIA_NIM_API_KEY", "NVIDIA_API_KEY"), "https://integrate.api.nvidia.com/v1")
+_NVIDIA = Vendor((*KEY_VARIABLES["nvidia_nim"], "NVIDIA_API_KEY"), "https://integrate.api.nvidia.com/v1")
 _LOCAL = Vendor(
     ("HOSTED_VLLM_API_KEY", "REMOTE_OPENAI_API_KEY"), bases=("HOSTED_VLLM_API_BASE", "REMOTE_OPENAI_BASE_URL")
 )
 """A server of one's own, such as vLLM."""
 
 VENDORS: Mapping[str, Vendor] = {
-    "ClaudeHandler": Vendor(("ANTHROPIC_API_KEY",), "https://api.anthropic.com", ("ANTHROPIC_BASE_URL",)),
-    "CohereHandler": Vendor(("COHERE_API_KEY", "CO_API_KEY"), "https://api.cohere.com"),
+    "ClaudeHandler": Vendor(KEY_VARIABLES["anthropic"], "https://api.anthropic.com", ("ANTHROPIC_BASE_URL",)),
+    "CohereHandler": Vendor(KEY_VARIABLES["cohere"], "https://api.cohere.com"),
     "DMCitoHandler": Vendor(("DMCITO_API_KEY",), bases=("DMCITO_BASE_URL",)),
-    "DeepSeekAPIHandler": Vendor(("DEEPSEEK_API_KEY",), "https://api.deepseek.com", ("DEEPSEEK_API_BASE",)),
-    "FireworksHandler": Vendor(
-        ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY"), "https://api.fireworks.ai/inference/v1"
+    "DeepSeekAPIHandler": Vendor(
+        KEY_VARIABLES["deepseek"], "https://api.deepseek.com", ("DEEPSEEK_API_BASE",)
     ),
-    "GLMAPIHandler": Vendor(("ZAI_API_KEY", "GLM_API_KEY"), "https://open.bigmodel.cn/api/paas/v4"),
+    "FireworksHandler": Vendor(KEY_VARIABLES["fireworks_ai"], "https://api.fireworks.ai/inference/v1"),
+    "GLMAPIHandler": Vendor((*KEY_VARIABLES["zai"], "GLM_API_KEY"), "https://open.bigmodel.cn/api/paas/v4"),
     "GeminiHandler": Vendor(
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        KEY_VARIABLES["gemini"],
         "https://generativelanguage.googleapis.com",
         ("GEMINI_API_BASE",),
     ),
     "GoGoAgentHandler": Vendor(("GOGOAGENT_API_KEY",), "https://api.gogoagent.ai"),
     "GorillaHandler": Vendor((), "https://luigi.millennium.berkeley.edu:443/v1"),
-    "GrokHandler": Vendor(("XAI_API_KEY", "GROK_API_KEY"), "https://api.x.ai/v1", ("XAI_API_BASE",)),
+    "GrokHandler": Vendor((*KEY_VARIABLES["xai"], "GROK_API_KEY"), "https://api.x.ai/v1", ("XAI_API_BASE",)),
     "KimiHandler": Vendor(
-        ("MOONSHOT_API_KEY", "KIMI_API_KEY"), "https://api.moonshot.ai/v1", ("MOONSHOT_API_BASE",)
+        (*KEY_VARIABLES["moonshot"], "KIMI_API_KEY"), "https://api.moonshot.ai/v1", ("MOONSHOT_API_BASE",)
     ),
     "LingAPIHandler": Vendor(("LING_API_KEY",), "https://bailingchat.alipay.com"),
     "MiningHandler": Vendor(("MINING_API_KEY",), bases=("MINING_BASE_URL",)),
-    "MistralHandler": Vendor(("MISTRAL_API_KEY",), "https://api.mistral.ai/v1", ("MISTRAL_API_BASE",)),
+    "MistralHandler": Vendor(KEY_VARIABLES["mistral"], "https://api.mistral.ai/v1", ("MISTRAL_API_BASE",)),
     "NanbeigeAPIHandler": Vendor(("NBG_API_KEY",), "https://nanbeige.zhipin.com/api/gpt/open/chat/openai/v1"),
     "NemotronHandler": _NVIDIA,
     "NovaHandler": Vendor(
@@ -71,12 +73,12 @@ VENDORS: Mapping[str, Vendor] = {
         f"https://bedrock-runtime.{REGION}.amazonaws.com",
         ("AWS_BEDROCK_RUNTIME_ENDPOINT",),
     ),
-    "NovitaHandler": Vendor(("NOVITA_API_KEY",), "https://api.novita.ai/v3/openai"),
+    "NovitaHandler": Vendor(KEY_VARIABLES["novita"], "https://api.novita.ai/v3/openai"),
     "NvidiaHandler": _NVIDIA,
-    "OpenAICompletionsHandler": Vendor(("OPENAI_API_KEY",), bases=_OPENAI_BASES),
-    "OpenAIResponsesHandler": Vendor(("OPENAI_API_KEY",), "https://api.openai.com/v1", _OPENAI_BASES),
+    "OpenAICompletionsHandler": Vendor(KEY_VARIABLES["openai"], bases=_OPENAI_BASES),
+    "OpenAIResponsesHandler": Vendor(KEY_VARIABLES["openai"], "https://api.openai.com/v1", _OPENAI_BASES),
     "QwenAPIHandler": Vendor(
-        ("DASHSCOPE_API_KEY", "QWEN_API_KEY"),
+        (*KEY_VARIABLES["dashscope"], "QWEN_API_KEY"),
         "https://dashscope.aliyuncs.com/compatible-mode/v1",
         ("DASHSCOPE_API_BASE",),
     ),

@@ -13,6 +13,7 @@ _TOLD: Mapping[Ending, str] = {
     Ending.FILTERED: "stopped by the provider's content filter; fcbench show names it for an entry",
     Ending.REFUSED: "in the field for refusals; fcbench show has its words for an entry",
     Ending.FUNCTION_CALL: "in the legacy field function_call, which is not read; have tool_calls sent",
+    Ending.MALFORMED: "with a call that the server could not read; look at its tool parser",
 }
 
 

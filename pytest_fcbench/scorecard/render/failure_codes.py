@@ -256,6 +256,11 @@ ENDINGS: Mapping[str, FailureCode] = {
         "The request did not fit into the model's context.",
         "start the server with a longer context if the model can read more",
     ),
+    "unreadable_call": FailureCode(
+        "The server could not read a call that the model wrote, and refused its own model's answer or the "
+        "request that repeats it.",
+        "run `fcbench show` to see the server's words; a newer server may read the call",
+    ),
     "too_large": FailureCode(
         "The answer is longer than a run reads, or its conversation has more calls than a run carries out.",
         "look for a loop in the model's answer; raise `--fcbench-max-answer` if it is right",

@@ -64,6 +64,7 @@ _FAULTS: Mapping[Fault | None, AnswerClass] = {
     Fault.OVERFLOW: AnswerClass.CONTEXT_OVERFLOW,
     Fault.INFERENCE_ERROR: AnswerClass.INFERENCE_ERROR,
     Fault.TOO_LARGE: AnswerClass.UNFINISHED_ANSWER,
+    Fault.UNREADABLE_CALL: AnswerClass.UNREADABLE_CALL,
 }
 _CODES = {
     "simple_function_checker:wrong_func_name": AnswerClass.WRONG_FUNCTION,

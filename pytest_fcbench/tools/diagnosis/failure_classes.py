@@ -63,7 +63,8 @@ class FailureClass(StrEnum):
     ACTED_TOO_SOON = "acted_too_soon"
     """Nothing could be called yet, since a value was missing; the model acted instead of asking."""
     UNREADABLE_CALL = "unreadable_call"
-    """A call of the truth is missing, and the turn ended with a call that cannot be read."""
+    """A call of the truth is missing, and the turn ended with a call that cannot be read, or that the server
+    refused."""
     WRONG_TURN = "wrong_turn"
     """A call of the truth was made in an earlier turn, or in a later one without an attempt in its own."""
     NO_CALL = "no_call"
@@ -92,6 +93,13 @@ class FailureClass(StrEnum):
     """All calls of the truth were made, in another order."""
     UNEXPLAINED = "unexplained"
     """The calls are those of the truth in every turn: results differ for another reason."""
+
+
+_FAULTS = {
+    Fault.OVERFLOW: FailureClass.CONTEXT_OVERFLOW,
+    Fault.UNREADABLE_CALL: FailureClass.UNREADABLE_CALL,
+}
+"""The classes of answers that are none; others are those of an error in a result file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +133,7 @@ def classify_failure(entry: Entry, transcript: Transcript, verdict: Failed, fres
     if fault is Fault.OTHER_TURNS:
         return Divergence(FailureClass.STEP_LIMIT, len(transcript.turns))
     if fault is not None:
-        overflow = fault is Fault.OVERFLOW
-        failure = FailureClass.CONTEXT_OVERFLOW if overflow else FailureClass.INFERENCE_ERROR
+        failure = _FAULTS.get(fault, FailureClass.INFERENCE_ERROR)
         return Divergence(failure, len(transcript.turns))
     blamed, ended = verdict.details.get("turn"), len(transcript.turns)
     # A turn that was stopped at the limit of steps is the last: a turn is missing, or its last step calls.

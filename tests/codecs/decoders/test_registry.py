@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,7 @@ def test_official_tool_calls_are_read_under_their_shown_names() -> None:
         pytest.param(Completion(tool_calls=()), id="empty list"),
         pytest.param(Completion(tool_calls=(), text="No."), id="empty list beside text"),
         pytest.param(Completion(text=""), id="empty text"),
+        pytest.param(Completion(text="", in_parts=True), id="empty list of parts"),
     ],
 )
 def test_official_no_tool_calls_are_no_calls(completion: Completion) -> None:
@@ -141,6 +143,12 @@ def test_official_no_tool_calls_are_no_calls(completion: Completion) -> None:
         ),
         pytest.param(
             Completion(text="ab", in_parts=True), DECODER_FAILED, "text, not tool calls: 'ab'", id="parts"
+        ),
+        pytest.param(
+            replace(tool_calls(("f", {"x": 1})), protocol=("arguments_not_text",)),
+            DECODER_FAILED,
+            "as a JSON value instead of text",
+            id="a server sent an object",
         ),
         pytest.param(tool_calls(("f", "")), DECODER_FAILED, "not JSON", id="empty arguments"),
         pytest.param(tool_calls(("f", "{x: 1}")), DECODER_FAILED, "not JSON", id="broken arguments"),
@@ -350,6 +358,24 @@ def test_corrected_a_call_gone_wrong_is_unreadable(text: str, syntax: str) -> No
 )
 def test_corrected_broken_tool_calls_are_unreadable_whatever_their_name(completion: Completion) -> None:
     assert isinstance(decode_corrected(completion, "tool_calls"), Unreadable)
+
+
+@pytest.mark.parametrize("syntax", ["tool_calls", "python"])
+@pytest.mark.parametrize("text", [None, "I would call it."])
+def test_corrected_a_call_that_the_server_could_not_read_is_no_abstention(
+    syntax: str, text: str | None
+) -> None:
+    malformed = Completion(text=text, ending=Ending.MALFORMED)
+    reading = decode_corrected(malformed, syntax)
+    assert reading == Unreadable("the server could not read the call that the model wrote")
+    assert not isinstance(decode_corrected(replace(malformed, ending=None), syntax), Unreadable)
+
+
+def test_corrected_an_object_in_place_of_text_is_read() -> None:
+    """A server should send text, but the model wrote the call."""
+    called = replace(tool_calls(("weather.forecast", {"city": "Bergen"})), protocol=("arguments_not_text",))
+    assert decode_corrected(called, "tool_calls") == Calls((Call("weather.forecast", {"city": "Bergen"}),))
+    assert decode_corrected(tool_calls(("f", None)), "tool_calls") == Calls((Call("f", {}),))
 
 
 def test_corrected_words_that_read_as_a_call_of_an_offered_function_are_a_call() -> None:

@@ -315,10 +315,11 @@ def test_a_set_aside_entry_is_not_scored_in_the_corrected_profile() -> None:
     assert judgement.corrected == NotScored("set_aside", "the expected value contradicts its type")
 
 
-def test_context_overflow_is_the_models_failure_and_officially_a_text() -> None:
-    overflow = Completion(text="Error during inference: context length", fault=Fault.OVERFLOW)
-    judgement = judge(make_entry(), make_transcript(overflow))
-    assert name_outcomes(judgement) == ("ast_decoder:decoder_failed", "context_overflow")
+@pytest.mark.parametrize("fault", [Fault.OVERFLOW, Fault.UNREADABLE_CALL])
+def test_a_fault_of_its_own_is_the_models_failure_and_officially_a_text(fault: Fault) -> None:
+    told = Completion(text="Error during inference: it says why", fault=fault)
+    judgement = judge(make_entry(), make_transcript(told))
+    assert name_outcomes(judgement) == ("ast_decoder:decoder_failed", fault)
 
 
 def test_a_set_aside_entry_is_not_scored_even_when_it_overflowed() -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.models.providers.event_stream import join_events
-from pytest_fcbench.models.providers.reply_bodies import is_event_stream
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
+from pytest_fcbench.models.providers.event_stream import JoinedStream, join_chunks, join_events, read_value
+from pytest_fcbench.models.providers.openai_compatible import read_reply
+from pytest_fcbench.models.providers.reply_bodies import ReportedError, is_event_stream
+from tests.wire import NEEDS_STREAMS, RecordedStream, list_recorded_streams
+
+STREAM = "text/event-stream"
 
 
 def write_events(*chunks: object, end: str = "data: [DONE]\n\n") -> bytes:
@@ -22,7 +28,11 @@ def make_delta(reason: str | None = None, **said: object) -> dict[str, object]:
 
 
 def join_message(*chunks: object) -> object:
-    choices = join_events(write_events(*chunks))["choices"]
+    return find_message(join_events(write_events(*chunks)))
+
+
+def find_message(joined: JoinedStream) -> object:
+    choices = joined.reply["choices"]
     assert isinstance(choices, list)
     return choices[0]["message"]
 
@@ -42,28 +52,14 @@ def test_texts_go_on_from_chunk_to_chunk() -> None:
         make_delta(content="b"),
     )
     last = make_delta("stop")
-    reply = join_events(write_events(role, one, two, last, {"choices": [], "usage": {"prompt_tokens": 3}}))
-    assert reply == {
-        "choices": [{"message": {"role": "assistant", "content": "ab"}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 3},
-    }
-
-
-def test_pieces_of_tool_calls_are_joined_by_their_index() -> None:
-    def piece(index: int, call_id: str | None, name: str | None, arguments: str) -> dict[str, object]:
-        function = {"name": name, "arguments": arguments}
-        return make_delta(tool_calls=[{"index": index, "id": call_id, "function": function}])
-
-    message = join_message(
-        *(piece(0, "c0", "f", ""), piece(0, None, None, '{"a"'), piece(1, "c1", "g", "{}")),
-        piece(0, "", None, ": 1}"),
+    joined = join_events(write_events(role, one, two, last, {"choices": [], "usage": {"prompt_tokens": 3}}))
+    assert joined == JoinedStream(
+        {
+            "choices": [{"message": {"role": "assistant", "content": "ab"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 3},
+        },
+        (),
     )
-    assert message == {
-        "tool_calls": [
-            {"id": "c0", "function": {"name": "f", "arguments": '{"a": 1}'}},
-            {"id": "c1", "function": {"name": "g", "arguments": "{}"}},
-        ]
-    }
 
 
 def test_a_null_takes_nothing_back() -> None:
@@ -78,19 +74,154 @@ def test_reasoning_and_further_members_are_kept() -> None:
     assert message == {"reasoning_content": "xy", "signature": "S"}
 
 
-def test_comments_and_names_of_events_are_passed_over() -> None:
-    body = b": keep alive\n\nevent: chunk\n" + write_events(make_delta(content="a"), end="")
-    assert join_events(body) == {"choices": [{"message": {"content": "a"}, "finish_reason": None}]}
+LINE_ENDS = ["\n", "\r\n", "\r"]
 
 
-def test_an_error_in_the_stream_is_part_of_the_reply() -> None:
-    assert join_events(write_events({"error": {"message": "gone"}})) == {"error": {"message": "gone"}}
+@pytest.mark.parametrize("end", LINE_ENDS)
+def test_events_are_separated_by_empty_lines_of_any_kind(end: str) -> None:
+    body = write_events(make_delta(content="a"), make_delta("stop", content="b")).decode()
+    assert find_message(join_events(body.replace("\n", end).encode())) == {"content": "ab"}
+
+
+@pytest.mark.parametrize("end", LINE_ENDS)
+def test_lines_of_data_belong_to_one_event(end: str) -> None:
+    """CRLF is one line end, so what stands around it is not separated."""
+    lines = json.dumps(make_delta("stop", content="a"), indent=1).splitlines()
+    body = "".join(f"data: {line}{end}" for line in lines) + end + f"data: [DONE]{end}{end}"
+    joined = join_events(body.encode())
+    assert (find_message(joined), joined.notes) == ({"content": "a"}, ())
+
+
+def test_values_of_one_event_are_read_apart_where_they_are_no_value_together() -> None:
+    body = write_events(make_delta(content="a"), make_delta("stop", content="b")).replace(b"\n\n", b"\n")
+    joined = join_events(body)
+    assert (find_message(joined), joined.notes) == ({"content": "ab"}, ("event_lines",))
+
+
+def test_a_byte_order_mark_comments_and_other_fields_are_passed_over() -> None:
+    body = b"\xef\xbb\xbf: keep alive\n\nevent: chunk\nid: 7\nretry: 10\n" + write_events(
+        make_delta("stop", content="a")
+    )
+    assert find_message(join_events(body)) == {"content": "a"}
+
+
+def test_a_field_whose_name_only_begins_with_data_is_none() -> None:
+    body = b"database: {}\n\n" + write_events(make_delta("stop", content="a"))
+    assert find_message(join_events(body)) == {"content": "a"}
+
+
+def test_of_several_answers_the_first_counts_wherever_it_stands() -> None:
+    other = {"choices": [{"index": 1, "delta": {"content": "other"}, "finish_reason": "stop"}]}
+    assert join_message(other, make_delta("stop", content="a"), other) == {"content": "a"}
+
+
+def test_halves_of_a_character_in_two_pieces_are_joined() -> None:
+    salt = "\U0001f9c2"
+    high, low = json.dumps(salt)[1:7], json.dumps(salt)[7:13]
+    chunks = [
+        f'{{"choices": [{{"index": 0, "delta": {{"content": "{half}"}}}}]}}'
+        for half in (high, low, r"\ud800")
+    ]
+    body = "".join(f"data: {chunk}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+    assert find_message(join_events(body.encode())) == {"content": f"{salt}\ud800"}
+
+
+def test_a_stream_without_end_is_cut() -> None:
+    """Either sign of an end is enough."""
+    with pytest.raises(CallError) as cut:
+        join_events(write_events(make_delta(content="a"), end=""))
+    assert (cut.value.cause, cut.value.transient) == ("cut_stream", True)
+    assert join_events(write_events(make_delta("stop", content="a"), end="")).notes == ("no_done",)
+    assert join_events(write_events(make_delta(content="a"))).notes == ("no_finish_reason",)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        'data: {"error": {"message": "gone", "code": 502}}',
+        'data: {"error": "gone", "error_type": "overloaded"}',
+        'data: {"choices": [{"index": 0, "error": {"message": "gone"}, "delta": {"content": ""}}]}',
+        'event: error\ndata: {"message": "gone"}',
+        'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error"}}',
+        'data: {"object": "error", "message": "gone", "code": 500}',
+        'data: {"detail": "gone"}',
+        'data: {"message": "gone", "code": 500}',
+    ],
+)
+def test_an_error_in_a_stream_is_no_answer(event: str) -> None:
+    begun = write_events(make_delta(content="I would"), end="")
+    with pytest.raises(ReportedError) as failure:
+        join_events(begun + f"{event}\n\ndata: [DONE]\n\n".encode())
+    assert failure.value.cause == "error_in_stream"
+
+
+@pytest.mark.parametrize(("code", "status"), [(429, 429), (502, 502), ("502", 500), (7, 500), (None, 500)])
+def test_an_error_in_a_stream_has_the_status_that_it_names(code: object, status: int) -> None:
+    with pytest.raises(ReportedError) as failure:
+        join_events(write_events({"error": {"message": "gone", "code": code}}))
+    assert (failure.value.status, json.loads(failure.value.body)["error"]["message"]) == (status, "gone")
+
+
+def test_an_empty_error_is_none() -> None:
+    chunk = make_delta("stop", content="a") | {"error": None}
+    assert join_message(chunk) == {"content": "a"}
 
 
 def test_an_event_that_is_not_json_may_be_asked_again() -> None:
     with pytest.raises(CallError, match="an event is not JSON") as caught:
         join_events(b"data: {half\n\n")
     assert caught.value.transient
+
+
+def test_a_legacy_call_is_read_as_a_call_and_noted() -> None:
+    pieces = [{"name": "f", "arguments": ""}, {"arguments": '{"a"'}, {"arguments": ": 1}"}]
+    joined = join_events(write_events(*(make_delta(function_call=piece) for piece in pieces)))
+    function = {"name": "f", "arguments": '{"a": 1}'}
+    assert find_message(joined) == {"tool_calls": [{"type": "function", "function": function}]}
+    assert "legacy_function_call" in joined.notes
+
+
+def test_a_whole_message_counts_where_no_delta_came() -> None:
+    whole = {"choices": [{"index": 0, "message": {"content": "whole"}, "finish_reason": "stop"}]}
+    assert join_events(write_events(whole)).notes == ("message_in_stream",)
+    assert join_message(make_delta(content="delta"), whole) == {"content": "delta"}
+
+
+def test_a_completion_without_messages_is_joined_too() -> None:
+    texts = [{"choices": [{"index": 0, "text": text, "finish_reason": None}]} for text in ("a", "b")]
+    choices = join_events(write_events(*texts)).reply["choices"]
+    assert isinstance(choices, list)
+    assert choices[0]["text"] == "ab"
+
+
+def test_chunks_of_a_client_library_need_no_done() -> None:
+    assert join_chunks(iter([make_delta("stop", content="a")])).notes == ()
+    with pytest.raises(CallError):
+        join_chunks(iter([make_delta(content="a")]))
+
+
+@pytest.mark.parametrize("kind", [STREAM, "application/json", "text/plain"])
+def test_a_body_says_itself_whether_it_is_a_stream(kind: str) -> None:
+    streamed = write_events(make_delta("stop", content="a"))
+    whole = {"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]}
+    assert read_value(streamed, kind).reply == whole
+    assert read_value(json.dumps(whole).encode(), kind).reply == whole
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "gone"}},
+        {"error": {"message": "gone"}, "choices": [{"message": {"content": "a"}}]},
+        {"choices": [{"message": {"content": "a"}, "error": {"message": "gone"}}]},
+        {"detail": "gone"},
+        {"object": "error", "message": "gone"},
+    ],
+)
+def test_an_error_in_a_whole_reply_is_no_answer(body: object) -> None:
+    with pytest.raises(ReportedError) as failure:
+        read_value(json.dumps(body).encode(), "application/json")
+    assert failure.value.cause == "error_in_reply"
 
 
 @given(st.text(max_size=40).map(lambda text: text.replace("\x00", "")), st.integers(1, 5))
@@ -106,7 +237,19 @@ def test_a_text_is_the_same_however_it_is_cut(text: str, size: int) -> None:
         lambda inner: (
             st.lists(inner, max_size=3)
             | st.dictionaries(
-                st.sampled_from(["choices", "delta", "tool_calls", "index", "function", "name", "content"]),
+                st.sampled_from(
+                    [
+                        "choices",
+                        "delta",
+                        "tool_calls",
+                        "index",
+                        "id",
+                        "function",
+                        "name",
+                        "arguments",
+                        "error",
+                    ]
+                ),
                 inner,
                 max_size=4,
             )
@@ -115,4 +258,26 @@ def test_a_text_is_the_same_however_it_is_cut(text: str, size: int) -> None:
     )
 )
 def test_no_json_breaks_it(chunk: object) -> None:
-    assert isinstance(join_events(write_events(chunk, {"choices": [{"delta": chunk}]})), dict)
+    # A stream of anything may hold an error, or no end.
+    with suppress(CallError):
+        assert isinstance(join_events(write_events(chunk, {"choices": [{"delta": chunk}]})), JoinedStream)
+
+
+@NEEDS_STREAMS
+@pytest.mark.parametrize("stream", list_recorded_streams(), ids=lambda stream: str(stream.name))
+def test_streams_of_real_servers_are_read_as_they_were_meant(stream: RecordedStream) -> None:
+    if stream.is_failure:
+        with pytest.raises(CallError) as failure:
+            read_reply(stream.body, None, [], STREAM)
+        assert failure.value.transient
+        return
+    completion = read_reply(stream.body, None, [], STREAM)
+    if stream.calls is None:
+        assert completion.protocol == (ProtocolNote.EMPTY_ARGUMENTS_FIRST,)
+        return
+    calls = [
+        (call.name, json.loads(str(call.arguments)))
+        for call in completion.tool_calls or ()
+        if not isinstance(call, str)
+    ]
+    assert (calls, completion.text or "") == (stream.calls, stream.text)

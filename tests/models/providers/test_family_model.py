@@ -206,11 +206,36 @@ def test_anthropic_is_told_the_version() -> None:
     assert endpoint.headers[0]["anthropic-version"] == "2023-06-01"
 
 
+@pytest.mark.parametrize(
+    ("chosen", "sent"),
+    [
+        ({}, {"stream": True, "stream_options": {"include_usage": True}}),
+        ({"stream": True}, {"stream": True, "stream_options": {"include_usage": True}}),
+        ({"stream": False}, {"stream": False}),
+    ],
+)
+def test_the_user_decides_whether_a_family_streams(
+    chosen: dict[str, object], sent: dict[str, object]
+) -> None:
+    body = {"model": "m", "stream": True, "stream_options": {"include_usage": True}}
+    assert add_parameters(WireRequest(Api.CHAT, body), chosen) == {"model": "m", **sent}
+
+
+def test_a_family_at_an_api_whose_streams_are_not_read_is_not_streamed() -> None:
+    options: dict[str, object] = {"model": "claude-haiku-4-5-20251001-FC", "stream": "on"}
+    with pytest.raises(
+        UsageError, match="--fcbench-stream=on: claude-haiku-4-5-20251001-FC is asked at an API"
+    ):
+        registry.choose_model(make_settings(**options))
+    registry.choose_model(make_settings(**options | {"stream": "off"}))
+
+
 def test_a_streamed_answer_is_read_whole() -> None:
     events = "".join(
         f"data: {json.dumps({'choices': [{'delta': delta}]})}\n\n"
         for delta in ({"role": "assistant", "reasoning_content": "Hm"}, {"content": "f("}, {"content": ")"})
     )
+    events += "data: [DONE]\n\n"
     completion, _ = ask_family(
         lambda _: Reply(events, headers={"Content-Type": "text/event-stream"}), Api.CHAT, {"stream": True}
     )
@@ -220,9 +245,9 @@ def test_a_streamed_answer_is_read_whole() -> None:
 @pytest.mark.parametrize(
     ("reply", "says"),
     [
-        (Reply("<html>"), "the reply is not JSON"),
+        (Reply("<html>"), "the reply is a web page"),
         (Reply("[1]"), "the reply is not a JSON object"),
-        (Reply({"error": {"message": "overloaded"}}), "the endpoint answered an error: overloaded"),
+        (Reply({"error": {"message": "overloaded"}}), "an error with status 200: overloaded"),
         (Reply({"candidates": []}), "the endpoint answered a message without content"),
         (Reply({"error": {"message": f"wrong key {KEY}"}}, 401), r"HTTP 401: wrong key \*\*\*"),
     ],

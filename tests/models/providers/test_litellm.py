@@ -8,8 +8,11 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from email.utils import formatdate
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,8 @@ from pytest_fcbench.codecs import presenting
 from pytest_fcbench.domain.errors import CallError, NotScoredError
 from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, ToolCall
-from pytest_fcbench.models.providers.litellm import LitellmModel, import_litellm
+from pytest_fcbench.models.providers.key_variables import KEY_VARIABLES
+from pytest_fcbench.models.providers.litellm import LitellmModel, import_litellm, require_key
 from pytest_fcbench.suites import core
 from tests.factories import make_entry
 from tests.loopback import Answer, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
@@ -59,6 +63,35 @@ def test_smoke_with_tools() -> None:
     assert completion.tool_calls == (ToolCall("weather_forecast", '{"city": "Bergen"}', "call_0"),)
     sent = endpoint.requests[0]["tools"]
     assert sent == [dict(tool) for tool in request.tools]
+
+
+def write_stream(*chunks: Mapping[str, object]) -> Reply:
+    shared = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "loopback"}
+    events = "".join(f"data: {json.dumps({**shared, **chunk})}\n\n" for chunk in chunks)
+    return Reply(f"{events}data: [DONE]\n\n", headers={"Content-Type": "text/event-stream"})
+
+
+def make_chunk(reason: str | None = None, **delta: object) -> Mapping[str, object]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+# litellm reads chunks in a way that pydantic warns of.
+@pytest.mark.filterwarnings("ignore:Accessing the 'model_(computed_)?fields'")
+def test_a_stream_is_joined_by_our_rules() -> None:
+    """Both calls have the index 0, of which litellm would make one."""
+    pieces = [
+        {"index": 0, "id": call_id, "type": "function", "function": {"name": "f", "arguments": arguments}}
+        for call_id, arguments in (("a", '{"x": 1}'), ("b", '{"x": 2}'))
+    ]
+    chunks = [make_chunk(role="assistant", tool_calls=[piece]) for piece in pieces]
+    usage = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}}
+    completion, endpoint = complete_once(
+        lambda _: write_stream(*chunks, make_chunk("tool_calls"), usage), stream=True
+    )
+    assert completion.tool_calls == (ToolCall("f", '{"x": 1}', "a"), ToolCall("f", '{"x": 2}', "b"))
+    assert completion.protocol == ("stream_index",)
+    assert (completion.input_tokens, completion.output_tokens) == (3, 1)
+    assert endpoint.requests[0]["stream_options"] == {"include_usage": True}
 
 
 def test_text_usage_and_latency_are_kept() -> None:
@@ -289,7 +322,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("gpt-4o", "OPENAI_API_KEY"),
         ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
-        ("gemini/gemini-2.0-flash", "GEMINI_API_KEY"),
+        ("gemini/gemini-2.0-flash", "GOOGLE_API_KEY or GEMINI_API_KEY"),
         ("azure/x", "AZURE_OPENAI_API_KEY"),
     ],
 )
@@ -300,6 +333,109 @@ def test_a_missing_key_is_told_at_once_with_its_variable(model: str, variable: s
     assert (caught.value.cause, caught.value.transient) == ("authentication", False)
     assert variable in caught.value.reason
     assert "Traceback" not in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "model", ["gpt-4o", "groq/m", "claude-sonnet-4-5", "xai/m", "text-completion-openai/m"]
+)
+@pytest.mark.usefixtures("_no_keys")
+def test_a_missing_key_is_told_before_litellm_is_imported(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise AssertionError("litellm was imported")
+
+    monkeypatch.setattr("pytest_fcbench.models.providers.litellm.import_litellm", fail)
+    asked = LitellmModel(model, {"temperature": 0.001})
+    for call in (asked.prepare(), asked.complete(make_entry(), QUESTION)):
+        with pytest.raises(CallError, match=f"^{model}: no API key is set in ") as caught:
+            asyncio.run(call)
+        assert (caught.value.cause, caught.value.transient) == ("authentication", False)
+
+
+def require_without_key(model: str = "groq/m", **parameters: object) -> None:
+    require_key(model, None, None, parameters)
+
+
+@pytest.mark.usefixtures("_no_keys")
+def test_a_key_that_litellm_may_have_otherwise_is_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """litellm tells itself what it lacks there."""
+    with pytest.raises(CallError):
+        require_without_key()
+    require_key("groq/m", "http://127.0.0.1:1", None, {})
+    require_key("groq/m", None, "sk-for-tests-only", {})
+    require_without_key(api_key="sk-for-tests-only")
+    require_without_key(extra_headers={"Authorization": "x"})
+    require_without_key(custom_llm_provider="ollama")
+    # Its own names of providers, and names that only it knows.
+    for model in ("azure/m", "bedrock/m", "hosted_vllm/m", "nobody-knows", "deepseek-chat"):
+        require_without_key(model)
+    monkeypatch.setattr(import_litellm(), "groq_key", "sk-for-tests-only")
+    require_without_key()
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("groq/m", "GROQ_API_KEY"),
+        ("groq/m", "GROQ_API_BASE"),
+        ("gpt-4o", "OPENAI_BASE_URL"),
+        ("mistral/m", "MISTRAL_AZURE_API_BASE"),
+        ("anthropic/m", "ANTHROPIC_AUTH_TOKEN"),
+        ("anthropic/m", "ANTHROPIC_FEDERATION_RULE_ID"),
+        ("groq/m", "USE_LITELLM_PROXY"),
+    ],
+)
+@pytest.mark.usefixtures("_no_keys")
+def test_a_variable_that_stands_for_a_key_or_another_address(
+    model: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "")
+    with pytest.raises(CallError):
+        require_without_key(model)
+    monkeypatch.setenv(variable, "true")
+    require_without_key(model)
+
+
+@pytest.mark.usefixtures("_no_keys")
+def test_a_file_that_litellm_reads_keys_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "lib" / "litellm" / "__init__.py"
+    package.parent.mkdir(parents=True)
+    spec = ModuleSpec("litellm", None, origin=str(package))
+    monkeypatch.setattr("pytest_fcbench.models.providers.litellm.find_spec", lambda name: spec)
+    (tmp_path / ".env").write_text("MISTRAL_API_KEY=x\n", encoding="utf-8")
+    require_without_key("mistral/m")
+    with pytest.raises(CallError):
+        require_without_key("groq/m")
+    # Only the nearest file is read.
+    (tmp_path / "lib" / ".env").write_text("GROQ_API_KEY=x\n", encoding="utf-8")
+    require_without_key("groq/m")
+    with pytest.raises(CallError):
+        require_without_key("mistral/m")
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [(provider, variable) for provider, variables in KEY_VARIABLES.items() for variable in variables],
+)
+def test_litellm_reads_the_variables_that_are_told(
+    provider: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-for-tests-only"
+    for name in [name for name in os.environ if name.endswith(("_KEY", "_TOKEN"))]:
+        monkeypatch.delenv(name)
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        model = LitellmModel(f"{provider}/m", {}, api_base=endpoint.api_base, timeout_s=5)
+        for value in (None, key):
+            if value:
+                monkeypatch.setenv(variable, value)
+            # Some providers' replies have another form.
+            with suppress(CallError):
+                asyncio.run(model.complete(make_entry(), QUESTION))
+    assert [key in str(headers) for headers in endpoint.headers][-1]
+    assert [key in str(headers) for headers in endpoint.headers].count(True) == 1
 
 
 @pytest.mark.usefixtures("_no_keys")

@@ -35,6 +35,7 @@ from pytest_fcbench.models.providers.openai_compatible import (
 from tests.factories import make_entry
 from tests.loopback import (
     Answer,
+    Body,
     Endpoint,
     Reply,
     listen_on_loopback,
@@ -259,7 +260,9 @@ def make_reply(**said: object) -> bytes:
         ({"content": "a", "reasoning": "b"}, Completion(text="a", reasoning="b")),
         (
             {"tool_calls": [{"function": {"name": None, "arguments": {"a": 1}}}]},
-            Completion(tool_calls=(ToolCall("", {"a": 1}),)),
+            Completion(
+                tool_calls=(ToolCall("", {"a": 1}),), protocol=("arguments_not_text", "call_without_function")
+            ),
         ),
     ],
     ids=["empty", "null", "parts", "reasoning", "arguments as an object"],
@@ -283,8 +286,6 @@ def test_forms_that_servers_send(said: Mapping[str, object], completion: Complet
         b'{"choices": [3]}',
         b'{"choices": [{}]}',
         b'{"choices": [{"message": null}]}',
-        make_reply(tool_calls=[3]),
-        make_reply(tool_calls=[{"function": "f"}]),
     ],
 )
 def test_what_is_no_reply_may_be_asked_again(body: bytes) -> None:
@@ -306,8 +307,8 @@ def test_counts_of_tokens_that_are_none_are_left_out() -> None:
 def test_an_error_with_status_200_is_told() -> None:
     """As gateways send it, which answer before the call behind them has failed."""
     found = fail_with(Reply({"error": {"message": "the upstream is gone", "code": 502}}))
-    assert (found.cause, found.transient) == ("endpoint", True)
-    assert found.reason == "openai/m: the endpoint answered without any choice: the upstream is gone"
+    assert (found.cause, found.transient) == ("error_in_reply", True)
+    assert found.reason == "openai/m: an error with status 200: the upstream is gone"
 
 
 def test_a_key_that_is_repeated_is_masked_everywhere() -> None:
@@ -357,7 +358,7 @@ def test_failures_have_a_cause(reply: Reply, cause: str, transient: bool) -> Non
         ({"error": {"message": "m1", "code": 500}}, "HTTP 500: m1"),
         ({"error": "m2"}, "HTTP 500: m2"),
         ({"object": "error", "message": "m3"}, "HTTP 500: m3"),
-        ({"detail": [{"loc": ["body"]}]}, 'HTTP 500: [{"loc": ["body"]}]'),
+        ({"detail": [{"loc": ["body", "seed"], "msg": "m4"}]}, "HTTP 500: body.seed m4"),
         ({"unknown": 1}, 'HTTP 500: {"unknown": 1}'),
         ("plain\n text", "HTTP 500: plain text"),
     ],
@@ -415,40 +416,46 @@ def test_a_list_of_models_that_is_none_is_left_out(listed: object) -> None:
     assert found.reason == "openai/m: HTTP 404: no (error) (invalid_request_error)"
 
 
-OVERFLOWS: Mapping[str, tuple[int, str | dict[str, object]]] = {
-    "openai": (400, "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens"),
-    "openai code": (400, {"error": {"message": "too long", "code": "context_length_exceeded"}}),
-    "vllm": (400, "The decoder prompt (length 9) is longer than the maximum model length of 8."),
-    "sglang": (400, "The input (9 tokens) is longer than the model's context length (8 tokens)."),
-    "llama.cpp": (
-        500,
-        {"error": {"code": 500, "message": "no", "type": "exceed_context_size_error"}},
-    ),
-    "llama.cpp new": (400, "the request exceeds the available context size (8 tokens), try increasing it"),
-    "llama-cpp-python": (400, "Requested tokens (9) exceed context window of 8"),
-    "lm studio": (400, "Trying to keep the first 9 tokens when context the overflows."),
-    "mistral": (400, "Prompt contains 9 tokens, too large for model with 8 maximum context length"),
-    "anthropic": (400, "prompt is too long: 9 tokens > 8 maximum"),
-    "tgi": (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8."),
-    "ollama": (400, "the input length exceeds the context length"),
-    "gateway": (413, "<html>"),
-}
-"""How servers say that a request is too long: status, and message or body."""
+def test_a_request_that_is_too_long_is_the_models_own_failure() -> None:
+    told: dict[str, object] = {"error": {"code": 500, "message": "no", "type": "exceed_context_size_error"}}
+    completion, endpoint = ask_model(lambda _: Reply(told, 500))
+    assert completion == Completion(text="openai/m: no (exceed_context_size_error)", fault=Fault.OVERFLOW)
+    assert len(endpoint.requests) == 1
 
 
-@pytest.mark.parametrize("server", OVERFLOWS)
-def test_a_request_that_is_too_long_is_the_models_own_failure(server: str) -> None:
-    status, told = OVERFLOWS[server]
-    reply = make_error_reply(status, told) if isinstance(told, str) else Reply(told, status)
-    completion, _ = ask_model(lambda _: reply)
-    assert completion.fault is Fault.OVERFLOW
+def test_a_call_that_the_server_cannot_read_is_the_models_own_failure() -> None:
+    told = "Failed to parse input at pos 12: <tool_call>{"
+    completion, endpoint = ask_model(lambda _: make_error_reply(500, told, "server"))
+    assert completion.fault is Fault.UNREADABLE_CALL
+    assert told in (completion.text or "")
+    assert len(endpoint.requests) == 1
+
+
+def test_the_advice_ends_the_reason_and_survives_its_shortening() -> None:
+    found = fail_with(Reply("<html>" + "x" * 2000, 413))
+    assert (found.cause, found.transient) == ("request_too_large", False)
+    assert found.reason.endswith("raise its limit (nginx: client_max_body_size)")
 
 
 @pytest.mark.parametrize(
-    "told", ["tools[0] is malformed", "max_tokens must be at least 1", "context is null"]
+    ("body", "headers", "cause"),
+    [
+        ("<!DOCTYPE html><html>", {}, "web_page"),
+        ("\n<!-- a --><HTML lang='en'>", {}, "web_page"),
+        ("It works!", {"Content-Type": "text/html; charset=utf-8"}, "web_page"),
+        ("<?xml version='1.0'?><Error/>", {}, "garbled"),
+        ("It works!", {}, "garbled"),
+    ],
 )
-def test_other_refusals_are_not_taken_for_it(told: str) -> None:
-    assert fail_with(make_error_reply(400, told)).cause == "bad_request"
+def test_a_web_page_is_no_reply(body: str, headers: dict[str, str], cause: str) -> None:
+    found = fail_with(Reply(body, 200, headers))
+    assert (found.cause, found.transient) == (cause, True)
+    assert ("web page" in found.reason) is (cause == "web_page")
+
+
+def test_json_under_the_type_of_a_page_is_read() -> None:
+    reply = replace(make_message_reply("a"), headers={"Content-Type": "text/html"})
+    assert ask_model(lambda _: reply)[0].text == "a"
 
 
 # Connections
@@ -849,6 +856,68 @@ def test_another_refusal_is_not_asked_again() -> None:
             asyncio.run(model.complete(make_entry(), AskModel((broken,))))
     assert len(endpoint.requests) == 1
     assert model.notes == ()
+
+
+STREAM_TYPE = {"Content-Type": "text/event-stream"}
+
+
+def write_stream(*chunks: object) -> str:
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+
+
+WHOLE_STREAM = write_stream(
+    {"choices": [{"index": 0, "delta": {"content": "ok"}, "finish_reason": "stop"}]},
+    {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 1}},
+)
+
+
+def test_a_stream_is_asked_for_with_its_usage() -> None:
+    with serve_answers(lambda _: Reply(WHOLE_STREAM, headers=STREAM_TYPE)) as endpoint:
+        model = make_model(endpoint.api_base, stream=True)
+        completion = asyncio.run(model.complete(make_entry(), QUESTION))
+    assert endpoint.requests[0]["stream"] is True
+    assert endpoint.requests[0]["stream_options"] == {"include_usage": True}
+    assert (completion.text, completion.input_tokens, completion.output_tokens) == ("ok", 3, 1)
+
+
+def test_a_server_that_knows_no_stream_options_is_asked_without() -> None:
+    def answer(asked: Body) -> Reply:
+        if "stream_options" in asked:
+            return make_error_reply(400, "stream_options is not supported")
+        return Reply(WHOLE_STREAM, headers=STREAM_TYPE)
+
+    with serve_answers(answer) as endpoint:
+        model = make_model(endpoint.api_base, stream=True)
+        asyncio.run(model.complete(make_entry(), QUESTION))
+        asyncio.run(model.complete(make_entry(), QUESTION))
+    assert ["stream_options" in asked for asked in endpoint.requests] == [True, False, False]
+    assert all(asked["stream"] is True for asked in endpoint.requests)
+
+
+def test_a_stream_that_is_refused_is_not_replaced_by_a_whole_answer() -> None:
+    with serve_answers(lambda _: make_error_reply(400, "stream is not supported")) as endpoint:
+        model = make_model(endpoint.api_base, stream=True)
+        with pytest.raises(CallError, match="stream is not supported"):
+            asyncio.run(model.complete(make_entry(), QUESTION))
+    assert all(asked["stream"] is True for asked in endpoint.requests)
+
+
+def test_what_the_server_did_wrong_is_noted_on_the_answer() -> None:
+    piece = {"index": 1, "id": "a", "function": {"name": "f", "arguments": "{}"}}
+    chunk = {"choices": [{"index": 0, "delta": {"tool_calls": [piece]}, "finish_reason": "tool_calls"}]}
+    completion = read_reply(write_stream(chunk).encode(), None, [], "text/event-stream")
+    assert completion.protocol == ("stream_index",)
+    assert completion.tool_calls == (ToolCall("f", "{}", "a"),)
+
+
+def test_an_error_in_a_stream_has_the_cause_that_it_names() -> None:
+    begun = {"choices": [{"index": 0, "delta": {"content": "I"}}]}
+    for error, cause in (
+        ({"message": "the engine died", "code": 502}, "error_in_stream"),
+        ({"message": "slow down", "code": 429}, "rate_limit"),
+    ):
+        reply = Reply(write_stream(begun, {"error": error}), headers=STREAM_TYPE)
+        assert fail_with(reply).cause == cause
 
 
 def test_a_stream_is_read_as_a_reply() -> None:

@@ -155,11 +155,27 @@ def test_an_event_of_too_many_bytes_is_too_large() -> None:
     with pytest.raises(CallError, match="an event has more than 2 MiB") as caught:
         join_events(b"data: [" + b"[]," * MIB + b"0]\n\n")
     assert caught.value.cause == "too_large"
+    with pytest.raises(CallError, match="an event has 300,001 lists, objects and members") as caught:
+        join_events(b"data: [" + b"[]," * 150_000 + b"0]\n\n")
+    assert caught.value.cause == "too_large"
+
+
+def test_lists_that_are_kept_of_many_events_are_limited() -> None:
+    """What is only read and dropped, such as log-probabilities, is not."""
+    chunks = [{"choices": [{"delta": {"content": "a", f"m{number}": [[]] * 20_000}}]} for number in range(30)]
+    with pytest.raises(CallError, match="more than 524,288 lists, objects and members came") as caught:
+        join_events(b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks))
+    assert caught.value.cause == "too_large"
+    dropped = [{"choices": [{"delta": {"content": "a"}, "logprobs": [[]] * 20_000}]}] * 30
+    body = b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in dropped)
+    choices = join_events(body + b"data: [DONE]\n\n").reply["choices"]
+    assert isinstance(choices, list)
+    assert choices[0]["message"] == {"content": "a" * 30}
 
 
 def test_many_events_are_joined_in_linear_time() -> None:
     """Adding each piece to the text before took minutes for an answer of this length."""
     event = json.dumps({"choices": [{"delta": {"content": "0123456789" * 10}}]}).encode()
-    choices = join_events((b"data: " + event + b"\n\n") * 60_000)["choices"]
+    choices = join_events((b"data: " + event + b"\n\n") * 60_000 + b"data: [DONE]\n\n").reply["choices"]
     assert isinstance(choices, list)
     assert len(choices[0]["message"]["content"]) == 6_000_000

@@ -126,6 +126,7 @@ def test_relevance_looks_at_the_call_only_corrected() -> None:
     ("fault", "ending", "failure"),
     [
         (Fault.OVERFLOW, None, C.CONTEXT_OVERFLOW),
+        (Fault.UNREADABLE_CALL, None, C.UNREADABLE_CALL),
         (Fault.INFERENCE_ERROR, None, C.INFERENCE_ERROR),
         (Fault.TOO_LARGE, None, C.UNFINISHED_ANSWER),
         (None, Ending.CUT, C.UNFINISHED_ANSWER),

@@ -274,7 +274,11 @@ def test_a_conversation_without_an_end_names_the_call_that_was_repeated() -> Non
 
 @pytest.mark.parametrize(
     ("fault", "failure"),
-    [(Fault.OVERFLOW, C.CONTEXT_OVERFLOW), (Fault.INFERENCE_ERROR, C.INFERENCE_ERROR)],
+    [
+        (Fault.OVERFLOW, C.CONTEXT_OVERFLOW),
+        (Fault.UNREADABLE_CALL, C.UNREADABLE_CALL),
+        (Fault.INFERENCE_ERROR, C.INFERENCE_ERROR),
+    ],
 )
 def test_a_fault_has_a_class_of_its_own(fault: Fault, failure: FailureClass) -> None:
     talk = transcript_of([make_step([LS]), make_step()], [Step(Completion("too long", fault=fault))])

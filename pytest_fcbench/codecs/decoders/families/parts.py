@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from pytest_fcbench.codecs.call_texts import write_spaced
@@ -51,6 +50,6 @@ def write_lenient_calls(value: object) -> tuple[str, ...]:
 def _decode(arguments: object) -> object:
     """Return arguments as an object: an endpoint sends them as JSON text."""
     try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments
-    except ValueError:
+        return from_json(arguments) if isinstance(arguments, str) else arguments
+    except Undecodable:
         return arguments

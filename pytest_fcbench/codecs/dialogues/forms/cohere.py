@@ -11,13 +11,13 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     Situation,
     Spoken,
     as_object,
-    find_ending,
     list_members,
     pair_with_ids,
     read_count,
     read_text,
 )
 from pytest_fcbench.codecs.python_syntax import read_literal
+from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion, ToolCall
@@ -96,6 +96,6 @@ class CohereForm:
             input_tokens=read_count(reply, "usage", "billed_units", "input_tokens"),
             output_tokens=read_count(reply, "usage", "billed_units", "output_tokens"),
             finish_reason=read_text(reason),
-            ending=find_ending(reason),
+            ending=read_ending(reason),
             message=message,
         )

@@ -10,12 +10,12 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     Situation,
     Spoken,
     as_object,
-    find_ending,
     list_members,
     pair_with_ids,
     read_count,
     read_text,
 )
+from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion, ToolCall
@@ -84,6 +84,6 @@ class ConverseForm:
             input_tokens=read_count(reply, "usage", "inputTokens"),
             output_tokens=read_count(reply, "usage", "outputTokens"),
             finish_reason=read_text(reason),
-            ending=find_ending(reason),
+            ending=read_ending(reason),
             message=message,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench.domain.family import Api
-from pytest_fcbench.domain.transcript import Completion, Ending, ToolCall
+from pytest_fcbench.domain.transcript import Completion, ToolCall
 
 Item: TypeAlias = Mapping[str, object]
 """A message, or whatever else an API puts into its list."""
@@ -66,28 +66,6 @@ class Form(Protocol):
 
     def read_reply(self, reply: Mapping[str, object]) -> Completion:
         """Read the JSON of a reply. Raises ``CallError`` for one that is none of this API."""
-
-
-ENDINGS: Mapping[str, Ending] = {
-    "max_tokens": Ending.CUT,
-    "max_output_tokens": Ending.CUT,
-    "length": Ending.CUT,
-    "content_filter": Ending.FILTERED,
-    "content_filtered": Ending.FILTERED,
-    "guardrail_intervened": Ending.FILTERED,
-    "safety": Ending.FILTERED,
-    "prohibited_content": Ending.FILTERED,
-    "blocklist": Ending.FILTERED,
-    "spii": Ending.FILTERED,
-    "error_toxic": Ending.FILTERED,
-    "refusal": Ending.REFUSED,
-}
-"""Endings by the words of all these APIs, in lower case."""
-
-
-def find_ending(reason: object) -> Ending | None:
-    """Return the ending that a word of an API stands for, if the model did not end the answer itself."""
-    return ENDINGS.get(reason.lower()) if isinstance(reason, str) else None
 
 
 def list_members(value: object) -> list[Mapping[str, object]]:

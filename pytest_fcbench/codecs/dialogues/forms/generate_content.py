@@ -10,12 +10,12 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     Situation,
     Spoken,
     as_object,
-    find_ending,
     list_members,
     pair_with_ids,
     read_count,
     read_text,
 )
+from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
@@ -105,6 +105,6 @@ class GenerateContentForm:
             input_tokens=read_count(reply, "usageMetadata", "promptTokenCount"),
             output_tokens=read_count(reply, "usageMetadata", "candidatesTokenCount"),
             finish_reason=read_text(reason),
-            ending=find_ending(reason),
+            ending=read_ending(reason),
             message=dict(content),
         )

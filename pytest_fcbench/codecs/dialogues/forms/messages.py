@@ -9,12 +9,12 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     Item,
     Situation,
     Spoken,
-    find_ending,
     list_members,
     pair_with_ids,
     read_count,
     read_text,
 )
+from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
@@ -102,6 +102,6 @@ class MessagesForm:
             input_tokens=read_count(reply, "usage", "input_tokens"),
             output_tokens=read_count(reply, "usage", "output_tokens"),
             finish_reason=read_text(reason),
-            ending=find_ending(reason),
+            ending=read_ending(reason),
             message={"content": blocks},
         )

@@ -10,12 +10,12 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     Situation,
     Spoken,
     as_object,
-    find_ending,
     list_members,
     pair_with_ids,
     read_count,
     read_text,
 )
+from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
 from pytest_fcbench.domain.transcript import Completion, Ending, ToolCall
@@ -85,7 +85,7 @@ class ResponsesForm:
             input_tokens=read_count(reply, "usage", "input_tokens"),
             output_tokens=read_count(reply, "usage", "output_tokens"),
             finish_reason=read_text(reason),
-            ending=find_ending(reason) or (Ending.REFUSED if refusal else None),
+            ending=read_ending(reason) or (Ending.REFUSED if refusal else None),
             refusal=refusal,
             message={"output": items},
         )

@@ -1,0 +1,230 @@
+"""Join the pieces of streamed tool calls by rules, because servers number them in many ways.
+
+The interface wants each piece to name its call by an index from 0 on, and the id and the name once, in the
+call's first piece. What servers do instead is noted (``ProtocolNote``), and read so:
+
+- a piece with the id of a known call belongs to that call, whatever its index says;
+- a new id with a name begins a call, also under an index that another call has;
+- a piece without id and name continues the call of its index; where no call has that index, the last one;
+- a name that is repeated is no piece of the name;
+- calls stand in the order in which they began. Only where one began before the one before it was complete
+  does the index tell the order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
+from pytest_fcbench.domain.text import join_surrogate_pairs
+
+_STRUCTURE = re.compile(r'["\\{}\[\]]')
+"""The signs of JSON that decide where a value ends."""
+_MOST_OF_NOTHING = 16
+"""The longest text that can be an empty object with some white space."""
+
+
+@dataclass
+class _GrowingJson:
+    """The text of a JSON value that comes in pieces.
+
+    Its brackets are counted as the pieces come: parsing the whole after each would take ever longer.
+    """
+
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    depth: int = 0
+    is_in_string: bool = False
+    escaped_at: int = -1
+    """The place in the next piece of a character that a backslash escapes."""
+    is_complete: bool = False
+    """True where a value is closed, so that nothing more can follow."""
+
+    def append(self, piece: str) -> None:
+        """Add a piece."""
+        self.pieces.append(piece)
+        self.length += len(piece)
+        for sign in _STRUCTURE.finditer(piece):
+            if sign.start() == self.escaped_at:
+                continue
+            match sign[0]:
+                case '"':
+                    self.is_in_string = not self.is_in_string
+                case "\\":
+                    self.escaped_at = sign.end()
+                case "{" | "[" if not self.is_in_string:
+                    self.depth += 1
+                case "}" | "]" if not self.is_in_string:
+                    self.depth -= 1
+        self.escaped_at -= len(piece)
+        self.is_complete = not self.is_open and (self.is_complete or bool(piece.strip()))
+
+    @property
+    def is_open(self) -> bool:
+        """True in the middle of a value."""
+        return self.depth > 0 or self.is_in_string
+
+    def is_empty_object(self) -> bool:
+        """Tell whether the text so far is ``{}``."""
+        return self.length <= _MOST_OF_NOTHING and self.join().strip() == "{}"
+
+    def is_repeated_by(self, piece: object) -> bool:
+        """Tell whether a piece is the same JSON value again."""
+        # A much shorter one cannot be, and is not worth joining the pieces for.
+        if not isinstance(piece, str) or len(piece) * 2 < self.length or not piece.strip():
+            return False
+        try:
+            return bool(json.loads(piece) == json.loads(self.join()))
+        except (ValueError, RecursionError):
+            return False
+
+    def join(self) -> str:
+        """Return the text so far."""
+        return "".join(self.pieces)
+
+
+@dataclass
+class _StreamedCall:
+    """A tool call that comes in pieces."""
+
+    index: int | None
+    members: dict[str, object] = field(default_factory=dict)
+    function: dict[str, object] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)
+    name: str = ""
+    text: _GrowingJson = field(default_factory=_GrowingJson)
+    value: object = None
+    """Arguments that came as a JSON value instead of text."""
+
+    @property
+    def is_complete(self) -> bool:
+        """True where nothing more can follow."""
+        return self.text.is_complete or self.value is not None
+
+    def join(self) -> dict[str, object]:
+        """Return the call as if it had come whole; its index, which only streams have, is left out."""
+        function = {**({"name": self.name} if self.name else {}), **self.function}
+        if self.value is not None:
+            function["arguments"] = json.dumps(self.value)
+        elif self.text.pieces:
+            function["arguments"] = join_surrogate_pairs(self.text.join())
+        return {**self.members, **({"function": function} if function else {})}
+
+
+@dataclass
+class StreamedCalls:
+    """The tool calls of a message that comes in pieces."""
+
+    notes: set[ProtocolNote] = field(default_factory=set)
+    _calls: list[_StreamedCall] = field(default_factory=list)
+    _by_id: dict[str, _StreamedCall] = field(default_factory=dict)
+    """The last call of each id."""
+    _by_index: dict[int, _StreamedCall] = field(default_factory=dict)
+    """The last call of each index."""
+    _overlaps: bool = False
+    """True where a call began before the one before it was complete."""
+
+    def add_piece(self, piece: Mapping[str, object]) -> None:
+        """Add a piece of a call, an element of ``delta.tool_calls``."""
+        part = piece.get("function")
+        function: Mapping[str, object] = part if isinstance(part, Mapping) else {}
+        name, arguments = function.get("name"), function.get("arguments")
+        call_id, name = str(piece.get("id") or ""), name if isinstance(name, str) else ""
+        call = self._find_call(self._read_index(piece.get("index")), call_id, name, arguments)
+        if call_id:
+            call.ids.add(call_id)
+            self._by_id[call_id] = call
+        # Servers repeat members in each piece, or send them empty after the first.
+        for members, values in ((call.members, piece), (call.function, function)):
+            for member, value in values.items():
+                if member not in ("index", "function", "name", "arguments") and not members.get(member):
+                    members[member] = value
+        if name and name == call.name:
+            self.notes.add(ProtocolNote.REPEATED_NAME)
+        else:
+            call.name += name
+        if isinstance(arguments, str):
+            self._add_text(call, arguments)
+        elif arguments is not None:
+            self.notes.add(ProtocolNote.ARGUMENTS_NOT_TEXT)
+            call.value = arguments
+        elif "arguments" in function:
+            call.function.setdefault("arguments", None)
+
+    def join(self) -> list[dict[str, object]]:
+        """Return the calls as a message holds them that came whole."""
+        calls: list[_StreamedCall] = []
+        latest: dict[int | None, _StreamedCall] = {}
+        for call in self._calls:
+            before = latest.get(call.index)
+            # A last piece that repeats the name of a complete call, and says nothing more.
+            if before and call.name == before.name and call.ids <= before.ids and not call.is_complete:
+                self.notes.add(ProtocolNote.REPEATED_NAME)
+                continue
+            latest[call.index] = call
+            calls.append(call)
+        every_id = [call_id for call in calls for call_id in call.ids]
+        if len(every_id) > len(set(every_id)) or any(len(call.ids) > 1 for call in calls):
+            self.notes.add(ProtocolNote.CHANGED_ID)
+        indices = [call.index for call in calls if call.index is not None]
+        if sorted(indices) != list(range(len(calls))):
+            self.notes.add(ProtocolNote.STREAM_INDEX)
+        if self._overlaps and len(indices) == len(calls):
+            calls.sort(key=lambda call: call.index or 0)
+        return [call.join() for call in calls]
+
+    def _read_index(self, index: object) -> int | None:
+        """Return an index as a number, or None where it is none."""
+        if isinstance(index, int) and not isinstance(index, bool):
+            return index
+        self.notes.add(ProtocolNote.STREAM_INDEX)
+        return int(index) if isinstance(index, str) and re.fullmatch(r"\d{1,9}", index, re.ASCII) else None
+
+    def _find_call(self, index: int | None, call_id: str, name: str, arguments: object) -> _StreamedCall:
+        """Return the call that a piece belongs to, a new one where it begins one."""
+        last = self._calls[-1] if self._calls else None
+        if call := self._by_id.get(call_id):
+            if name and call.is_complete and not call.text.is_repeated_by(arguments):
+                return self._begin_call(index)
+            if index not in (None, call.index):
+                self.notes.add(ProtocolNote.STREAM_INDEX)
+            return call
+        if call := last if index is None else self._by_index.get(index):
+            if not name or not call.name:
+                return call
+            is_other = bool(call_id and call.ids) and (name != call.name or not call.text.is_open)
+            return self._begin_call(index) if call.is_complete or is_other else call
+        if last is None or last.is_complete or _is_beginning(last, call_id, name, arguments):
+            return self._begin_call(index)
+        # The index of this call grows from piece to piece.
+        self.notes.add(ProtocolNote.STREAM_INDEX)
+        return last
+
+    def _begin_call(self, index: int | None) -> _StreamedCall:
+        self._overlaps |= bool(self._calls and not self._calls[-1].is_complete)
+        call = _StreamedCall(index)
+        self._calls.append(call)
+        if index is not None:
+            self._by_index[index] = call
+        return call
+
+    def _add_text(self, call: _StreamedCall, piece: str) -> None:
+        """Add a piece of the arguments, unless it is all of them again."""
+        if call.text.is_complete and piece.strip():
+            if call.text.is_repeated_by(piece):
+                self.notes.add(ProtocolNote.REPEATED_CALL)
+                return
+            if call.text.is_empty_object():
+                self.notes.add(ProtocolNote.EMPTY_ARGUMENTS_FIRST)
+                call.text = _GrowingJson()
+        call.text.append(piece)
+
+
+def _is_beginning(last: _StreamedCall, call_id: str, name: str, arguments: object) -> bool:
+    """Tell whether a piece under a new index begins a call, while the last call is not complete."""
+    if not name or call_id or name != last.name or not last.text.is_open:
+        return bool(name)
+    return not isinstance(arguments, str) or arguments.lstrip()[:1] in ("", "{")
