@@ -23,8 +23,7 @@ from pytest_fcbench.domain.transcript import (
     completion_to_json,
     part_from_json,
 )
-from pytest_fcbench.models.providers import broken_calls
-from pytest_fcbench.models.providers.failures import diagnose_failure, find_own_fault
+from pytest_fcbench.models.providers.failures import diagnose_failure
 
 # The official generator writes it as the result of an entry for which a call failed.
 _ERROR = "Error during inference:"
@@ -85,7 +84,8 @@ def _read_step(row: Mapping[str, object]) -> Completion:
     elif isinstance(result, str):
         text = result
         if text.startswith(_ERROR):
-            fault = _find_fault(text)
+            told = Fault.OVERFLOW if _OVERFLOW.search(text) else diagnose_failure(200, text).fault
+            fault = told or Fault.INFERENCE_ERROR
     elif result is not None:
         text = json.dumps(result)
     reasoning = row.get("reasoning_content")
@@ -98,15 +98,6 @@ def _read_step(row: Mapping[str, object]) -> Completion:
         latency_s=_read_number(row.get("latency")),
         fault=fault,
     )
-
-
-def _find_fault(error: str) -> Fault:
-    """Return the fault that the text of an error tells."""
-    if _OVERFLOW.search(error):
-        return Fault.OVERFLOW
-    if error.endswith(broken_calls.TOLD):
-        return Fault.UNREADABLE_CALL
-    return find_own_fault(diagnose_failure(200, error).cause) or Fault.INFERENCE_ERROR
 
 
 def select_judged_text(transcript: Transcript) -> Turns:

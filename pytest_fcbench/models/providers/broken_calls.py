@@ -11,10 +11,11 @@ import operator
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeAlias, cast
 
 from pytest_fcbench.domain.transcript import AskModel
 
-TOLD = "a call in the history of the request is no JSON object"
+TOLD = "a call in the history of the request is not a JSON object"
 """The end of the text of such a failure."""
 
 ABOUT_ARGUMENTS = re.compile(
@@ -24,6 +25,8 @@ ABOUT_ARGUMENTS = re.compile(
 )
 """Words of a server that cannot read the arguments of a call."""
 
+Messages: TypeAlias = tuple[Mapping[str, object], ...]
+
 _DEEPEST = 8
 """Levels of a message in which a call is looked for."""
 
@@ -31,7 +34,7 @@ _DEEPEST = 8
 def mend_broken_calls(request: AskModel) -> AskModel | None:
     """Return the request with empty arguments where they are no JSON object; None where all are one."""
     if request.wire is None:
-        messages = tuple(_mend_message(message) for message in request.messages)
+        messages = cast("Messages", tuple(_mend_part(message, _DEEPEST) for message in request.messages))
         is_whole = all(map(operator.is_, messages, request.messages))
         return None if is_whole else replace(request, messages=messages)
     body = request.wire.body
@@ -39,12 +42,6 @@ def mend_broken_calls(request: AskModel) -> AskModel | None:
     if all(part is body[name] for name, part in mended.items()):
         return None
     return replace(request, wire=replace(request.wire, body={**body, **mended}))
-
-
-def _mend_message(message: Mapping[str, object]) -> Mapping[str, object]:
-    mended = _mend_part(message, _DEEPEST)
-    assert isinstance(mended, Mapping)
-    return mended
 
 
 def _mend_part(part: object, depth: int) -> object:
@@ -64,12 +61,10 @@ def _is_object(arguments: object) -> bool:
     """Tell whether the arguments of a call are an object, or text that is one as JSON."""
     if not isinstance(arguments, str):
         return isinstance(arguments, Mapping)
+    constants: list[str] = []
     try:
-        return isinstance(json.loads(arguments, parse_constant=_refuse_constant), dict)
+        value: object = json.loads(arguments, parse_constant=constants.append)
     except (ValueError, RecursionError):
         return False
-
-
-def _refuse_constant(name: str) -> object:
-    """Refuse ``NaN`` and ``Infinity``, which only Python takes for JSON."""
-    raise ValueError(name)
+    # ``NaN`` and ``Infinity`` are JSON for Python only.
+    return isinstance(value, dict) and not constants

@@ -11,6 +11,7 @@ from functools import cached_property
 from pytest_fcbench.codecs.presenting import answer_unreadable_calls
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets_within, redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.providers.broken_calls import ABOUT_ARGUMENTS, TOLD, mend_broken_calls
@@ -24,6 +25,11 @@ _ABOUT_CALLS = re.compile(r"tool|function", re.IGNORECASE)
 
 STREAM_OPTIONS = {"stream_options": {"include_usage": True}}
 """The parameter with which a stream ends with the token usage."""
+
+_UNCLEAR = frozenset(
+    {"bad_request", "endpoint", ProtocolNote.ERROR_IN_REPLY.value, ProtocolNote.ERROR_IN_STREAM.value}
+)
+"""Causes of failures that what the request holds may have."""
 
 
 class RequestRefusedError(CallError):
@@ -105,8 +111,10 @@ class EndpointModel(ABC):
 
     async def _is_refused_for_broken_calls(self, entry: Entry, request: AskModel, error: CallError) -> bool:
         """Tell whether a request failed because calls in its history are broken: the model's own failure."""
+        if self.answers_every_call:
+            request = answer_unreadable_calls(request)
         mended = mend_broken_calls(request)
-        if mended is None or error.cause not in ("bad_request", "endpoint"):
+        if mended is None or error.cause not in _UNCLEAR:
             return False
         if error.cause == "bad_request" or ABOUT_ARGUMENTS.search(error.reason):
             return True

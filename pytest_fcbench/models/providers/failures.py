@@ -7,6 +7,7 @@ import re
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -213,7 +214,11 @@ def _collect_words(value: object, depth: int = 0) -> Iterator[tuple[bool, str]]:
     if depth > _DEEPEST:
         return
     if isinstance(value, str):
-        if (inner := _read_inner_json(value)) is not None:
+        inner: object = None
+        if value.lstrip().startswith(("{", "[")):
+            with suppress(ValueError, RecursionError):
+                inner = json.loads(value)
+        if isinstance(inner, (dict, list)):
             yield from _collect_words(inner, depth + 1)
         elif value.strip():
             yield False, value
@@ -242,17 +247,6 @@ def _collect_members(members: Mapping[str, object], depth: int) -> Iterator[tupl
     for name, value in members.items():
         if not isinstance(value, str) and name in _HOLDERS:
             yield from _collect_words(value, depth + 1)
-
-
-def _read_inner_json(text: str) -> object:
-    """Return the object or list that a text is as JSON, None for other texts."""
-    if not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, (dict, list)) else None
 
 
 _LONGEST_REASON = 300

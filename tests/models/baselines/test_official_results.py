@@ -187,7 +187,7 @@ def test_a_fault_that_the_text_tells_is_held(text: str) -> None:
         (Fault.OVERFLOW, "litellm.ContextWindowExceededError: too long"),
         (Fault.OVERFLOW, "Your request exceeded model token limit: 8192"),
         (Fault.UNREADABLE_CALL, "Failed to parse input at pos 12: <tool_call>"),
-        (Fault.UNREADABLE_CALL, "m: HTTP 500; a call in the history of the request is no JSON object"),
+        (Fault.UNREADABLE_CALL, "m: HTTP 500; a call in the history of the request is not a JSON object"),
     ],
 )
 def test_a_fault_becomes_one_that_the_text_tells(fault: Fault, text: str) -> None:

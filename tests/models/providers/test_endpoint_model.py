@@ -24,6 +24,7 @@ BROKEN = '{"a": tru'
 PLAIN = Reply("Internal Server Error", 500, {"Content-Type": "text/plain"})
 ABOUT_JSON = make_error_reply(500, "Failed to parse tool call arguments as JSON: unexpected end of input")
 REFUSED = make_error_reply(400, "Can only get item pairs from a mapping.")
+IN_REPLY = Reply({"error": {"message": "Expecting ',' delimiter: line 1 column 54", "code": 500}})
 BUSY = make_error_reply(429, "slow down")
 
 
@@ -70,14 +71,14 @@ def is_broken(asked: Body) -> bool:
 
 
 @WAYS
-@pytest.mark.parametrize("refusal", [ABOUT_JSON, REFUSED])
+@pytest.mark.parametrize("refusal", [ABOUT_JSON, REFUSED, IN_REPLY])
 def test_a_request_that_repeats_a_broken_call_and_is_refused_is_the_models_failure(
     make: Maker, refusal: Reply
 ) -> None:
     found, endpoint = ask(make, lambda _: refusal, repeat_call(BROKEN))
     assert isinstance(found, Completion)
     assert found.fault is Fault.UNREADABLE_CALL
-    assert (found.text or "").endswith("a call in the history of the request is no JSON object")
+    assert (found.text or "").endswith("a call in the history of the request is not a JSON object")
     assert len(endpoint.requests) == 1
 
 

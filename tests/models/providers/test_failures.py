@@ -9,6 +9,7 @@ from email.utils import formatdate
 
 import pytest
 
+from pytest_fcbench.models.providers.broken_calls import TOLD
 from pytest_fcbench.models.providers.failures import (
     AnswerRoomError,
     FailureCause,
@@ -38,6 +39,7 @@ SAID: Mapping[str, Sequence[tuple[int, str]]] = {
         (400, "Unexpected token 12606 while expecting start token 200006"),
         (424, "Model produced invalid sequence as part of ToolUse. Please refer to the guide."),
         (500, "Failed to parse tool call: Unexpected end of content."),
+        (200, f"Error during inference: m: HTTP 500; {TOLD}"),
     ],
     "rate_limit": [
         (
