@@ -1,13 +1,12 @@
 """F-strings, read alike by all versions of Python.
 
-From 3.12 on, what stands between the braces of an f-string is Python like any other. Before, an f-string was a
-string first: it ended at its own quotes, and its fields had to do without them, without backslashes and
-comments. The official package runs on the older versions, so what only the newer ones accept is refused here.
+From 3.12 on, what stands between the braces of an f-string is Python like any other. Before, an f-string was
+a string first: it ended at its own quotes, and its fields had to do without them, without backslashes and
+comments. The official package runs on the older versions, so what only the newer ones accept is refused.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 
 _STRING = re.compile(
@@ -24,13 +23,12 @@ _SIGN = re.compile(r"\\N\{[^}]*\}|\\[^{}]|\{\{|\}\}|[{}]", re.DOTALL)
 _PIECE = re.compile(r"'''.*?'''|\"\"\".*?\"\"\"|'[^']*'|\"[^\"]*\"|!=|[\[({})\]:!#,]", re.DOTALL)
 """What is looked at in a field: strings and signs."""
 _CONVERSION = re.compile(r"[sra](?=[:}])")
-_UNLIKE = re.compile(r"['\"\\\x00-\x1f\x7f]")
 _DEEPEST_FIELD = 2
 """A field, and one in its format."""
 
 
 def check_f_strings(text: str) -> None:
-    """Raise ``SyntaxError`` for an f-string that Python 3.11 refuses, in a text that a later version accepts."""
+    """Raise ``SyntaxError`` for an f-string that Python 3.11 refuses, in a text that a later one accepts."""
     for found in _STRING.finditer(text):
         body = found["long"] if found["short"] is None else found["short"]
         if body is not None and not found["end"]:
@@ -78,23 +76,3 @@ def _check_field(body: str, start: int, level: int, *, is_raw: bool) -> int:
         at = conversion.end() + 1
         sign = body[at - 1]
     return _check_text(body, at, level, is_raw=is_raw) if sign == ":" else at
-
-
-def is_written_alike(expression: ast.expr) -> bool:
-    """Tell whether all versions of Python write an expression alike.
-
-    They choose other quotes around texts in fields of f-strings, and other escapes for signs in their formats.
-    """
-    for field in ast.walk(expression):
-        if not isinstance(field, ast.FormattedValue):
-            continue
-        formats = field.format_spec.values if isinstance(field.format_spec, ast.JoinedStr) else []
-        signs = "".join(str(part.value) for part in formats if isinstance(part, ast.Constant))
-        if _UNLIKE.search(signs) or any(map(_is_text, ast.walk(field.value))):
-            return False
-    return True
-
-
-def _is_text(node: ast.AST) -> bool:
-    is_plain = isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
-    return is_plain or isinstance(node, ast.JoinedStr)

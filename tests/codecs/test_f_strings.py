@@ -1,4 +1,4 @@
-"""F-strings that only newer versions of Python accept, or write in other words, are refused on all of them."""
+"""F-strings that only newer versions of Python accept are refused on all of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from pytest_fcbench.codecs.f_strings import check_f_strings, is_written_alike
-from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
+from pytest_fcbench.codecs.f_strings import check_f_strings
+from pytest_fcbench.codecs.python_syntax import parse_expression
 
 LATER = {
     "the quotes of the string": """f'{'a'}'""",
@@ -32,11 +32,14 @@ LATER = {
 """Expressions that Python accepts from 3.12 on, by what is new in them."""
 
 
+REASON = r"^(f-string|unterminated string literal|cannot use starred)"
+
+
 @pytest.mark.parametrize("text", LATER.values(), ids=LATER)
 def test_what_only_later_versions_accept_is_refused(text: str) -> None:
-    with pytest.raises(SyntaxError):
+    with pytest.raises(SyntaxError, match=r"\S"):
         parse_expression(text)
-    with pytest.raises(SyntaxError):
+    with pytest.raises(SyntaxError, match=REASON):
         check_f_strings(text)
 
 
@@ -88,36 +91,5 @@ def test_the_reason_is_named(text: str, reason: str) -> None:
 
 @pytest.mark.parametrize("text", ["f'{'" + r"\'" * 200_000, "f'" + r"\N{" * 200_000, "f'{" + '"' * 200_001])
 def test_a_long_text_takes_no_long_time(text: str) -> None:
-    with pytest.raises(SyntaxError):
+    with pytest.raises(SyntaxError, match=REASON):
         check_f_strings(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ('f"{x}"', "f'{x}'"),
-        (r"f'{x!r:>{w}.2f} é\n'", r"f'{x!r:>{w}.2f} é\n'"),
-        ("""f"it's {x}\\"" """, "f'''it's {x}\"'''"),
-        ("f'{x}' + \"a\"", "f'{x}' + 'a'"),
-    ],
-)
-def test_all_versions_write_it_so(text: str, written: str) -> None:
-    assert write_expression(parse_expression(text)) == written
-
-
-@pytest.mark.parametrize(
-    ("text", "is_alike"),
-    [
-        ("f'{x}'", True),
-        ("f'{x + 1:>3}'", True),
-        ("f'{x:é{y}}'", True),
-        ("""f'{x["a"]}'""", False),
-        ("""f'{b"a"}'""", False),
-        ("""f'{f""}'""", False),
-        (r"f'{x:\n}'", False),
-        ("""f"{x:'}" """, False),
-    ],
-)
-def test_a_text_in_a_field_is_written_in_other_words(text: str, is_alike: bool) -> None:
-    assert is_written_alike(parse_expression(text)) is is_alike
-    assert is_written_alike(parse_expression(f"[g({text})]")) is is_alike

@@ -42,6 +42,9 @@ OFFICIAL_CALLS = {
     "true without a name": ("f(true)", (Call("f", {"**": "true"}),)),
     "literals without a name are dropped": ("f(false, null, 5, 'a', {b: 1})", make_call()),
     "only the first of two statements": ("f(x=1)\ng(y=2)", make_call(x="1")),
+    "await in a value": ("f(x=await (g()))", make_call(x="await (g())")),
+    "await within brackets": ("(await f)(x=1)", (Call("(await f)", {"x": "1"}),)),
+    "a name that begins so": ("awaited(x=1)", (Call("awaited", {"x": "1"}),)),
     "after another statement": ("const y = 2; f(x=y)", make_call(x="y")),
 }
 
@@ -59,6 +62,11 @@ def test_the_official_reading_finds_these_calls(text: str, expected: tuple[Call,
         pytest.param("hello", WrongFormat, "no call statement in the text", id="a name"),
         pytest.param("[f(x=1), g(y=2)]", WrongFormat, "no call statement in the text", id="two calls"),
         pytest.param("await f(x=1)", WrongFormat, "no call statement in the text", id="await"),
+        pytest.param("await (f(x=1))", WrongFormat, "no call statement in the text", id="await in brackets"),
+        pytest.param("await (0, f)(x=1)", WrongFormat, "no call statement in the text", id="await of a call"),
+        pytest.param(
+            "await (x).f(x=1)", WrongFormat, "no call statement in the text", id="await of a method"
+        ),
         pytest.param("new F(x=1)", WrongFormat, "no call statement in the text", id="constructor"),
         pytest.param("const r = f(x=1)", WrongFormat, "no call statement in the text", id="declaration"),
         pytest.param("f(x=1, x=2)", Undecodable, "argument 'x' is given twice", id="argument twice"),

@@ -121,7 +121,12 @@ def answer_as_case(name: str, file: str = "reply.json") -> Answer:
         messages = cast("Sequence[Mapping[str, object]]", asked["messages"])
         stage = "then" if any(message.get("tool_calls") for message in messages) else "first"
         chosen = told.get(stage, told)
-        return Reply(chosen["body"], chosen.get("status", 200))
+        if "events" not in chosen:
+            return Reply(chosen["body"], chosen.get("status", 200))
+        assert asked["stream"] is True
+        events = "".join(f"data: {json.dumps(event)}\n\n" for event in chosen["events"])
+        end = "data: [DONE]\n\n" if chosen.get("done", True) else ""
+        return Reply(events + end, headers={"Content-Type": "text/event-stream"})
 
     return answer
 
@@ -153,6 +158,58 @@ def test_a_plain_500_is_not_scored(runner: Runner) -> None:
     ran = runner.run(answer_after(1, PLAIN_500), "--fcbench-retries=1", entries=2)
     assert ran.name_verdicts() == {("passed", "passed"), ("endpoint", "endpoint")}
     assert ran.requests == 3
+
+
+# Streams, and answers that the server breaks off
+
+
+@NEEDS_CASES
+@pytest.mark.parametrize("option", ["--fcbench-stream=on", "--fcbench-param=stream=true"])
+@pytest.mark.parametrize(
+    ("case", "file"),
+    [("stream_all_index_0", "par.yaml"), ("stream_index_from_1", "s.yaml"), ("stream_no_index", "s.yaml")],
+)
+def test_calls_that_are_numbered_in_another_way_pass(
+    runner: Runner, case: str, file: str, option: str
+) -> None:
+    ran = runner.run_case(case, option, file=file)
+    assert (ran.code, ran.name_verdicts()) == (0, {("passed", "passed")})
+    assert "the server broke the protocol in 1 answer (stream_index)" in " ".join(ran.said.split())
+
+
+@NEEDS_CASES
+@pytest.mark.parametrize(
+    ("case", "cause"),
+    [
+        ("stream_cut_counts_as_answer", "cut_stream"),
+        ("stream_error_counts_as_answer", "error_in_stream"),
+        ("finish_reason_error", "error_in_reply"),
+    ],
+)
+def test_an_endpoint_that_failed_has_not_answered(runner: Runner, case: str, cause: str) -> None:
+    """Whatever came would be no call, which passes irrelevance."""
+    options = ("--fcbench-stream=on", "--fcbench-retries=1", "--fcbench-no-preflight")
+    ran = runner.run_case(case, *options, file="irr.yaml")
+    assert ran.name_verdicts() == {(cause, cause)}
+    assert ran.requests == 2
+
+
+def test_an_endpoint_that_fails_once_is_asked_again_and_the_note_stays(runner: Runner) -> None:
+    aborted = Reply(
+        {"choices": [{"index": 0, "message": {"content": "I"}, "finish_reason": "abort"}], "usage": {}}
+    )
+    replies = iter([True])
+    ran = runner.run(lambda asked: aborted if next(replies, False) else answer_rightly(asked))
+    assert (ran.name_verdicts(), ran.requests) == ({("passed", "passed")}, 2)
+    assert "the server broke the protocol in 1 answer (aborted_answer)" in " ".join(ran.said.split())
+
+
+@NEEDS_CASES
+def test_a_call_that_the_server_lost_passes_irrelevance_only_officially(runner: Runner) -> None:
+    ran = runner.run_case("malformed_function_call", file="irr.yaml")
+    assert ran.name_verdicts() == {("passed", "irrelevance:unreadable_call")}
+    prose = runner.run(lambda _: make_message_reply("I cannot say."), file="irr.yaml")
+    assert prose.name_verdicts() == {("passed", "passed")}
 
 
 # 413

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
 from pytest_fcbench.domain.transcript import Call
 
-
 DEEPEST = 200
 """The largest depth of JSON that is read, as of Python's brackets.
 
-How deep ``json`` itself reads depends on the version of Python, and on 3.11 on the stack that its caller has left.
+How deep ``json`` itself reads depends on the version of Python, and on 3.11 on how much of the stack its
+caller has used.
 """
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.DOTALL)
 """A text of JSON, which may have brackets in it, or a bracket."""

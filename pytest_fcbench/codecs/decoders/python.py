@@ -27,7 +27,6 @@ from typing import TypeAlias
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_fence
-from pytest_fcbench.codecs.f_strings import is_written_alike
 from pytest_fcbench.codecs.python_syntax import (
     check_tree_size,
     parse_expression,
@@ -214,12 +213,12 @@ def _read_official_value(node: ast.expr) -> object:
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[]):
-            return _write_source(node)
+            return write_expression(node)
         case ast.Call():
             call = _read_official_call(node)
             return {call.name: dict(call.arguments)}
         case ast.Subscript(value=value, slice=index):
-            return f"{_write_source(value)}[{_write_source(index)}]"
+            return f"{write_expression(value)}[{write_expression(index)}]"
     raise Undecodable(f"{type(node).__name__} is not a value")
 
 
@@ -246,13 +245,7 @@ def _read_corrected_value(node: ast.expr) -> object:
     try:
         return fold_constants(node)
     except Undecodable:
-        return _write_source(node)
-
-
-def _write_source(node: ast.expr) -> str:
-    if not is_written_alike(node):
-        raise Undecodable("versions of Python write a text within an f-string in different ways")
-    return write_expression(node)
+        return write_expression(node)
 
 
 def _build_dict(keys: list[object], values: list[object]) -> dict[object, object]:

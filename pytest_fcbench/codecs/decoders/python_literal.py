@@ -20,7 +20,7 @@ def evaluate_text(text: str) -> object:
 
 def _evaluate(node: ast.expr) -> object:
     match node:
-        case ast.Constant(value=value) if value is ...:
+        case ast.Constant(value=constant) if constant is ...:
             return "..."
         case ast.Dict(keys=keys, values=values) if None not in keys:
             names = [_evaluate(key) for key in keys if key is not None]

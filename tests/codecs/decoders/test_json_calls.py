@@ -69,8 +69,15 @@ def test_officially_an_object_without_a_key_spoils_all(text: str, reason: str) -
     ],
 )
 def test_officially_what_json_cannot_hold_spoils_all(text: str) -> None:
-    with pytest.raises(Undecodable, match=r"^not JSON: (Exceeds the limit|maximum recursion depth exceeded)"):
+    with pytest.raises(Undecodable, match=r"^not JSON: (Exceeds the limit|nested more than 200 deep)"):
         parse_official_between_tags(text)
+
+
+def test_officially_what_is_as_deep_as_can_be_read_is_a_call() -> None:
+    (call,) = parse_official(ONE.replace("1", f"{'[' * 197}{']' * 197}"))
+    assert str(call.arguments).count("[") == 197
+    with pytest.raises(Undecodable, match=r"^not JSON: nested more than 200 deep$"):
+        parse_official(ONE.replace("1", f"{'[' * 198}{']' * 198}"))
 
 
 def test_officially_parameters_are_an_object() -> None:

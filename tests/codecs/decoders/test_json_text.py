@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from pytest_fcbench.codecs.decoders.json_text import (
+    DEEPEST,
+    check_depth,
     find_json_values,
     find_named_calls,
     from_json,
@@ -34,7 +37,7 @@ def test_json_is_decoded() -> None:
         pytest.param("", "Expecting value", id="empty"),
         pytest.param("{'a': 1}", "Expecting property name enclosed in double quotes", id="single quotes"),
         pytest.param('{"a": 1} 2', "Extra data", id="more behind"),
-        pytest.param("[" * 100_000, "maximum recursion depth exceeded", id="too deep"),
+        pytest.param("[" * 100_000, "nested more than 200 deep", id="too deep"),
         pytest.param("9" * 5_000, "Exceeds the limit", id="too many digits"),
         pytest.param('"\n"', "Invalid control character at", id="control character"),
     ],
@@ -42,6 +45,49 @@ def test_json_is_decoded() -> None:
 def test_what_is_no_json_is_refused_with_the_words_of_the_parser(text: str, words: str) -> None:
     with pytest.raises(Undecodable, match=f"^not JSON: {words}"):
         from_json(text)
+
+
+def nest_lists(depth: int) -> str:
+    return '{"a": ' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
+
+
+def nest_objects(depth: int) -> str:
+    return '{"]": ' * depth + "2" + "}" * depth
+
+
+def call_at_depth(depth: int, do: Callable[[], object]) -> object:
+    return do() if depth == 0 else call_at_depth(depth - 1, do)
+
+
+@pytest.mark.parametrize("decode", [from_json, find_json_values])
+@pytest.mark.parametrize("nest", [nest_lists, nest_objects])
+@pytest.mark.parametrize("used", [0, 400])
+def test_the_depth_that_is_read_depends_on_nothing_else(
+    decode: Callable[[str], object], nest: Callable[[int], str], used: int
+) -> None:
+    """Neither on the version of Python nor on the stack that is left."""
+    deepest = nest(DEEPEST - 1)
+    assert call_at_depth(used, partial(decode, f"[{deepest}, {deepest}]"))
+    for deeper in (nest(DEEPEST + 1), nest(2 * DEEPEST), nest(50 * DEEPEST)):
+        with pytest.raises(Undecodable, match=r"^not JSON: nested more than 200 deep$"):
+            call_at_depth(used, partial(decode, deeper))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('["' + "[" * 500 + '\\"' + "[" * 500 + '"]', id="in a text"),
+        pytest.param(f"[{', '.join(['[]'] * 500)}]", id="side by side"),
+        pytest.param(f"[1] {'[' * 500}", id="behind the value"),
+    ],
+)
+def test_other_brackets_are_not_deep(text: str) -> None:
+    check_depth(text)
+
+
+def test_the_depth_of_a_long_text_is_found_in_no_long_time() -> None:
+    check_depth('["' + '\\"' * 500_000)
+    assert len(find_json_values("[{}] " * 20_000)) == 20_000
 
 
 @pytest.mark.parametrize("decode", [from_json, find_json_values])
