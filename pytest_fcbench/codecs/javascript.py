@@ -19,6 +19,7 @@ from pytest_fcbench.codecs.syntax_trees import (
     collect_arguments,
     convert_number,
     find_first,
+    find_first_token,
     get_field,
     get_text,
     list_parts,
@@ -38,7 +39,8 @@ def parse_official(text: str) -> tuple[Call, ...]:
     # Official: the statement itself must be a call; await, new and const x = make it none.
     for statement in parse_source("javascript", add_brackets(text)[1:-1]).children:
         for node in statement.children if statement.type == "expression_statement" else ():
-            if node.type == "call_expression" and not _is_awaited(node):
+            # Newer grammars take ``await (`` for the beginning of a call of that name.
+            if node.type == "call_expression" and get_text(find_first_token(node)) != "await":
                 pairs = (
                     (get_text(each.children[0]), _unquote(get_text(each.children[2])))
                     if each.type == "assignment_expression"
@@ -49,13 +51,6 @@ def parse_official(text: str) -> tuple[Call, ...]:
                 )
                 return (Call(get_text(node.children[0]), collect_arguments(pairs)),)
     raise WrongFormat("no call statement in the text")
-
-
-def _is_awaited(node: Node) -> bool:
-    """Tell whether an expression begins with ``await (``, which newer grammars take for a call."""
-    while node.children:
-        node = node.children[0]
-    return get_text(node) == "await"
 
 
 def _unquote(text: str) -> str:

@@ -79,6 +79,13 @@ def find_first(root: Node, kind: str) -> Node | None:
     return next((node for node in walk(root) if node.type == kind), None)
 
 
+def find_first_token(node: Node) -> Node:
+    """Return the token with which a node begins."""
+    while node.children:
+        node = node.children[0]
+    return node
+
+
 def get_text(node: Node) -> str:
     """Return the source text of a node."""
     return (node.text or b"").decode("utf-8", "replace")

@@ -45,14 +45,6 @@ def _read_text(layers: Layers, option: Option) -> str | None:
     return None if option.optional and _is_none(text) else text or option.default
 
 
-def _read_switch(layers: Layers, option: Option) -> bool | None:
-    """Read a switch, or whether an option that takes a value is ``on``; None where that is not given."""
-    if option.switch:
-        return layers.is_on(option.key)
-    text = _find_choice(layers, option, option.choices)
-    return None if text is None else text == "on"
-
-
 def _read_path(layers: Layers, option: Option) -> Path | None:
     given = layers.find_first(option.key)
     if given and given.text:
@@ -282,7 +274,11 @@ def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
 
 
 _BY_TYPE: Mapping[str, Reader] = {
-    "bool": _read_switch,
+    "bool": lambda layers, option: (
+        layers.is_on(option.key)
+        if option.switch
+        else {"on": True, "off": False}.get(str(_find_choice(layers, option, option.choices)))
+    ),
     "float": _read_number,
     "int": _read_number,
     "str": _read_text,

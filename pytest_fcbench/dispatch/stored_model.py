@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_fcbench.dispatch.answer_store import AnswerStore
-from pytest_fcbench.domain.endings import is_failure
+from pytest_fcbench.domain.endings import is_stored_failure
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.identity_cache import IdentityCache
@@ -91,7 +91,9 @@ class StoredModel:
         if self.refresh:
             return None, False
         found = self.store.get(key)
-        if found and self._is_failure(found, request):
+        sent = self.identity.get("parameters") if request.wire is None else request.wire.body
+        is_stream = isinstance(sent, Mapping) and bool(sent.get("stream"))
+        if found and is_stored_failure(found, is_stream=is_stream):
             self.failures.add(key)
             return None, False
         if found or self._former_keys is None:
@@ -100,15 +102,6 @@ class StoredModel:
         # Answers of endpoints have had their message since the key tells servers apart: one with a message
         # may be another server's.
         return (older, True) if older and older.message is None else (None, False)
-
-    def _is_failure(self, stored: Completion, request: AskModel) -> bool:
-        """Tell whether a stored answer is a failure of the endpoint that an earlier version took for one."""
-        if is_failure(stored.finish_reason):
-            return True
-        sent = self.identity.get("parameters") if request.wire is None else request.wire.body
-        is_stream = isinstance(sent, Mapping) and bool(sent.get("stream"))
-        # A stream that was cut. One that ends without a finish_reason has a note of that now.
-        return is_stream and stored.message is not None and not (stored.finish_reason or stored.protocol)
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Return the stored answer, or a new one that is stored first.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
-from pytest_fcbench.domain.transcript import Ending
+from pytest_fcbench.domain.transcript import Completion, Ending
 
 _WORDS: Mapping[Ending, str] = {
     # Mistral: model_length; Anthropic, Bedrock: model_context_window_exceeded; Cohere: error_limit.
@@ -51,3 +51,13 @@ def read_ending(reason: object) -> Ending | None:
         told = f"the answer was not finished: its finish_reason is {reason!r}"
         raise CallError(ProtocolNote.ABORTED_ANSWER, told, transient=True)
     return _ENDINGS.get(_find_word(reason))
+
+
+def is_stored_failure(stored: Completion, *, is_stream: bool) -> bool:
+    """Tell whether a stored answer is a failure of the endpoint, which earlier versions took for an answer.
+
+    Those are answers that the server broke off, and streams that were cut. One that only lacks a finish
+    reason has a note of that now.
+    """
+    is_cut = is_stream and stored.message is not None and not (stored.finish_reason or stored.protocol)
+    return is_cut or is_failure(stored.finish_reason)

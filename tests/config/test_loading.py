@@ -315,6 +315,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         "temperature": 0.7,
         "max_tokens": 256,
         "seed": 7,
+        "stream": True,
         "top_p": 0.9,
         "stop": ["END"],
     }

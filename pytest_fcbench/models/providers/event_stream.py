@@ -103,7 +103,8 @@ def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote]) -> JoinedSt
         chunk = event.value
         if error := chunk if event.kind == "error" else find_error(chunk):
             raise ReportedError(ProtocolNote.ERROR_IN_STREAM, error)
-        reply |= {name: chunk[name] for name in ("usage",) if chunk.get(name)}
+        if usage := chunk.get("usage"):
+            reply["usage"] = usage
         listed = chunk.get("choices")
         for choice in listed if isinstance(listed, list) else ():
             if isinstance(choice, Mapping):
@@ -184,8 +185,8 @@ class _GrowingChoice:
     calls: StreamedCalls = field(default_factory=StreamedCalls)
     whole: Mapping[str, object] | None = None
     """A message that came whole."""
-    text: object = None
-    """The text of a completion that has no messages."""
+    texts: list[str] | None = None
+    """The text of a completion that has no messages, in pieces."""
     reason: object = None
     notes: set[ProtocolNote] = field(default_factory=set)
     kept_signs: int = 0
@@ -199,7 +200,8 @@ class _GrowingChoice:
         if isinstance(message := choice.get("message"), Mapping):
             self.whole = message
         if isinstance(text := choice.get("text"), str):
-            self.text = f"{self.text or ''}{text}"
+            self.texts = self.texts or []
+            self.texts.append(text)
         delta = choice.get("delta")
         if isinstance(delta, Mapping) and any(isinstance(value, (list, dict)) for value in delta.values()):
             self.kept_signs += max(0, signs - _USUAL_SIGNS)
@@ -233,7 +235,7 @@ class _GrowingChoice:
         if self.whole is not None and not message.get("tool_calls") and not message.get("content"):
             self.notes.add(ProtocolNote.MESSAGE_IN_STREAM)
             message = dict(self.whole)
-        text = {} if self.text is None else {"text": self.text}
+        text = {} if self.texts is None else {"text": join_surrogate_pairs("".join(self.texts))}
         return {"message": message, "finish_reason": self.reason, **text}
 
 

@@ -20,7 +20,6 @@ from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.protocol_notes import merge_notes
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
@@ -35,7 +34,7 @@ from pytest_fcbench.models.providers.failures import (
 )
 from pytest_fcbench.models.providers.httpx_limits import bound_replies
 from pytest_fcbench.models.providers.key_variables import KEY_VARIABLES, describe_key, find_variable
-from pytest_fcbench.models.providers.openai_compatible import CONTROLS, PARAMETERS
+from pytest_fcbench.models.providers.openai_compatible import CONTROLS, PARAMETERS, read_answer
 from pytest_fcbench.models.providers.reply_bodies import MIB
 
 if TYPE_CHECKING:
@@ -111,7 +110,9 @@ class LitellmModel(EndpointModel):
                 reply = await litellm.acompletion(**asked)
                 if parameters.get("stream"):
                     chunks = [chunk.model_dump(exclude_unset=True) async for chunk in reply]
-                    return _read_stream(chunks, time.perf_counter() - started, self.secrets)
+                    # Joined by the rules for all streams, not by litellm's.
+                    completion = read_answer(join_chunks(iter(chunks)), self.secrets)
+                    return replace(completion, latency_s=time.perf_counter() - started)
         except Exception as error:  # noqa: BLE001 - any provider's failure is one answer missing, not a crash
             # litellm refuses some answers that a server did give, such as content in parts.
             if (original := _find_original_reply(originals)) is None:
@@ -219,16 +220,6 @@ def _read_completion(
         output_tokens=getattr(usage, "completion_tokens", None),
         latency_s=latency_s,
     )
-
-
-def _read_stream(chunks: list[Mapping[str, object]], latency_s: float, secrets: Sequence[str]) -> Completion:
-    """Read the chunks of a stream by the rules for all streams, not litellm's. Raises ``CallError``."""
-    joined = join_chunks(iter(chunks))
-    choices = joined.reply.get("choices")
-    if not isinstance(choices, list):
-        raise CallError("endpoint", "the endpoint returned no choices", transient=True)
-    completion = read_choice(choices[0], joined.reply.get("usage"), secrets)
-    return replace(completion, latency_s=latency_s, protocol=merge_notes(completion.protocol, joined.notes))
 
 
 def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object], object] | None:

@@ -23,7 +23,7 @@ from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner
 from pytest_fcbench.models.providers.endpoint_model import EndpointModel, RequestRefusedError
-from pytest_fcbench.models.providers.event_stream import read_value
+from pytest_fcbench.models.providers.event_stream import JoinedStream, read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure, read_error_message
 from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
 from pytest_fcbench.models.providers.reply_bodies import MIB, ReportedError, parse_json
@@ -278,13 +278,16 @@ def read_reply(
 
     What a server of any kind may send is an answer or an error. Raises ``CallError``.
     """
-    joined = read_value(body, content_type)
+    return replace(read_answer(read_value(body, content_type), secrets), latency_s=latency_s)
+
+
+def read_answer(joined: JoinedStream, secrets: Sequence[str]) -> Completion:
+    """Read the first choice of a reply, without secrets. Raises ``CallError``."""
     choices = joined.reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
     completion = read_choice(choices[0], joined.reply.get("usage"), secrets)
-    protocol = merge_notes(completion.protocol, joined.notes)
-    return replace(completion, latency_s=latency_s, protocol=protocol)
+    return replace(completion, protocol=merge_notes(completion.protocol, joined.notes))
 
 
 def make_model(settings: Settings, endpoint: Endpoint) -> OpenAICompatibleModel:

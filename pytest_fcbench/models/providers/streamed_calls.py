@@ -23,6 +23,8 @@ from pytest_fcbench.domain.text import join_surrogate_pairs
 
 _STRUCTURE = re.compile(r'["\\{}\[\]]')
 """The signs of JSON that decide where a value ends."""
+_LONGEST_NAME = 10_000
+"""Characters of a function's name from which on no more are joined to it."""
 _MOST_OF_NOTHING = 16
 """The longest text that can be an empty object with some white space."""
 
@@ -104,6 +106,18 @@ class _StreamedCall:
         """True where nothing more can follow."""
         return self.text.is_complete or self.value is not None
 
+    def add_text(self, piece: str) -> set[ProtocolNote]:
+        """Add a piece of the arguments, unless it is all of them again; return what is wrong with it."""
+        if self.text.is_complete and piece.strip():
+            if self.text.is_repeated_by(piece):
+                return {ProtocolNote.REPEATED_CALL}
+            if self.text.is_empty_object():
+                self.text = _GrowingJson()
+                self.text.append(piece)
+                return {ProtocolNote.EMPTY_ARGUMENTS_FIRST}
+        self.text.append(piece)
+        return set()
+
     def join(self) -> dict[str, object]:
         """Return the call as if it had come whole; its index, which only streams have, is left out."""
         function = {**({"name": self.name} if self.name else {}), **self.function}
@@ -133,7 +147,12 @@ class StreamedCalls:
         function: Mapping[str, object] = part if isinstance(part, Mapping) else {}
         name, arguments = function.get("name"), function.get("arguments")
         call_id, name = str(piece.get("id") or ""), name if isinstance(name, str) else ""
-        call = self._find_call(self._read_index(piece.get("index")), call_id, name, arguments)
+        index = piece.get("index")
+        if not isinstance(index, int) or isinstance(index, bool):
+            self.notes.add(ProtocolNote.STREAM_INDEX)
+            digits = re.fullmatch(r"\d{1,9}", str(index), re.ASCII)
+            index = int(digits[0]) if digits else None
+        call = self._find_call(index, call_id, name, arguments)
         if call_id:
             call.ids.add(call_id)
             self._by_id[call_id] = call
@@ -144,10 +163,10 @@ class StreamedCalls:
                     members[member] = value
         if name and name == call.name:
             self.notes.add(ProtocolNote.REPEATED_NAME)
-        else:
+        elif len(call.name) < _LONGEST_NAME:
             call.name += name
         if isinstance(arguments, str):
-            self._add_text(call, arguments)
+            self.notes |= call.add_text(arguments)
         elif arguments is not None:
             self.notes.add(ProtocolNote.ARGUMENTS_NOT_TEXT)
             call.value = arguments
@@ -176,13 +195,6 @@ class StreamedCalls:
             calls.sort(key=lambda call: call.index or 0)
         return [call.join() for call in calls]
 
-    def _read_index(self, index: object) -> int | None:
-        """Return an index as a number, or None where it is none."""
-        if isinstance(index, int) and not isinstance(index, bool):
-            return index
-        self.notes.add(ProtocolNote.STREAM_INDEX)
-        return int(index) if isinstance(index, str) and re.fullmatch(r"\d{1,9}", index, re.ASCII) else None
-
     def _find_call(self, index: int | None, call_id: str, name: str, arguments: object) -> _StreamedCall:
         """Return the call that a piece belongs to, a new one where it begins one."""
         last = self._calls[-1] if self._calls else None
@@ -197,7 +209,10 @@ class StreamedCalls:
                 return call
             is_other = bool(call_id and call.ids) and (name != call.name or not call.text.is_open)
             return self._begin_call(index) if call.is_complete or is_other else call
-        if last is None or last.is_complete or _is_beginning(last, call_id, name, arguments):
+        if last is None or last.is_complete:
+            return self._begin_call(index)
+        begins_value = not isinstance(arguments, str) or arguments.lstrip()[:1] in ("", "{")
+        if name and (call_id or name != last.name or begins_value or not last.text.is_open):
             return self._begin_call(index)
         # The index of this call grows from piece to piece.
         self.notes.add(ProtocolNote.STREAM_INDEX)
@@ -210,21 +225,3 @@ class StreamedCalls:
         if index is not None:
             self._by_index[index] = call
         return call
-
-    def _add_text(self, call: _StreamedCall, piece: str) -> None:
-        """Add a piece of the arguments, unless it is all of them again."""
-        if call.text.is_complete and piece.strip():
-            if call.text.is_repeated_by(piece):
-                self.notes.add(ProtocolNote.REPEATED_CALL)
-                return
-            if call.text.is_empty_object():
-                self.notes.add(ProtocolNote.EMPTY_ARGUMENTS_FIRST)
-                call.text = _GrowingJson()
-        call.text.append(piece)
-
-
-def _is_beginning(last: _StreamedCall, call_id: str, name: str, arguments: object) -> bool:
-    """Tell whether a piece under a new index begins a call, while the last call is not complete."""
-    if not name or call_id or name != last.name or not last.text.is_open:
-        return bool(name)
-    return not isinstance(arguments, str) or arguments.lstrip()[:1] in ("", "{")

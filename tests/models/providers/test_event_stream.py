@@ -196,7 +196,7 @@ def test_a_completion_without_messages_is_joined_too() -> None:
 
 def test_chunks_of_a_client_library_need_no_done() -> None:
     assert join_chunks(iter([make_delta("stop", content="a")])).notes == ()
-    with pytest.raises(CallError):
+    with pytest.raises(CallError, match="so the answer is cut"):
         join_chunks(iter([make_delta(content="a")]))
 
 

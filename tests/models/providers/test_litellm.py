@@ -362,7 +362,7 @@ def test_a_key_that_litellm_may_have_otherwise_is_not_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """litellm tells itself what it lacks there."""
-    with pytest.raises(CallError):
+    with pytest.raises(CallError, match="no API key is set in"):
         require_without_key()
     require_key("groq/m", "http://127.0.0.1:1", None, {})
     require_key("groq/m", None, "sk-for-tests-only", {})
@@ -393,7 +393,7 @@ def test_a_variable_that_stands_for_a_key_or_another_address(
     model: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "")
-    with pytest.raises(CallError):
+    with pytest.raises(CallError, match="no API key is set in"):
         require_without_key(model)
     monkeypatch.setenv(variable, "true")
     require_without_key(model)
@@ -407,12 +407,12 @@ def test_a_file_that_litellm_reads_keys_from(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr("pytest_fcbench.models.providers.litellm.find_spec", lambda name: spec)
     (tmp_path / ".env").write_text("MISTRAL_API_KEY=x\n", encoding="utf-8")
     require_without_key("mistral/m")
-    with pytest.raises(CallError):
+    with pytest.raises(CallError, match="no API key is set in"):
         require_without_key("groq/m")
     # Only the nearest file is read.
     (tmp_path / "lib" / ".env").write_text("GROQ_API_KEY=x\n", encoding="utf-8")
     require_without_key("groq/m")
-    with pytest.raises(CallError):
+    with pytest.raises(CallError, match="no API key is set in"):
         require_without_key("mistral/m")
 
 
