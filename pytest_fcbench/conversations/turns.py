@@ -39,6 +39,9 @@ MOST_STEPS = 20
 def converse(entry: Entry, setting: Setting) -> Conversation:
     """Put an entry to a model and carry its calls out in fresh environments."""
     opened = environments.open_environments(entry, setting.suite.world)
+    # Where a model is shown the official sentences, it is shown official results.
+    for environment in opened.by_domain.values() if setting.suite.world.sentences else ():
+        environment.share_defaults(environment)
     return carry_out_calls(put_turns(entry, setting.manner, setting.suite.wording), opened.perform_calls)
 
 

@@ -194,8 +194,6 @@ TRANSPORT: Mapping[str, EvilReply] = {
     "choice null": send(write_json({"choices": [None]})),
     "message null": send(write_message(None)),
     "message text": send(write_message("hello")),
-    "call null": send(write_message({"tool_calls": [None]})),
-    "call without function": send(write_message({"tool_calls": [{"id": 1}]})),
     "deep JSON": send(write_reply(b"[" * MIB)),
     "many lists": send(write_reply(b"[" + b"[]," * MIB + b"0]")),
     "long number": send(write_reply(b'{"choices":' + b"9" * 5000 + b"}")),
@@ -205,6 +203,8 @@ TRANSPORT: Mapping[str, EvilReply] = {
 """Replies that bring no answer: the entry is not scored."""
 
 ANSWERS: Mapping[str, EvilReply] = {
+    "call null": send(write_message({"tool_calls": [None]})),
+    "call without function": send(write_message({"tool_calls": [{"id": 1}]})),
     "content number": send(write_message({"content": 7})),
     "content object": send(write_message({"content": {"text": "x"}})),
     "content parts": send(write_message({"content": [None, 1, {"text": None}, {"text": "x"}]})),

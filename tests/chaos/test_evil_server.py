@@ -24,7 +24,17 @@ CATEGORIES = (
     *("irrelevance", "live_simple", "live_irrelevance"),
 )
 CAUSES = frozenset(
-    ["authentication", "connection", "endpoint", "garbled", "rate_limit", "redirect", "timeout", "too_large"]
+    [
+        "authentication",
+        "connection",
+        "endpoint",
+        "garbled",
+        "rate_limit",
+        "redirect",
+        "timeout",
+        "too_large",
+        "web_page",
+    ]
 )
 """Causes of entries that are not scored because of a reply; ``model_error`` would be a fault of ours."""
 MIB = 2**20

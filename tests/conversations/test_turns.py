@@ -31,6 +31,8 @@ from pytest_fcbench.domain.transcript import (
     Transcript,
 )
 from pytest_fcbench.domain.verdict import Profile
+from pytest_fcbench.environments.sentences import Sentences
+from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.registry import open_suite
 from tests.conversations.asked import collect_requests
 from tests.factories import make_doc, make_entry, make_multi_turn, tool_calls
@@ -498,6 +500,27 @@ def test_calls_are_carried_out_in_environments_of_the_suite(manner: Manner) -> N
         manner.prompting,
         ((Step(answer, (call,), ('{"fuelLevel": 9.5}',)), Step(DONE)),),
     )
+
+
+@pytest.mark.parametrize(
+    ("sentences", "mentioned"), [({"posting": {}}, '["@ida"]'), ({}, "[]")], ids=["official", "our own"]
+)
+def test_a_model_is_shown_that_tweets_share_their_mentions_only_officially(
+    sentences: Mapping[str, Sentences], mentioned: str
+) -> None:
+    start = {"username": "ada", "password": "", "authenticated": True, "tweets": {}, "comments": {}}
+    start |= {"retweets": {}, "following_list": [], "tweet_counter": 0}
+    suite = open_suite("core", Path("no cache is needed"))
+    suite = replace(suite, world=World(sentences=sentences, defaults={"posting": start}))
+    entry = make_multi_turn(("Post it.", []), functions=[make_doc("post_tweet")], domains=["posting"])
+    conversation = converse(entry, Setting(PROMPT, suite, PathSettings(Profile.OFFICIAL)))
+    next(conversation)
+    calls = (
+        "post_tweet(content='a'), mention(tweet_id=0, mentioned_usernames=['@ida']), post_tweet(content='b')"
+    )
+    request = conversation.send(Completion(text=f"[{calls}]"))
+    shown = str(request.messages[-1]["content"]).rpartition('"content": "b"')[2]
+    assert shown.startswith(f', "tags": [], "mentions": {mentioned}')
 
 
 @MANNERS

@@ -21,7 +21,10 @@ ELSEWHERE = re.compile(
     r"|^pytest tests |shop_suite"
 )
 """What is not to be had here, or is run by tests of its own."""
-FILES = ("gpt-4o-mini.json", "gpt-4o-mini-fc.json", "before.json", "after.json", "a.json", "b.json")
+FILES = (
+    *("gpt-4o-mini.json", "gpt-4o-mini-fc.json", "before.json", "after.json", "a.json", "b.json"),
+    *("whole.json", "streamed.json"),
+)
 CONFIGURATION = """\
 model: my-ft
 models:

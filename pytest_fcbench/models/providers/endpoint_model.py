@@ -116,7 +116,8 @@ class EndpointModel(ABC):
         mended = mend_broken_calls(request)
         if mended is None or error.cause not in _UNCLEAR:
             return False
-        if error.cause == "bad_request" or ABOUT_ARGUMENTS.search(error.reason):
+        # The id of a model may hold such words.
+        if ABOUT_ARGUMENTS.search(error.reason.removeprefix(f"{self.id}: ")):
             return True
         # Servers that say nothing more than that they failed.
         parameters = self.choose_parameters(request)
@@ -124,6 +125,8 @@ class EndpointModel(ABC):
             await self.send_request(entry, mended, parameters)
         except CallError:
             return False
+        if error.cause == "bad_request":
+            return True
         try:
             await self.send_request(entry, request, parameters)
         except CallError as again:
