@@ -20,7 +20,8 @@ TOLD = "a call in the history of the request is not a JSON object"
 
 ABOUT_ARGUMENTS = re.compile(
     r"\bjson|arguments|tool.?call|function.?call|tool_use|\bpars(e|ing|er)\b|delimiter|unterminated"
-    r"|expecting (value|property)|from a mapping|valid dictionary|extra data|invalid (\\?escape|character)|unexpected (end|token|character|eof)",
+    r"|expecting (value|property)|from a mapping|valid dictionary|extra data"
+    r"|invalid (\\?escape|character)|unexpected (end|token|character|eof)",
     re.IGNORECASE,
 )
 """Words of a server that cannot read the arguments of a call."""
