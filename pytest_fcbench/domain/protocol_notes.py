@@ -22,8 +22,8 @@ class ProtocolNote(StrEnum):
 
     STREAM_INDEX = (
         "stream_index",
-        "A streamed call has no index, one that is text, does not begin at 0, leaves a gap, grows with each "
-        "piece, or belongs to another call.",
+        "A streamed call has no index, or its index is text, does not begin at 0, leaves a gap, grows with "
+        "each piece, or is that of another call.",
     )
     CHANGED_ID = (
         "changed_id",
@@ -35,6 +35,7 @@ class ProtocolNote(StrEnum):
         "empty_arguments_first",
         "A streamed call sends {} before its arguments, as gateways to Claude do.",
     )
+    NOT_STREAMED = "not_streamed", "A stream was asked for, and a whole answer came."
     MESSAGE_IN_STREAM = "message_in_stream", "A stream sends a whole message where deltas belong."
     LEGACY_FUNCTION_CALL = (
         "legacy_function_call",

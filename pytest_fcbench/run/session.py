@@ -334,6 +334,8 @@ class Session:
         if path := self.context.settings.trained:
             trained = len(found) - len(leave_out_trained(found))
             notes.append(f"{trained} of {len(found)} entries are in the training data ({path.name})")
+        if self.context.waits and self.context.settings.parameters.get("stream"):
+            notes.append("answers were asked for as streams (--fcbench-stream=on)")
         notes += describe_endings(found)
         notes += describe_protocol_notes(found)
         if told := describe_unusable_answers(found):

@@ -8,9 +8,18 @@ from textwrap import wrap
 
 from pytest_fcbench.cli.output import declare_json, print_json
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.scorecard.render.failure_codes import FAILURE_CODES
+from pytest_fcbench.domain.protocol_notes import ProtocolNote
+from pytest_fcbench.scorecard.render.failure_codes import FAILURE_CODES, FailureCode
 
-HELP = "explain the codes of failures"
+CODES = {
+    **FAILURE_CODES,
+    **{
+        note.value: FailureCode(note.meaning, "tell who runs the server; no verdict depends on it")
+        for note in ProtocolNote
+    },
+}
+"""The codes of failures, and those of what servers do wrong."""
+HELP = "explain the codes of failures and of protocol notes"
 PAGE = "failure-codes"
 EXAMPLES = (
     "fcbench codes",
@@ -20,20 +29,22 @@ EXAMPLES = (
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("codes", nargs="*", metavar="CODE", help="code of a failure (default: all)")
+    parser.add_argument(
+        "codes", nargs="*", metavar="CODE", help="code of a failure or a protocol note (default: all)"
+    )
     declare_json(parser)
 
 
 def run_command(chosen: argparse.Namespace) -> int:
     for code in chosen.codes:
-        if code not in FAILURE_CODES:
-            raise UsageError(describe_unknown_name("code", code, FAILURE_CODES))
+        if code not in CODES:
+            raise UsageError(describe_unknown_name("code", code, CODES))
     if chosen.json:
-        print_json({code: FAILURE_CODES[code]._asdict() for code in chosen.codes or FAILURE_CODES})
+        print_json({code: CODES[code]._asdict() for code in chosen.codes or CODES})
         return 0
     width = max(shutil.get_terminal_size().columns, 40)
-    for code in chosen.codes or FAILURE_CODES:
-        meaning, advice = FAILURE_CODES[code]
+    for code in chosen.codes or CODES:
+        meaning, advice = CODES[code]
         print(code)
         for text in (meaning, f"{advice[0].upper()}{advice[1:]}."):
             for line in wrap(text, width, initial_indent="    ", subsequent_indent="    "):

@@ -62,7 +62,7 @@ class _Event:
     """The signs of lists, objects and members in it."""
 
 
-def read_value(body: bytes, content_type: str) -> JoinedStream:
+def read_value(body: bytes, content_type: str, *, wants_stream: bool = False) -> JoinedStream:
     """Read the JSON object of a reply, whole or streamed.
 
     Raises ``CallError``, and of its kind ``ReportedError`` where the reply reports an error.
@@ -76,7 +76,7 @@ def read_value(body: bytes, content_type: str) -> JoinedStream:
         raise CallError("garbled", f"the reply is not a JSON object: {body[:200]!r}", transient=True)
     if error := find_error(value):
         raise ReportedError(ProtocolNote.ERROR_IN_REPLY, error)
-    return JoinedStream(value, ())
+    return JoinedStream(value, (ProtocolNote.NOT_STREAMED,) if wants_stream else ())
 
 
 def join_events(body: bytes) -> JoinedStream:

@@ -165,7 +165,8 @@ class FamilyModel(OpenAICompatibleModel):
             if reply.status != 200:
                 return await self._read_failure(reply)
             try:
-                joined = read_value(reply.body, reply.headers.get("Content-Type", ""))
+                kind, wants_stream = reply.headers.get("Content-Type", ""), bool(body.get("stream"))
+                joined = read_value(reply.body, kind, wants_stream=wants_stream)
             except ReportedError as error:
                 return await self.read_reported_error(reply, error)
             value = cast("Mapping[str, object]", mask_secrets_within(joined.reply, self.secrets))

@@ -171,7 +171,8 @@ class OpenAICompatibleModel(EndpointModel):
                 return await self._read_failure(reply)
             try:
                 kind = reply.headers.get("Content-Type", "")
-                return read_reply(reply.body, latency_s, self.secrets, kind)
+                wants_stream = bool(parameters.get("stream"))
+                return read_reply(reply.body, latency_s, self.secrets, kind, wants_stream=wants_stream)
             except ReportedError as error:
                 return await self.read_reported_error(reply, error)
         except RequestRefusedError:
@@ -272,13 +273,19 @@ def build_body(model: str, request: AskModel, parameters: Mapping[str, object]) 
 
 
 def read_reply(
-    body: bytes, latency_s: float | None, secrets: Sequence[str], content_type: str = ""
+    body: bytes,
+    latency_s: float | None,
+    secrets: Sequence[str],
+    content_type: str = "",
+    *,
+    wants_stream: bool = False,
 ) -> Completion:
     """Read a reply of the chat interface, whole or as a stream of events, without secrets.
 
     What a server of any kind may send is an answer or an error. Raises ``CallError``.
     """
-    return replace(read_answer(read_value(body, content_type), secrets), latency_s=latency_s)
+    joined = read_value(body, content_type, wants_stream=wants_stream)
+    return replace(read_answer(joined, secrets), latency_s=latency_s)
 
 
 def read_answer(joined: JoinedStream, secrets: Sequence[str]) -> Completion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from pytest_fcbench.domain.protocol_notes import describe_note, merge_notes
+from pytest_fcbench.domain.protocol_notes import FAILURES, describe_note, merge_notes
 from pytest_fcbench.scorecard.record import Record
 
 
@@ -19,8 +19,9 @@ def describe_protocol_notes(records: Iterable[Record]) -> list[str]:
         if isinstance(codes := answer.get("protocol"), (list, tuple))
         for code in codes
     )
-    return [
-        f"the server broke the protocol in {counts[code]:,} answer{'s' * (counts[code] > 1)} ({code}): "
-        f"{describe_note(code)}"
-        for code in merge_notes(counts)
-    ]
+    told = []
+    for code in merge_notes(counts):
+        effect = "failed before it gave" if code in FAILURES else "broke the protocol in"
+        answers = f"{counts[code]:,} answer{'s' * (counts[code] > 1)}"
+        told.append(f"the server {effect} {answers} ({code}): {describe_note(code)}")
+    return told

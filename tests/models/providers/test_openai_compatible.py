@@ -880,6 +880,13 @@ def test_a_stream_is_asked_for_with_its_usage() -> None:
     assert (completion.text, completion.input_tokens, completion.output_tokens) == ("ok", 3, 1)
 
 
+def test_a_whole_answer_where_a_stream_was_asked_for_is_noted() -> None:
+    with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
+        streaming, plain = make_model(endpoint.api_base, stream=True), make_model(endpoint.api_base)
+        assert asyncio.run(streaming.complete(make_entry(), QUESTION)).protocol == ("not_streamed",)
+        assert asyncio.run(plain.complete(make_entry(), QUESTION)).protocol == ()
+
+
 def test_a_server_that_knows_no_stream_options_is_asked_without() -> None:
     def answer(asked: Body) -> Reply:
         if "stream_options" in asked:

@@ -16,11 +16,15 @@ def make_noted(number: int, *answers: tuple[str, ...]) -> Record:
 
 
 def test_answers_are_counted_for_each_code() -> None:
-    records = [make_noted(0, ("no_done", "stream_index"), ()), make_noted(1, ("stream_index",), ("newer",))]
+    records = [
+        make_noted(0, ("no_done", "stream_index"), ()),
+        make_noted(1, ("stream_index", "cut_stream"), ("newer",)),
+    ]
     told = describe_protocol_notes(records)
     assert [line.partition(":")[0] for line in told] == [
         "the server broke the protocol in 2 answers (stream_index)",
         "the server broke the protocol in 1 answer (no_done)",
+        "the server failed before it gave 1 answer (cut_stream)",
         "the server broke the protocol in 1 answer (newer)",
     ]
 
