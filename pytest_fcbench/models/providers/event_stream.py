@@ -36,8 +36,16 @@ _MOST_KEPT_SIGNS = LONGEST_BODY // BYTES_OF_A_SIGN
 _BOM = "\ufeff".encode()
 # Atomic, or CRLF would also be two line ends.
 _EMPTY_LINES = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)++")
-_FIELD = re.compile(rb"(?<![^\r\n])(data|event)(?::\x20?([^\r\n]*))?(?![^\r\n])")
-"""The lines of an event that count here. Others are comments, which keep a connection open, or its number."""
+_FIELD = re.compile(rb"(?<![^\r\n])(?:(data|event|error)(?::\x20?([^\r\n]*))?|(\{[^\r\n]*))(?![^\r\n])")
+"""The lines of an event that count here. Others are comments, which keep a connection open, or its number.
+
+Some servers send an error in a field of that name (llama.cpp), or as a bare line of JSON.
+"""
+_KEEP_ALIVE = re.compile(rb"(?!true|false|null|NaN)[A-Za-z][\w :.-]{0,40}")
+"""Data that are a word and no JSON, such as ``ping``."""
+_MOST_CHOICES = 8
+_MOST_MEMBERS = 1000
+"""Members of a message; real ones have ten at most."""
 _DONE = b"[DONE]"
 
 
@@ -53,13 +61,23 @@ class JoinedStream:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """An event of a stream: its kind, empty where it has none, and its data."""
+    """An event of a stream: its data, and whether its name says that they are an error."""
 
-    kind: str
+    is_error: bool
     value: object
-    """The JSON value of its data; None where they say that the stream is done."""
+    """The JSON value of its data."""
     signs: int = 0
     """The signs of lists, objects and members in it."""
+    is_end: bool = False
+    """True where the data say that the stream is done."""
+
+    def raise_error(self) -> None:
+        """Raise ``ReportedError`` where the event reports an error."""
+        # Gemini sends one in a list.
+        parts = self.value if isinstance(self.value, list) else [self.value]
+        errors = [error for part in parts if isinstance(part, Mapping) and (error := find_error(part))]
+        if errors or self.is_error:
+            raise ReportedError(ProtocolNote.ERROR_IN_STREAM, errors[0] if errors else self.value)
 
 
 def read_value(body: bytes, content_type: str, *, wants_stream: bool = False) -> JoinedStream:
@@ -87,7 +105,7 @@ def join_events(body: bytes) -> JoinedStream:
 
 def join_chunks(chunks: Iterator[Mapping[str, object]]) -> JoinedStream:
     """Join chunks that a client library has read. Raises ``CallError`` where the stream is cut."""
-    joined = _join_chunks((_Event("", chunk) for chunk in chunks), set())
+    joined = _join_chunks((_Event(False, chunk) for chunk in chunks), set())
     # Client libraries end at ``[DONE]`` and keep it to themselves.
     return JoinedStream(joined.reply, tuple(note for note in joined.notes if note != ProtocolNote.NO_DONE))
 
@@ -97,25 +115,27 @@ def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote]) -> JoinedSt
     reply: dict[str, object] = {}
     is_done = False
     for event in events:
-        is_done |= event.value is None
-        if not isinstance(event.value, Mapping):
-            continue
+        is_done |= event.is_end
         chunk = event.value
-        if error := chunk if event.kind == "error" else find_error(chunk):
-            raise ReportedError(ProtocolNote.ERROR_IN_STREAM, error)
+        event.raise_error()
+        if not isinstance(chunk, Mapping):
+            continue
         if usage := chunk.get("usage"):
             reply["usage"] = usage
         listed = chunk.get("choices")
         for choice in listed if isinstance(listed, list) else ():
             if isinstance(choice, Mapping):
                 number = choice.get("index") if isinstance(choice.get("index"), int) else 0
-                choices.setdefault(number, _GrowingChoice()).add_chunk(choice, event.signs)
+                if number not in choices and len(choices) < _MOST_CHOICES:
+                    choices[number] = _GrowingChoice()
+                if number in choices:
+                    choices[number].add_chunk(choice, event.signs)
     # Of several answers (``n``) the first counts.
     chosen = choices.get(0) or next(iter(choices.values()), None)
     if chosen is None:
         return JoinedStream(reply, merge_notes(notes))
     if chosen.reason is None:
-        if not is_done:
+        if not is_done or chosen.calls.is_cut:
             reason = "the stream ended without finish_reason and [DONE], so the answer is cut"
             raise CallError(ProtocolNote.CUT_STREAM, reason, transient=True)
         notes.add(ProtocolNote.NO_FINISH_REASON)
@@ -129,25 +149,28 @@ def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[_Event]:
     """Yield the events of a stream that have data. Raises ``CallError``."""
     count = 0
     for block in _split_blocks(body.removeprefix(_BOM)):
-        if len(block) > _LONGEST_EVENT:
-            raise CallError("too_large", f"an event has more than {_LONGEST_EVENT // MIB} MiB")
-        if (signs := count_signs(block)) > _LONGEST_EVENT // BYTES_OF_A_SIGN:
-            raise CallError("too_large", f"an event has {signs:,} lists, objects and members")
-        kind, data = b"", []
-        for name, value in _FIELD.findall(block):
-            if name == b"event":
-                kind = value
-            else:
-                data.append(value)
+        is_error, data = False, []
+        for field_name, value, bare in _FIELD.findall(block):
+            is_error |= field_name == b"error" or (field_name == b"event" and value.strip() == b"error")
+            if field_name != b"event":
+                data.append(bare or value)
         count += max(1, len(data))
         if count > _MOST_EVENTS:
             raise CallError("too_large", f"the reply has more than {_MOST_EVENTS:,} events")
         for text in _separate_values(data, notes):
+            if len(text) > _LONGEST_EVENT:
+                raise CallError("too_large", f"an event has more than {_LONGEST_EVENT // MIB} MiB")
+            if (signs := count_signs(text)) > _LONGEST_EVENT // BYTES_OF_A_SIGN:
+                raise CallError("too_large", f"an event has {signs:,} lists, objects and members")
             # A letter may be cut in two.
-            value = (
-                None if text == _DONE else parse_json(text.decode("utf-8", "replace").encode(), "an event")
-            )
-            yield _Event(kind.decode("utf-8", "replace").strip(), value, signs)
+            said = text.decode("utf-8", "replace")
+            if text == _DONE:
+                yield _Event(False, None, is_end=True)
+            elif _KEEP_ALIVE.fullmatch(text) or (is_error and text[:1] not in b"{["):
+                if is_error:
+                    yield _Event(True, said)
+            else:
+                yield _Event(is_error, parse_json(said.encode(), "an event"), signs)
 
 
 def _split_blocks(body: bytes) -> Iterator[bytes]:
@@ -165,6 +188,8 @@ def _separate_values(data: list[bytes], notes: set[ProtocolNote]) -> list[bytes]
     whole = b"\n".join(data).strip()
     if len(data) > 1 and whole:
         try:
+            if len(whole) > _LONGEST_EVENT:
+                raise CallError("too_large", "one event has so many lines only where they are values")
             parse_json(whole.decode("utf-8", "replace").encode())
         except CallError:
             notes.add(ProtocolNote.EVENT_LINES)
@@ -197,28 +222,32 @@ class _GrowingChoice:
         Raises ``CallError`` where the lists and objects that are kept become too many.
         """
         self.reason = choice.get("finish_reason") or self.reason
-        if isinstance(message := choice.get("message"), Mapping):
+        if isinstance(message := choice.get("message"), Mapping) and (
+            self.whole is None or message.get("content") or message.get("tool_calls")
+        ):
             self.whole = message
         if isinstance(text := choice.get("text"), str):
             self.texts = self.texts or []
             self.texts.append(text)
         delta = choice.get("delta")
         if isinstance(delta, Mapping) and any(isinstance(value, (list, dict)) for value in delta.values()):
-            self.kept_signs += max(0, signs - _USUAL_SIGNS)
+            self.kept_signs += max(0, signs - (_USUAL_SIGNS if "tool_calls" in delta else 0))
             if self.kept_signs > _MOST_KEPT_SIGNS:
                 raise CallError(
                     "too_large", f"more than {_MOST_KEPT_SIGNS:,} lists, objects and members came"
                 )
         for name, value in delta.items() if isinstance(delta, Mapping) else ():
-            if name == "tool_calls" and isinstance(value, list):
+            if len(self.members) > _MOST_MEMBERS:
+                raise CallError("too_large", f"the answer has more than {_MOST_MEMBERS:,} members")
+            if name == "tool_calls" and isinstance(value, (list, dict)):
                 # The message holds its members in the order in which they came.
                 self.members[name] = True
-                for piece in value:
+                for piece in value if isinstance(value, list) else [value]:
                     if isinstance(piece, Mapping):
                         self.calls.add_piece(piece)
             elif name == "function_call" and isinstance(value, Mapping):
                 for part, said in value.items():
-                    _add_member(self.legacy_call, part, said)
+                    _add_member(self.legacy_call, part, said, goes_on=part != "name")
             else:
                 _add_member(self.members, name, value, goes_on=name != "role")
 
@@ -232,9 +261,14 @@ class _GrowingChoice:
             self.notes.add(ProtocolNote.LEGACY_FUNCTION_CALL)
             function = {name: _join_pieces(value) for name, value in self.legacy_call.items()}
             message["tool_calls"] = [{"type": "function", "function": function}]
-        if self.whole is not None and not message.get("tool_calls") and not message.get("content"):
+        whole = self.whole or {}
+        if (
+            whole
+            and not message.get("tool_calls")
+            and (whole.get("tool_calls") or not message.get("content"))
+        ):
             self.notes.add(ProtocolNote.MESSAGE_IN_STREAM)
-            message = dict(self.whole)
+            message = dict(whole)
         text = {} if self.texts is None else {"text": join_surrogate_pairs("".join(self.texts))}
         return {"message": message, "finish_reason": self.reason, **text}
 

@@ -22,6 +22,16 @@ from pytest_fcbench.domain.transcript import Fault
 _TRANSIENT = frozenset({"endpoint", "rate_limit", "timeout"})
 """Causes that may pass when the same is asked again."""
 
+_BUSY = frozenset({502, 503, 504, 529})
+_NEVER = {
+    "quota": frozenset({500, *_BUSY}),
+    "context_overflow": _BUSY,
+    "max_tokens": _BUSY,
+}
+"""Statuses that a cause never has, whatever the words say: those of servers that are busy or broken."""
+_MOST_DIGITS = 15
+"""Digits of a count of tokens that are read."""
+
 _OWN_FAULTS = {"context_overflow": Fault.OVERFLOW, "unreadable_call": Fault.UNREADABLE_CALL}
 """Causes that are the model's own failure."""
 
@@ -108,12 +118,13 @@ def load_failure_causes() -> tuple[FailureCause, ...]:
 def diagnose_failure(status: int, message: str) -> Failure:
     """Find the cause of a failed reply by its status and its words (``read_error_message``)."""
     for row in load_failure_causes():
-        if row.statuses and status not in row.statuses:
+        if (row.statuses and status not in row.statuses) or status in _NEVER.get(row.cause, ()):
             continue
         found = row.pattern.search(message) if row.pattern else None
         if row.pattern is None or found:
             told = found.groupdict() if found else {}
-            return _compare_counts(row, {name: int(n.replace(",", "")) for name, n in told.items() if n})
+            counts = {name: int(n.replace(",", "")[:_MOST_DIGITS]) for name, n in told.items() if n}
+            return _compare_counts(row, counts)
     return Failure("endpoint", status >= 500 or status < 400)
 
 

@@ -167,10 +167,12 @@ class FamilyModel(OpenAICompatibleModel):
             try:
                 kind, wants_stream = reply.headers.get("Content-Type", ""), bool(body.get("stream"))
                 joined = read_value(reply.body, kind, wants_stream=wants_stream)
+                value = cast("Mapping[str, object]", mask_secrets_within(joined.reply, self.secrets))
+                completion = read_family_reply(wire.api, value)
             except ReportedError as error:
                 return await self.read_reported_error(reply, error)
-            value = cast("Mapping[str, object]", mask_secrets_within(joined.reply, self.secrets))
-            completion = read_family_reply(wire.api, value)
+            except RecursionError:
+                raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
             protocol = merge_notes(completion.protocol, joined.notes)
             return replace(completion, latency_s=latency_s, protocol=protocol)
         except CallError as error:

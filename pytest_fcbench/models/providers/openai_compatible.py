@@ -293,7 +293,10 @@ def read_answer(joined: JoinedStream, secrets: Sequence[str]) -> Completion:
     choices = joined.reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise CallError("endpoint", "the endpoint answered without any choice", transient=True)
-    completion = read_choice(choices[0], joined.reply.get("usage"), secrets)
+    try:
+        completion = read_choice(choices[0], joined.reply.get("usage"), secrets)
+    except RecursionError:
+        raise CallError("garbled", "the reply is nested too deeply", transient=True) from None
     return replace(completion, protocol=merge_notes(completion.protocol, joined.notes))
 
 

@@ -172,24 +172,29 @@ class ReportedError(CallError):
 
     def __init__(self, note: ProtocolNote, error: object) -> None:
         super().__init__(note, f"{note.meaning} It is {error!r:.200}", transient=True)
-        code = error.get("code") if isinstance(error, Mapping) else None
-        self.status = code if isinstance(code, int) and _LOWEST_ERROR <= code <= _HIGHEST_ERROR else 500
+        code = str(error.get("code")) if isinstance(error, Mapping) else ""
+        self.status = int(code) if re.fullmatch("[45][0-9][0-9]", code) else 500
         self.body = json.dumps({"error": error}).encode()
-
-
-_LOWEST_ERROR, _HIGHEST_ERROR = 400, 599
-"""The statuses of failed replies."""
 
 
 def find_error(value: Mapping[str, object]) -> object:
     """Return the error that the object of a reply or of an event reports, in any form; None for none."""
-    if error := value.get("error"):
-        return error
-    choices = value.get("choices")
-    if isinstance(choices, list) and choices:
-        # OpenRouter.
-        return choices[0].get("error") if isinstance(choices[0], Mapping) else None
-    # Old vLLM sends a flat object, FastAPI a detail.
+    groq, minimax, choices = value.get("x_groq"), value.get("base_resp"), value.get("choices")
+    # OpenRouter's stands in the choice.
+    holders = (value, groq, choices[0] if isinstance(choices, list) and choices else None)
+    for holder in holders:
+        if isinstance(holder, Mapping) and (error := holder.get("error") or holder.get("errors")):
+            return error
+    # Old vLLM sends a flat object.
     is_error = "error" in (value.get("object"), value.get("type"))
-    is_error |= isinstance(value.get("message"), str) or bool(value.get("detail"))
+    is_error |= isinstance(minimax, Mapping) and minimax.get("status_code") not in (0, None)
+    # Baidu; Bedrock, by the name of the member.
+    is_error |= bool(value.get("error_code")) or any(name.endswith("Exception") for name in value)
+    if not choices and value.get("code") not in _GOOD_CODES:
+        # FastAPI sends a detail.
+        is_error |= isinstance(value.get("message"), str) or bool(value.get("detail"))
+        is_error |= value.get("success") is False
     return value if is_error else None
+
+
+_GOOD_CODES = (0, "0", 200, "200")

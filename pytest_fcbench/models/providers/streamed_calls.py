@@ -18,13 +18,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.text import join_surrogate_pairs
+from pytest_fcbench.domain.transcript import MOST_CALLS
 
 _STRUCTURE = re.compile(r'["\\{}\[\]]')
 """The signs of JSON that decide where a value ends."""
+_MOST_IDS = 100
+"""Ids of a call that are kept."""
 _LONGEST_NAME = 10_000
 """Characters of a function's name from which on no more are joined to it."""
+_NOTHING = ("{}", "null")
 _MOST_OF_NOTHING = 16
 """The longest text that can be an empty object with some white space."""
 
@@ -70,8 +75,8 @@ class _GrowingJson:
         return self.depth > 0 or self.is_in_string
 
     def is_empty_object(self) -> bool:
-        """Tell whether the text so far is ``{}``."""
-        return self.length <= _MOST_OF_NOTHING and self.join().strip() == "{}"
+        """Tell whether the text so far is ``{}``, or null."""
+        return self.length <= _MOST_OF_NOTHING and self.join().strip() in _NOTHING
 
     def is_repeated_by(self, piece: object) -> bool:
         """Tell whether a piece is the same JSON value again."""
@@ -102,17 +107,28 @@ class _StreamedCall:
     """Arguments that came as a JSON value instead of text."""
 
     @property
+    def is_empty(self) -> bool:
+        """True where no arguments have come."""
+        return self.value is None and not self.text.length
+
+    @property
     def is_complete(self) -> bool:
         """True where nothing more can follow."""
         return self.text.is_complete or self.value is not None
 
+    def goes_on_with(self, arguments: object) -> bool:
+        """Tell whether these arguments belong to this complete call: the same again, or those it lacked."""
+        if self.value is not None:
+            return self.value in (arguments, {})
+        return self.text.is_repeated_by(arguments) or self.text.is_empty_object()
+
     def add_text(self, piece: str) -> set[ProtocolNote]:
         """Add a piece of the arguments, unless it is all of them again; return what is wrong with it."""
-        if self.text.is_complete and piece.strip():
-            if self.text.is_repeated_by(piece):
+        if self.is_complete and piece.strip():
+            if self.text.is_repeated_by(piece) or piece.strip() in _NOTHING:
                 return {ProtocolNote.REPEATED_CALL}
-            if self.text.is_empty_object():
-                self.text = _GrowingJson()
+            if self.value == {} or self.text.is_empty_object():
+                self.text, self.value = _GrowingJson(), None
                 self.text.append(piece)
                 return {ProtocolNote.EMPTY_ARGUMENTS_FIRST}
         self.text.append(piece)
@@ -141,8 +157,13 @@ class StreamedCalls:
     _overlaps: bool = False
     """True where a call began before the one before it was complete."""
 
+    @property
+    def is_cut(self) -> bool:
+        """True where the last call is in the middle of its arguments."""
+        return bool(self._calls) and self._calls[-1].text.is_open
+
     def add_piece(self, piece: Mapping[str, object]) -> None:
-        """Add a piece of a call, an element of ``delta.tool_calls``."""
+        """Add a piece of a call, an element of ``delta.tool_calls``. Raises ``CallError`` for too many."""
         part = piece.get("function")
         function: Mapping[str, object] = part if isinstance(part, Mapping) else {}
         name, arguments = function.get("name"), function.get("arguments")
@@ -153,7 +174,7 @@ class StreamedCalls:
             digits = re.fullmatch(r"\d{1,9}", str(index), re.ASCII)
             index = int(digits[0]) if digits else None
         call = self._find_call(index, call_id, name, arguments)
-        if call_id:
+        if call_id and len(call.ids) < _MOST_IDS:
             call.ids.add(call_id)
             self._by_id[call_id] = call
         # Servers repeat members in each piece, or send them empty after the first.
@@ -164,7 +185,8 @@ class StreamedCalls:
         if name and name == call.name:
             self.notes.add(ProtocolNote.REPEATED_NAME)
         elif len(call.name) < _LONGEST_NAME:
-            call.name += name
+            # Some repeat what they have sent of it.
+            call.name = name if name.startswith(call.name) else call.name + name
         if isinstance(arguments, str):
             self.notes |= call.add_text(arguments)
         elif arguments is not None:
@@ -180,7 +202,7 @@ class StreamedCalls:
         for call in self._calls:
             before = latest.get(call.index)
             # A last piece that repeats the name of a complete call, and says nothing more.
-            if before and call.name == before.name and call.ids <= before.ids and not call.is_complete:
+            if before and call.name == before.name and call.ids <= before.ids and call.is_empty:
                 self.notes.add(ProtocolNote.REPEATED_NAME)
                 continue
             latest[call.index] = call
@@ -198,27 +220,36 @@ class StreamedCalls:
     def _find_call(self, index: int | None, call_id: str, name: str, arguments: object) -> _StreamedCall:
         """Return the call that a piece belongs to, a new one where it begins one."""
         last = self._calls[-1] if self._calls else None
+        begins_value = isinstance(arguments, str) and arguments.lstrip()[:1] == "{"
         if call := self._by_id.get(call_id):
-            if name and call.is_complete and not call.text.is_repeated_by(arguments):
+            has_moved = index not in (None, call.index)
+            is_over = call.is_complete and (has_moved or not call.goes_on_with(arguments))
+            is_other = has_moved and (name != call.name or (call.is_empty and not arguments))
+            if name and (is_over or is_other):
                 return self._begin_call(index)
-            if index not in (None, call.index):
+            if has_moved:
                 self.notes.add(ProtocolNote.STREAM_INDEX)
             return call
         if call := last if index is None else self._by_index.get(index):
             if not name or not call.name:
                 return call
-            is_other = bool(call_id and call.ids) and (name != call.name or not call.text.is_open)
+            if call_id and call.ids:
+                begins_other = begins_value and index is None
+                is_other = name != call.name or begins_other or not call.text.is_open
+            else:
+                is_other = name != call.name and begins_value
             return self._begin_call(index) if call.is_complete or is_other else call
         if last is None or last.is_complete:
             return self._begin_call(index)
-        begins_value = not isinstance(arguments, str) or arguments.lstrip()[:1] in ("", "{")
-        if name and (call_id or name != last.name or begins_value or not last.text.is_open):
+        if name and (call_id or name != last.name or begins_value or not arguments or not last.text.is_open):
             return self._begin_call(index)
         # The index of this call grows from piece to piece.
         self.notes.add(ProtocolNote.STREAM_INDEX)
         return last
 
     def _begin_call(self, index: int | None) -> _StreamedCall:
+        if len(self._calls) >= MOST_CALLS:
+            raise CallError("too_large", f"the answer has more than {MOST_CALLS:,} calls")
         self._overlaps |= bool(self._calls and not self._calls[-1].is_complete)
         call = _StreamedCall(index)
         self._calls.append(call)

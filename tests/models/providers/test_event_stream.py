@@ -146,6 +146,17 @@ def test_a_stream_without_end_is_cut() -> None:
         'data: {"object": "error", "message": "gone", "code": 500}',
         'data: {"detail": "gone"}',
         'data: {"message": "gone", "code": 500}',
+        'event: error\ndata: "gone"',
+        "event: error\ndata: gone",
+        'data: [{"error": {"code": 503, "message": "gone"}}]',
+        '{"error": {"message": "gone"}}',
+        'error: {"code": 500, "message": "gone"}',
+        'data: {"choices": [{"index": 0, "delta": {}}], "x_groq": {"error": "gone"}}',
+        'data: {"error_code": 336100, "error_msg": "gone"}',
+        'data: {"choices": null, "base_resp": {"status_code": 1008, "status_msg": "gone"}}',
+        'data: {"errors": [{"message": "gone"}]}',
+        'data: {"modelStreamErrorException": {"message": "gone"}}',
+        'data: {"success": false, "msg": "gone", "code": 500}',
     ],
 )
 def test_an_error_in_a_stream_is_no_answer(event: str) -> None:
@@ -155,11 +166,52 @@ def test_an_error_in_a_stream_is_no_answer(event: str) -> None:
     assert failure.value.cause == "error_in_stream"
 
 
-@pytest.mark.parametrize(("code", "status"), [(429, 429), (502, 502), ("502", 500), (7, 500), (None, 500)])
+@pytest.mark.parametrize(("code", "status"), [(429, 429), (502, 502), ("502", 502), (7, 500), (None, 500)])
 def test_an_error_in_a_stream_has_the_status_that_it_names(code: object, status: int) -> None:
     with pytest.raises(ReportedError) as failure:
         join_events(write_events({"error": {"message": "gone", "code": code}}))
     assert (failure.value.status, json.loads(failure.value.body)["error"]["message"]) == (status, "gone")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        'data: {"choices": [], "code": 0, "message": "Success", "usage": {"prompt_tokens": 1}}',
+        'data: {"choices": [], "base_resp": {"status_code": 0, "status_msg": ""}}',
+        "data: ping",
+        "data: keep-alive",
+        "data: null",
+    ],
+)
+def test_what_only_looks_like_an_error_is_none(event: str) -> None:
+    body = write_events(make_delta("stop", content="a"), end=f"{event}\n\ndata: [DONE]\n\n")
+    assert find_message(join_events(body)) == {"content": "a"}
+
+
+def test_null_is_no_end_of_a_stream() -> None:
+    with pytest.raises(CallError, match="so the answer is cut"):
+        join_events(write_events(make_delta(content="a"), end="data: null\n\n"))
+
+
+def test_half_a_call_before_the_end_is_cut() -> None:
+    half = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"a'}}
+    with pytest.raises(CallError, match="so the answer is cut"):
+        join_events(write_events(make_delta(tool_calls=[half])))
+    assert join_events(write_events(make_delta("length", tool_calls=[half]))).notes == ()
+
+
+def test_calls_of_a_whole_message_count_where_text_was_streamed() -> None:
+    call = {"id": "a", "function": {"name": "f", "arguments": "{}"}}
+    whole = {"choices": [{"index": 0, "message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}
+    empty = {"choices": [{"index": 0, "message": {"content": ""}, "finish_reason": "tool_calls"}]}
+    assert join_message(make_delta(content="Let me"), whole, empty) == {"tool_calls": [call]}
+
+
+def test_a_call_without_its_list_is_read() -> None:
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
+    assert join_message(make_delta(tool_calls=call)) == {
+        "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]
+    }
 
 
 def test_an_empty_error_is_none() -> None:

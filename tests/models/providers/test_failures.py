@@ -42,6 +42,7 @@ SAID: Mapping[str, Sequence[tuple[int, str]]] = {
         (200, f"Error during inference: m: HTTP 500; {TOLD}"),
     ],
     "rate_limit": [
+        (400, "slow down (com.amazonaws#ThrottlingException)"),
         (
             413,
             "Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 7000, please",
@@ -92,6 +93,8 @@ SAID: Mapping[str, Sequence[tuple[int, str]]] = {
         (403, "Model access is denied: INVALID_PAYMENT_INSTRUMENT"),
     ],
     "context_overflow": [
+        (500, "input is too large to process. increase the physical batch size"),
+        (400, "Total tokens of image and text exceed max message tokens"),
         (400, "too long (context_length_exceeded)"),
         (500, "no (exceed_context_size_error)"),
         (
@@ -141,7 +144,13 @@ SAID: Mapping[str, Sequence[tuple[int, str]]] = {
         (413, ""),
         (413, "Request body too large for m model. Max size: 8000 tokens. (tokens_limit_reached)"),
     ],
-    "authentication": [(400, "No connected db. (400) (no_db_connection)"), (401, ""), (403, "no")],
+    "authentication": [
+        (400, "No connected db. (400) (no_db_connection)"),
+        (400, "API key not valid. Please pass a valid API key. (API_KEY_INVALID)"),
+        (401, "No auth credentials found, check your plan and billing"),
+        (401, ""),
+        (403, "no"),
+    ],
     "not_found": [(400, "/chat/completions: Invalid model name passed in model=smal"), (404, "")],
     "connection": [(400, "The plain HTTP request was sent to HTTPS port")],
     "bad_request": [
@@ -156,11 +165,16 @@ SAID: Mapping[str, Sequence[tuple[int, str]]] = {
         (400, "Invalid schema for function 'get_balance': its description is too long"),
     ],
     "web_page": [
+        (403, "<!DOCTYPE html><html><head><title>Just a moment...</title>"),
         (500, "litellm.APIError: Unable to get json response, Original Response: <!doctype html><html>"),
         (500, "Empty or invalid response from LLM endpoint. Received: '<html><body>'"),
     ],
     "timeout": [(408, "")],
     "endpoint": [
+        # Servers that are busy or broken mean nothing else, whatever they say.
+        (503, "insufficient credits check temporarily unavailable"),
+        (503, "context length exceeded cache miss"),
+        (500, 'Failed to parse tool call arguments as JSON: last read: {"text": "Insufficient balance'),
         (500, "no_db_connection"),
         (500, "Failed to parse tool call arguments as JSON: unexpected end of input"),
         (503, "busy"),

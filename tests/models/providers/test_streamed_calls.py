@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.models.providers.streamed_calls import StreamedCalls
 
 SALT, RICE = '{"item": "salt"}', '{"item": "rice"}'
@@ -181,3 +182,61 @@ def test_brackets_in_strings_and_escapes_do_not_end_the_arguments() -> None:
     for cut in range(1, len(arguments)):
         pieces = [piece(0, "a", "f", arguments[:cut]), piece(0, "b", "f", arguments[cut:])]
         assert read_pieces(*pieces)[0] == [("f", arguments)]
+
+
+BROKEN = SALT[:-1]
+
+
+@pytest.mark.parametrize("index", [0, ...])
+def test_a_second_call_that_is_broken_is_a_call(index: object) -> None:
+    calls, _ = read_pieces(piece(index, ..., "price", SALT), piece(index, ..., "price", BROKEN))
+    assert calls == [("price", SALT), ("price", BROKEN)]
+
+
+def test_calls_without_an_index_may_come_in_turn() -> None:
+    pieces = [piece(..., call_id, "price", '{"item": ') for call_id in ("a", "b")]
+    pieces += [piece(..., call_id, "price", item) for call_id, item in (("a", '"salt"}'), ("b", '"rice"}'))]
+    assert read_pieces(*pieces)[0] == CALLS
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("price", SALT), ("weigh", RICE)])
+def test_calls_with_one_id_and_indices_of_their_own_are_two(name: str, arguments: str) -> None:
+    calls, _ = read_pieces(piece(0, "a", "price", SALT), piece(1, "a", name, arguments))
+    assert calls == [("price", SALT), (name, arguments)]
+
+
+def test_calls_with_one_id_that_are_announced_at_once_are_two() -> None:
+    begun = [piece(0, "a", "price", ""), piece(1, "a", "price", "")]
+    calls, _ = read_pieces(*begun, piece(0, ..., ..., SALT), piece(1, ..., ..., RICE))
+    assert calls == CALLS
+
+
+def test_an_empty_object_before_a_piece_with_id_and_name_is_none() -> None:
+    pieces = [piece(0, "a", "price", "{}"), piece(0, "a", "price", SALT)]
+    assert read_pieces(*pieces)[0] == CALLS[:1]
+
+
+def test_an_object_that_comes_twice_counts_once() -> None:
+    given = {"item": "salt"}
+    assert read_pieces(piece(0, "a", "price", given), piece(0, "a", "price", given))[0] == CALLS[:1]
+    assert read_pieces(piece(0, "a", "price", {}), piece(0, ..., ..., SALT))[0] == CALLS[:1]
+
+
+def test_another_name_with_whole_arguments_is_another_call() -> None:
+    calls, _ = read_pieces(piece(0, ..., "open", ""), piece(0, ..., "price", SALT))
+    assert calls == [("open", ""), ("price", SALT)]
+
+
+def test_a_name_that_repeats_what_came_of_it_is_the_name() -> None:
+    assert read_pieces(piece(0, "a", "pri", ""), piece(0, "a", "price", SALT))[0] == CALLS[:1]
+
+
+def test_an_empty_object_behind_the_arguments_is_nothing() -> None:
+    assert read_pieces(*cut_in_pieces(0, "a", SALT), piece(0, ..., ..., "{}"))[0] == CALLS[:1]
+
+
+def test_more_calls_than_a_run_carries_out_are_too_many() -> None:
+    pieces = [piece(number, str(number), "f", "{}") for number in range(10_001)]
+    assert len(join_pieces(pieces[1:])[0]) == 10_000
+    with pytest.raises(CallError, match="more than 10,000 calls"):
+        join_pieces(pieces)
