@@ -19,9 +19,9 @@ _STRING = re.compile(
 )
 """A comment or a string, as all versions before 3.12 find them in the text of a program."""
 _SIGN = re.compile(r"\\N\{[^}]*\}|\\[^{}]|\{\{|\}\}|[{}]", re.DOTALL)
-"""What is looked at in the text of an f-string."""
+"""The signs in the text of an f-string that matter here."""
 _PIECE = re.compile(r"'''.*?'''|\"\"\".*?\"\"\"|'[^']*'|\"[^\"]*\"|!=|[\[({})\]:!#,]", re.DOTALL)
-"""What is looked at in a field: strings and signs."""
+"""The strings and signs in a field that matter here."""
 _CONVERSION = re.compile(r"[sra](?=[:}])")
 _DEEPEST_FIELD = 2
 """A field, and one in its format."""

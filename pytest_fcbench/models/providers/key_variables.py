@@ -1,4 +1,4 @@
-"""Environment variables that hold the keys of providers, and what is told about the key of a model."""
+"""Environment variables that hold the keys of providers, and the sentence about the key of a model."""
 
 from __future__ import annotations
 
