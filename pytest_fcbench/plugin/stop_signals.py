@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import signal
 import threading
+import time
 from collections.abc import Generator
 from types import FrameType
 
@@ -17,6 +18,8 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 """Signals that end a run; Windows has no SIGHUP."""
 _MOST_IGNORED = 2
 """Signals after the first that do not cut the end of a run short: it takes a second or two."""
+_GOODBYE_S = 5.0
+"""Seconds in which a process that was ended by a signal, and has said all, hears no second one."""
 
 
 class StopSignals:
@@ -30,6 +33,7 @@ class StopSignals:
         self._received: list[int] = []
         self._taken: list[int] = []
         self._is_ending = False
+        self._ended_at = 0.0
 
     # First, because xdist starts its workers here.
     @pytest.hookimpl(tryfirst=True)
@@ -74,7 +78,20 @@ class StopSignals:
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
         """Give the signals back; one that comes while the process ends does not change its exit code."""
+        if self._received:
+            self._ended_at = time.monotonic()
+            for number in self._taken:
+                signal.signal(number, self._receive_late)
+                atexit.register(signal.signal, number, signal.SIG_IGN)
+        else:
+            self._give_back()
+
+    def _receive_late(self, number: int, frame: FrameType | None) -> None:
+        # A program that called pytest goes on, and is to be ended as ever.
+        if time.monotonic() - self._ended_at > _GOODBYE_S:
+            self._give_back()
+            signal.raise_signal(number)
+
+    def _give_back(self) -> None:
         for number in self._taken:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-            if self._received:
-                atexit.register(signal.signal, number, signal.SIG_IGN)
