@@ -45,6 +45,14 @@ class Preparable(Protocol):
         """Import and open what calls need. May be called more than once."""
 
 
+@runtime_checkable
+class NeedsKey(Protocol):
+    """A model that can tell before its first call that it has no key."""
+
+    def require_key(self) -> None:
+        """Raise ``CallError`` where no key is set."""
+
+
 async def prepare_model(model: Model) -> None:
     """Prepare a model for its first call, where it knows how."""
     if isinstance(model, Preparable):

@@ -149,7 +149,7 @@ class Benchmark:
         """Prepare the run; return False on an error, which is raised at the end of collection."""
         self.collector.calm()
         try:
-            self.session.prepare(self._share)
+            self._prepare_session()
         except FcbenchError as error:
             self._error = self._error or error
         return self._error is None
@@ -217,7 +217,12 @@ class Benchmark:
     def prepare_or_stop(self) -> None:
         """Prepare the run, or end the session if it is not possible."""
         with raise_usage_errors():
-            self.session.prepare(self._share)
+            self._prepare_session()
+
+    def _prepare_session(self) -> None:
+        if not (self.is_worker or self.config.option.collectonly or self.context.settings.plan):
+            self.session.require_key()
+        self.session.prepare(self._share)
 
     def start_asking(self, entries: list[Entry]) -> None:
         """Start asking about these entries, or end the session if the first call fails."""

@@ -15,19 +15,21 @@ from pytest_fcbench.dispatch.budget import Budget, Ledger
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.answer_limit import BoundedModel
 from pytest_fcbench.models.mcp import ServerModel
-from pytest_fcbench.models.protocol import Model
+from pytest_fcbench.models.protocol import Model, NeedsKey
 from pytest_fcbench.models.routing import Parties
 from pytest_fcbench.models.web import OwnWeb, RecordingModel, WebModel
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.recording import Recording
+
+NO_PREFLIGHT = "use --fcbench-no-preflight to continue anyway; those that fail will not be scored"
 
 _LONGEST_STORED = 2_000_000
 """Characters of an answer that are stored, also where fewer are read."""
@@ -114,6 +116,22 @@ class ModelStack:
     def find_stored(self, entry: Entry, request: AskModel) -> Completion | None:
         """Return the stored answer to a request of any party, None where there is none."""
         return self._stored[request.party].kept(entry, request) if request.party in self._stored else None
+
+    def require_key(self) -> None:
+        """Raise ``UsageError`` where the model has no key and nothing that it answered is stored."""
+        settings, model = self._context.settings, self._context.model
+        asks = self.limited is not None and not self.limited.decided.is_set()
+        if not asks or not isinstance(model, NeedsKey) or self._holds_answers():
+            return
+        try:
+            model.require_key()
+        except CallError as error:
+            raise UsageError(
+                f"no call was made: {error.cause}: {error.reason}\n{find_hint(error, settings)}; {NO_PREFLIGHT}"
+            ) from None
+
+    def _holds_answers(self) -> bool:
+        return self._store is not None and not self._context.settings.refresh and self._store.count() > 0
 
     @property
     def concurrency(self) -> int:

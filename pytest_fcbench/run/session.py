@@ -31,7 +31,7 @@ from pytest_fcbench.matchers.registry import Resources
 from pytest_fcbench.run import early_notes
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.group_progress import GroupTally
-from pytest_fcbench.run.model_stack import ModelStack, find_hint
+from pytest_fcbench.run.model_stack import NO_PREFLIGHT, ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.run.record_spool import RecordSpool
 from pytest_fcbench.scorecard import record as records
@@ -105,6 +105,11 @@ class Session:
             self._models = self._opened.enter_context(closing(ModelStack(self.context, share)))
         return self._models
 
+    def require_key(self) -> None:
+        """Raise ``UsageError`` where the first call would fail for want of a key, before entries are read."""
+        if self._link is None:
+            self.open_models().require_key()
+
     @cached_property
     def dispatcher(self) -> Dispatcher:
         """The dispatcher that runs the conversations of this process."""
@@ -164,8 +169,7 @@ class Session:
                 hint += "; --fcbench-wait=SECONDS waits for a server that is starting"
             raise UsageError(
                 f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}\n"
-                f"{hint}; entries that were not asked: {len(entries):,}; use --fcbench-no-preflight to "
-                f"continue anyway; those that fail will not be scored"
+                f"{hint}; entries that were not asked: {len(entries):,}; {NO_PREFLIGHT}"
             )
         if self.context.settings.wait_s:
             # The time until the endpoint had started says nothing of its speed.

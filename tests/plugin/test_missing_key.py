@@ -38,7 +38,7 @@ def test_a_missing_key_ends_a_run_without_litellm(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
-            f"ERROR: the first call failed, *: authentication: {model}: no API key is set in {variable}",
+            f"ERROR: no call was made: authentication: {model}: no API key is set in {variable}",
             "put a valid key there, or name the variable that holds one with --fcbench-api-key-env; *",
         ]
     )
@@ -57,6 +57,29 @@ def test_a_plan_needs_no_key(project: Project) -> None:
     result = project.run(*ASKED, "--fcbench-plan")
     assert result.ret == pytest.ExitCode.OK
     assert "API key" not in result.stdout.str() + result.stderr.str()
+
+
+def test_a_missing_key_is_told_before_entries_are_read(project: Project) -> None:
+    project.write("entries/broken.yaml", "category: simple_python\nentries: 1")
+    project.write("fcbench.yaml", "suites: {own: entries}")
+    broken = project.run("benchmarks", "--fcbench-model=oracle", "--fcbench-suite=own")
+    broken.stderr.fnmatch_lines(["*broken.yaml*"])
+    result = project.run("benchmarks", "--fcbench-model=gpt-4o", "--fcbench-suite=own")
+    result.stderr.fnmatch_lines(["*no API key is set in OPENAI_API_KEY"])
+
+
+@pytest.mark.parametrize("processes", [("-n", "0"), ("-n", "2")], ids=["-n 0", "-n 2"])
+def test_workers_end_without_a_key(project: Project, processes: tuple[str, str]) -> None:
+    result = project.run(*ASKED, *processes)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: no call was made: authentication: gpt-4o: no API key is set in *"])
+
+
+def test_what_asks_nothing_needs_no_key(project: Project) -> None:
+    project.write("test_own.py", "def test_own(): pass")
+    project.run("test_own.py", "--fcbench-model=gpt-4o").assert_outcomes(passed=1)
+    assert project.run(*ASKED, "--collect-only").ret == pytest.ExitCode.OK
+    project.run(*ASKED, "--fcbench-no-preflight").assert_outcomes(errors=3)
 
 
 def test_answers_in_the_store_need_no_key(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

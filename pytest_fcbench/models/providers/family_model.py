@@ -137,6 +137,11 @@ class FamilyModel(OpenAICompatibleModel):
         """Ask the endpoint as officially. Raises ``CallError``."""
         return await self.send_request(entry, request, self.parameters)
 
+    def require_key(self) -> None:
+        """Raise ``CallError`` where the family's endpoint needs a key and none is set."""
+        if self.missing_key:
+            raise CallError("authentication", self.build_reason(self.missing_key))
+
     def choose_parameters(self, request: AskModel) -> dict[str, object]:
         """Return the user's parameters: a family's form has its own defaults."""
         return self.parameters
@@ -147,8 +152,7 @@ class FamilyModel(OpenAICompatibleModel):
         """Send one request. Raises ``CallError``."""
         assert request.wire
         wire = request.wire
-        if self.missing_key:
-            raise CallError("authentication", self.build_reason(self.missing_key))
+        self.require_key()
         try:
             body = add_parameters(wire, parameters)
             if wire.api is Api.COMPLETIONS and "max_tokens" not in body:

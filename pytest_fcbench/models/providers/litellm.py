@@ -74,12 +74,16 @@ def build_call(model: str, timeout_s: float, api_base: str | None, api_key: str 
 class LitellmModel(EndpointModel):
     """A model behind litellm."""
 
+    def require_key(self) -> None:
+        """Raise ``CallError`` where litellm would find no key."""
+        require_key(self.id, self.api_base, self.api_key, self.parameters)
+
     async def prepare(self) -> None:
         """Import litellm, and have it import what it imports with the first call to a provider.
 
         Raises ``CallError`` where no key is set.
         """
-        require_key(self.id, self.api_base, self.api_key, self.parameters)
+        self.require_key()
         litellm = import_litellm()
         # It sends nothing and returns the given answer; what it says of the id the first real call says too.
         with suppress(Exception):
@@ -91,7 +95,7 @@ class LitellmModel(EndpointModel):
         self, entry: Entry, request: AskModel, parameters: Mapping[str, object]
     ) -> Completion:
         """Ask through litellm once. Raises ``CallError``."""
-        require_key(self.id, self.api_base, self.api_key, self.parameters)
+        self.require_key()
         litellm = import_litellm()
         originals: list[str] = []
 
