@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,17 @@ import pytest
 from pytest_fcbench.domain.entry import (
     CATEGORIES,
     SELECTIONS,
+    Comparison,
     Entry,
     ExpectedCall,
     ExpectedCalls,
+    ExpectedResults,
     Group,
     Variation,
 )
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.domain.prompt_format import FORMATS, PromptFormat, parse_format_id
+from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.suites.derived_entries import MADE_OF
 from pytest_fcbench.suites.registry import open_suite
 from pytest_fcbench.suites.suite import Suite
@@ -51,6 +55,25 @@ def test_it_names_itself_and_the_hash_of_its_files(suite: Suite) -> None:
     assert (suite.name, suite.version) == ("core", "11")
     assert suite.pack_sha256 is not None
     assert re.fullmatch(r"[0-9a-f]{64}", suite.pack_sha256)
+
+
+def _list_loose_calls(entries: Sequence[Entry]) -> list[str]:
+    """List the calls of embedded functions whose results need not be equal; each always returns the same."""
+    return [
+        f"{entry.id}: {call}"
+        for entry in entries
+        if isinstance(entry.expectation, ExpectedResults)
+        for call, kind in zip(entry.expectation.calls, entry.expectation.kinds, strict=True)
+        if kind is not Comparison.EXACT and call.partition("(")[0] in EVERYDAY
+    ]
+
+
+def test_results_of_embedded_functions_must_be_equal(suite: Suite, entries: tuple[Entry, ...]) -> None:
+    assert _list_loose_calls(entries) == []
+    entry = suite.load(CATEGORIES["exec_simple"])[0]
+    assert isinstance(entry.expectation, ExpectedResults)
+    loose = replace(entry.expectation, kinds=(Comparison.STRUCTURAL,))
+    assert _list_loose_calls([replace(entry, expectation=loose)]) == [f"{entry.id}: {loose.calls[0]}"]
 
 
 def test_its_hash_is_the_same_every_time(suite: Suite, tmp_path: Path) -> None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
+from pytest_fcbench.codecs.decoders import python
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.domain.entry import (
+    Answers,
     AnyCall,
     Entry,
+    ExpectedCall,
     ExpectedCalls,
     ExpectedResults,
     GoldenPath,
     NoCall,
+    PathCall,
     Trajectory,
 )
+from pytest_fcbench.domain.prompting import Names
+from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import join_user_messages
 from pytest_fcbench.tools.audit.function_docs import list_offered_docs
@@ -21,8 +31,12 @@ from pytest_fcbench.tools.authoring.languages import guess_language
 
 _MANY_FUNCTIONS = 10
 _MANY_CALLS = 3
+_MANY_RESULTS = 3
 _RELATED = 3
 """The fewest functions of one domain that a model has to tell apart."""
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+"""A date as calls give it; users write dates in other ways."""
 
 
 def has_many_functions(entry: Entry) -> bool:
@@ -50,14 +64,25 @@ def has_implied_values(entry: Entry) -> bool:
     return any(
         not accepted.is_optional
         and all(isinstance(value, (str, int, float)) for value in accepted.values)
-        # Users write whole numbers without a point.
-        and not any(
-            standardize(str(int(value) if isinstance(value, float) and value.is_integer() else value))
-            in question
-            for value in accepted.values
-        )
+        and not any(_stands_in(question, value) for value in accepted.values)
         for accepted in iterate_accepted_values(entry)
     )
+
+
+def _stands_in(text: str, value: object) -> bool:
+    # Users write whole numbers without a point.
+    shown = int(value) if isinstance(value, float) and value.is_integer() else value
+    return standardize(str(shown)) in text
+
+
+def is_said(value: object, said: str) -> bool:
+    """Tell whether all that a value consists of stands in a text in the matcher's normal form."""
+    if isinstance(value, (list, tuple)):
+        return all(is_said(element, said) for element in value)
+    if isinstance(value, Mapping):
+        return all(is_said(member, said) for member in value.values())
+    # Nobody says ``True``; a switch is described in other words.
+    return isinstance(value, bool) or _stands_in(said, value)
 
 
 def has_nested_values(entry: Entry) -> bool:
@@ -76,24 +101,73 @@ def _is_nested(schema: Mapping[str, object]) -> bool:
     return schema.get("type") in ("dict", "HashMap") or (isinstance(items, Mapping) and "properties" in items)
 
 
-def count_expected_calls(entry: Entry) -> int:
-    """Count the calls that a right answer makes, in all turns and steps; 1 where any call will do."""
+def list_calls_by_turn(entry: Entry) -> Sequence[Sequence[str | PathCall | ExpectedCall]]:
+    """List the calls of a right answer, turn by turn; none where any call will do."""
     match entry.expectation:
         case ExpectedCalls(calls=calls) | ExpectedResults(calls=calls) | GoldenPath(calls=calls):
-            return len(calls)
+            return [calls]
         case Trajectory(turns=turns):
-            return sum(map(len, turns))
-    return int(isinstance(entry.expectation, AnyCall))
+            return turns
+        case Answers(trail=trail):
+            return [[call for step in trail for call in step]]
+    return []
+
+
+def count_expected_calls(entry: Entry) -> int:
+    """Count the calls that a right answer makes, in all turns and steps; 1 where any call will do."""
+    return int(isinstance(entry.expectation, AnyCall)) or sum(map(len, list_calls_by_turn(entry)))
 
 
 def has_many_calls(entry: Entry) -> bool:
-    """Tell whether a right answer makes three calls or more."""
-    return count_expected_calls(entry) >= _MANY_CALLS
+    """Tell whether a right answer makes three calls or more in one turn."""
+    return max(map(len, list_calls_by_turn(entry)), default=0) >= _MANY_CALLS
+
+
+def count_results(entry: Entry) -> int:
+    """Count the values that a right answer takes from the results of calls.
+
+    Such a value stands neither in what the user has said so far nor in the docs. Of a trail through the web,
+    each page that is read gives one; an answer from a memory is one.
+    """
+    if isinstance(entry.expectation, Answers):
+        return max(1, sum("fetch_url_content" in call for step in entry.expectation.trail for call in step))
+    if not isinstance(entry.expectation, (Trajectory, GoldenPath)):
+        return 0
+    offer, said, found = Offer(tuple(list_offered_docs(entry)), Names.DOTTED), "", set()
+    for messages, calls in zip(entry.turns, list_calls_by_turn(entry), strict=False):
+        said += standardize(" ".join(message.shown_text for message in messages))
+        made = [Call(call.name, call.arguments) for call in calls if isinstance(call, PathCall)]
+        # ``unmakeable`` reports a text that is no call; the calls behind it are ignored here.
+        with suppress(Undecodable):
+            for text in calls:
+                made += python.parse_corrected(text) if isinstance(text, str) else ()
+        for call in map(offer.normalise_call, made):
+            doc = offer.by_name.get(call.name)
+            for name, value in call.arguments.items():
+                told = said + standardize(str(doc.properties.get(name)) if doc else "")
+                if not is_said(value, told) and not _DATE.fullmatch(str(value)):
+                    found.add(repr(value))
+    return len(found)
 
 
 def needs_results(entry: Entry) -> bool:
-    """Tell whether calls follow from the results of earlier ones, over several steps."""
-    return not entry.category.single_turn
+    """Tell whether a value of a right answer stands only in the result of a call."""
+    return count_results(entry) > 0
+
+
+def needs_many_results(entry: Entry) -> bool:
+    """Tell whether three values or more stand only in results of calls."""
+    return count_results(entry) >= _MANY_RESULTS
+
+
+def has_turn_to_wait(entry: Entry) -> bool:
+    """Tell whether nothing can be called in one turn, because a function or a value comes later."""
+    return isinstance(entry.expectation, Trajectory) and not all(entry.expectation.turns)
+
+
+def has_long_context(entry: Entry) -> bool:
+    """Tell whether results of calls are filled up with what nobody asked for."""
+    return entry.category.long_context
 
 
 def needs_restraint(entry: Entry) -> bool:
@@ -114,13 +188,16 @@ FEATURES: Mapping[str, Callable[[Entry], bool]] = {
     "nested objects": has_nested_values,
     "three calls or more": has_many_calls,
     "results of earlier calls": needs_results,
+    "three results or more": needs_many_results,
+    "a turn to wait": has_turn_to_wait,
+    "long context": has_long_context,
     "near miss": needs_restraint,
     "another language": is_in_another_language,
 }
 """The features by the words that tables use."""
 
 
-STATED = ("unit or date arithmetic", "negation", "later correction")
+STATED = ("arithmetic", "negation", "later correction")
 """Features that no function finds: a suite states them."""
 
 

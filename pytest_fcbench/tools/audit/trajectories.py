@@ -15,7 +15,6 @@ from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.matchers.state import list_offered_docs
-from pytest_fcbench.matchers.text_normalization import standardize
 from pytest_fcbench.tools.audit.facts import Facts, standardize_turns
 from pytest_fcbench.tools.audit.findings import (
     CERTAIN,
@@ -26,6 +25,7 @@ from pytest_fcbench.tools.audit.findings import (
     entry_check,
     format_value,
 )
+from pytest_fcbench.tools.audit.strata import is_said
 
 
 def list_expected_turns(entry: Entry) -> Sequence[Sequence[str]]:
@@ -140,17 +140,8 @@ def find_callable_turns(facts: Facts, entry: Entry) -> Iterator[Flaw]:
             if not any(f"{name}(" in text for name in late for text in truth[after]):
                 told = f"waits for {format_value(late)}, which turn {after + 1} does not call"
                 yield Flaw(LIKELY, f"turn {turn + 1} {told}: {shown}")
-        elif calls and all(_is_said(value, said) for call in calls for value in call.arguments.values()):
+        elif calls and all(is_said(value, said) for call in calls for value in call.arguments.values()):
             yield Flaw(HINT, f"turn {turn + 1} already says every value of turn {after + 1}: {shown}")
-
-
-def _is_said(value: object, said: str) -> bool:
-    if isinstance(value, (list, tuple)):
-        return all(_is_said(element, said) for element in value)
-    if isinstance(value, dict):
-        return all(_is_said(member, said) for member in value.values())
-    # Nobody says ``True``; a switch is described in other words.
-    return isinstance(value, bool) or standardize(str(value)) in said
 
 
 @entry_check("off_schema", "a golden call violates its schema", "correct the call, or set the entry aside")

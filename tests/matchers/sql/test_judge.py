@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -251,12 +251,12 @@ CORE = open_suite("core", Path()).load(CATEGORIES["sql"])
 ALIKE: Mapping[str, Mapping[str, object]] = {
     "sql_0": {"columns": "model, price_per_day"},
     "sql_1": {"conditions": ["station_id = 2 AND kind LIKE 'city'"]},
-    "sql_2": {"columns": ["id", "name", "district"]},
+    "sql_2": {"columns": ["stations.*"]},
     "sql_3": {"order_by": ["-price_per_day"]},
     "sql_4": {"columns": ["COUNT(id) AS cargo_bikes"]},
     "sql_6": {"table_name": "bikes", "joins": ["INNER JOIN rentals ON rentals.bike_id = bikes.id"]},
     "sql_7": {"conditions": ["NOT EXISTS (SELECT 1 FROM rentals WHERE rentals.bike_id = bikes.id)"]},
-    "sql_9": {"conditions": ["start_day LIKE '2026-05-%'"]},
+    "sql_9": {"conditions": ["start_day > '2026-04-30' AND start_day < '2026-06-01'"]},
     "sql_10": {"conditions": ["NOT (kind <> 'road' AND kind <> 'folding')"]},
     "sql_11": {"columns": ["DISTINCT rider"], "group_by": ["rider"], "having": ["COUNT(id) >= 2"]},
     "sql_12": {"joins": [], "conditions": ["id NOT IN (SELECT station_id FROM bikes)"]},
@@ -280,6 +280,22 @@ def test_core_takes_what_does_the_same(name: str) -> None:
     official, corrected = name_outcomes(judge_arguments(entry, {**_read_truth(entry), **ALIKE[name]}))
     assert official is not None
     assert corrected is None
+
+
+@pytest.mark.parametrize(
+    ("conditions", "right"),
+    [
+        (["kind = 'city'", "station_id = 2"], True),
+        (["station_id = 2", "kind = 'city'"], True),
+        (["kind = 'city' AND station_id = 2"], True),
+        (["station_id = 2 AND kind='city'"], True),
+        (["kind = 'city' OR station_id = 2"], False),
+    ],
+)
+def test_core_takes_conditions_joined_or_not(conditions: Sequence[str], right: bool) -> None:
+    entry = next(entry for entry in CORE if entry.id == "sql_1")
+    verdicts = judge_arguments(entry, {**_read_truth(entry), "conditions": conditions})
+    assert [outcome is None for outcome in name_outcomes(verdicts)] == [right, right]
 
 
 @pytest.mark.parametrize("entry", CORE, ids=lambda entry: entry.id)

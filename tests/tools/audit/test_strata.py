@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from pytest_fcbench.matchers import ast, relevance
 from pytest_fcbench.models.baselines import lexical
 from pytest_fcbench.models.baselines.lexical import LexicalModel
 from pytest_fcbench.suites import core
-from pytest_fcbench.tools.audit.strata import list_features
+from pytest_fcbench.tools.audit.strata import has_many_calls, list_features, needs_results
 from tests.factories import ask_model, make_doc, make_entry, make_multi_turn, make_transcript
 
 _CORE = core.open_suite(Path())
@@ -34,9 +35,41 @@ def test_an_entry_without_features_is_easy() -> None:
     assert find_stratum([]) is Stratum.EASY
 
 
-def test_a_conversation_needs_earlier_results() -> None:
-    entry = make_multi_turn(("Go", ["f()", "f()"]), ("On", ["f()"]))
-    assert {"results of earlier calls", "three calls or more"} <= set(list_features(entry))
+@pytest.mark.parametrize(
+    ("calls", "features"),
+    [
+        (["f(x=7)"], []),
+        (["f(7)", "f(x=[7, True])"], []),
+        (["f(x=31)"], ["results of earlier calls"]),
+        (["f(x='ten')"], []),  # an enum of the doc
+        (["f(x={'to': 31})", "f(x=31)"], ["results of earlier calls"]),
+        (["f(x='2026-05-07')"], []),
+        (["f(x=31)", "f(x=32)", "f(x=33)"], ["three results or more", "results of earlier calls"]),
+    ],
+)
+def test_a_value_that_nobody_says_is_a_result(calls: Sequence[str], features: Sequence[str]) -> None:
+    doc = make_doc("f", {"x": {"type": "any", "enum": ["ten", "two"]}})
+    entry = make_multi_turn(("Put it to 7", calls), functions=[doc])
+    assert set(features) == {name for name in list_features(entry) if "result" in name}
+
+
+def test_what_the_user_says_later_is_a_result_before() -> None:
+    doc = make_doc("f", {"x": {"type": "integer"}})
+    turns = [("Put it to the first", ["f(x=31)"]), ("And to 31", ["f(x=31)"])]
+    assert needs_results(make_multi_turn(*turns, functions=[doc]))
+    assert not needs_results(make_multi_turn(*turns[1:], functions=[doc]))
+
+
+def test_calls_are_counted_by_turn() -> None:
+    turns = [("Go", ["f()", "f()"]), ("On", ["f()"])]
+    assert not has_many_calls(make_multi_turn(*turns))
+    assert has_many_calls(make_multi_turn(("Go", ["f()"] * 3), *turns))
+
+
+def test_a_turn_in_which_nothing_can_be_called_is_one_to_wait_in() -> None:
+    turns = [("Go", ["f()"]), ("On", ["f()"])]
+    assert "a turn to wait" not in list_features(make_multi_turn(*turns))
+    assert "a turn to wait" in list_features(make_multi_turn(("Do it", []), *turns))
 
 
 @pytest.mark.parametrize(
