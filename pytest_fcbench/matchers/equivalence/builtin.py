@@ -6,12 +6,14 @@ accepts fewer variants than a model does, and a false "same" is rarer than a fal
 - A parameter that is left out, null or blank is the same as the default that its schema or its description
   states, or as one that says nothing either, unless it is required.
 - Identifiers (by the parameter's name: ``id``, ``token``, ``slug`` ...) and texts that look like one (letters
-  and digits without a space, addresses) are the same only to the letter.
-- Numbers, money, measures, dates and times are what ``quantities`` reads. A value that writes one and a value
-  that does not are different.
+  and digits without a space, addresses) are the same only to the letter. Only a code of an airport or a city
+  may have its kind behind it, ``JFK.AIRPORT``, or not.
+- Numbers, money, measures, dates, times and bounds are what ``asked_quantities`` reads. A value that writes
+  one and a value that does not are different.
 - Telephone numbers are compared by ``phones``, where the parameter asks for one or both begin with a plus.
 - Currencies and units alone are the same by any of their names; days and months where a date is asked for;
-  "Smith, Jane" is "Jane Smith" where the parameter is a name.
+  languages and their codes where a language is asked for (that of a country is another one); "Smith, Jane" is
+  "Jane Smith" where the parameter is a name.
 - Texts are compared by their ``words``, names of places by the rules of ``places`` where name or description
   of the parameter speak of places, or nothing says what a value is and both are well-known places.
 - Items of a list keep their order. Only ages and filters have none, also as one text with commas
@@ -24,16 +26,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.text import cut_text, make_printable
 from pytest_fcbench.domain.verdict import Difference
+from pytest_fcbench.matchers.equivalence.asked_quantities import read_asked_quantities
 from pytest_fcbench.matchers.equivalence.currencies import read_currency
-from pytest_fcbench.matchers.equivalence.places import is_known_place, is_same_place
-from pytest_fcbench.matchers.equivalence.quantities import read_calendar_name, read_quantities, read_unit
-from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, split_words, turn_name
+from pytest_fcbench.matchers.equivalence.languages import read_language
+from pytest_fcbench.matchers.equivalence.places import is_known_place, is_same_place, write_out_code
+from pytest_fcbench.matchers.equivalence.quantities import read_calendar_name, read_unit
+from pytest_fcbench.matchers.equivalence.words import LONGEST, is_code, spell_umlauts, split_words, turn_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +158,9 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
         return _are_equal(one, other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return not any(_find_differences(schema, one, other, depth + 1))
-    if not _NO_ORDER.isdisjoint(_split_name(name)) and (items := _split_items(one)) is not None:
-        return items == _split_items(other)
+    words = _split_name(name)
+    if not _NO_ORDER.isdisjoint(words) and (items := _split_items(words, one)) is not None:
+        return items == _split_items(words, other)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         items_schema = schema.get("items")
         inner = items_schema if isinstance(items_schema, Mapping) else {}
@@ -165,20 +171,29 @@ def _mean_same(name: str, schema: Schema, one: object, other: object, depth: int
     if isinstance(one, bool) or isinstance(other, bool):
         return _read_truth(one) is _read_truth(other) is not None
     # Order matters from here on: an id is compared as it is before a number in it is read.
-    if not _EXACT.isdisjoint(_split_name(name)[-1:]):
-        return _are_equal(_spell(one), _spell(other))
+    if not _EXACT.isdisjoint(words[-1:]):
+        return _are_equal(_spell(one), _spell(other)) or _is_same_location(one, other)
     # Imported where it is needed: phonenumbers takes 30 ms to import, and few runs compare telephone numbers.
     from pytest_fcbench.matchers.equivalence.phones import is_same_phone
 
-    is_phone = not _PHONES.isdisjoint(_split_name(name))
+    is_phone = not _PHONES.isdisjoint(words)
     if (phones := is_same_phone(_spell(one), _spell(other), is_asked_for=is_phone)) is not None:
         return phones
-    amounts, others = read_quantities(one), read_quantities(other)
+    amounts, others = read_asked_quantities(words, one), read_asked_quantities(words, other)
     if amounts or others:
         return not amounts.isdisjoint(others) or one == other
     if not isinstance(one, str) or not isinstance(other, str):
         return _are_equal(one, other)
-    return _mean_same_text(name, schema, one, other)
+    spelled = (map(write_out_code, spell_umlauts(text)) for text in (one, other))
+    return any(_mean_same_text(name, schema, *pair) for pair in product(*spelled))
+
+
+def _is_same_location(one: object, other: object) -> bool:
+    """Tell whether two identifiers are codes of one location, one at least with its kind (JFK.AIRPORT)."""
+    codes = [text.upper() for text in (one, other) if isinstance(text, str)]
+    names = [*map(write_out_code, codes)]
+    are_codes = all(len(code) == 3 or code != name for code, name in zip(codes, names, strict=True))
+    return are_codes and codes != names and len(names) == 2 and is_same_place(names[0], names[1])
 
 
 def _mean_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
@@ -192,6 +207,7 @@ def _mean_same_text(name: str, schema: Schema, one: str, other: str) -> bool:
     about = frozenset((*_split_name(name), *re.findall("[a-z]+", text)))
     readers: list[Callable[[str], object]] = [read_currency, read_unit]
     readers += [read_calendar_name] if not text or not _DAYS.isdisjoint(about) else []
+    readers += [read_language] if not _LANGUAGES.isdisjoint(about) else []
     readers += [turn_name] if not _PEOPLE.isdisjoint(_split_name(name)[-1:]) else []
     if any((meaning := read(one)) is not None and meaning == read(other) for read in readers):
         return True
@@ -224,7 +240,7 @@ _NO_ORDER = frozenset(split_words("age ages children filter filters tags categor
 """Words in the name of a parameter whose value is a group of things."""
 
 
-def _split_items(value: object) -> Counter[object] | None:
+def _split_items(words: Sequence[str], value: object) -> Counter[object] | None:
     """Count the items of a list or of a text with commas; None where they are no single values."""
     if isinstance(value, str):
         items: list[object] = [*value.split(",")] if len(value) <= LONGEST else [value]
@@ -234,8 +250,9 @@ def _split_items(value: object) -> Counter[object] | None:
         return None
     counted: Counter[object] = Counter()
     for item in items:
-        if quantities := read_quantities(item):
-            counted[quantities] += 1
+        if quantities := read_asked_quantities(words, item):
+            # "8 years" is the age 8.
+            counted[frozenset(each for each in quantities if each.kind == "number") or quantities] += 1
         elif not isinstance(item, str):
             counted[repr(item)] += 1
         elif len(item) > LONGEST or is_code(item):
@@ -264,6 +281,7 @@ _EXACT = frozenset(
 
 _PHONES = frozenset(split_words("phone phones telephone mobile tel fax cell whatsapp"))
 _DAYS = frozenset(split_words("day days date dates weekday weekdays month months"))
+_LANGUAGES = frozenset(("language", "languages", "languagecode", "lang", "locale"))
 _PEOPLE = frozenset(split_words("name author artist person contact guest passenger attendee owner customer"))
 
 _PLACES = frozenset(

@@ -1,9 +1,10 @@
 """Places by their names: countries, states, well-known cities and airports.
 
 Tables of our own have what can be known without asking: country codes (ISO 3166), the states of four
-countries, names of large cities in other languages, what large airports are called. A name that many places
-share stands among the cities only for the one that everybody means; where nobody can say, it is a shared
-name. All other airports, and the cities that they are at, are those of the package ``airportsdata``.
+countries, names of large cities in other languages, famous landmarks, what large airports are called. A name
+that many places share stands among the cities and the landmarks only for the one that everybody means; where
+nobody can say, it is a shared name. All other airports, and the cities that they are at, are those of the
+package ``airportsdata``.
 """
 
 from __future__ import annotations
@@ -81,6 +82,22 @@ def read_cities() -> Mapping[Words, Known]:
         for code, names in read_rows("cities")
         for name in names
     }
+
+
+@cache
+def read_landmarks() -> Mapping[Words, Known]:
+    """Return landmarks that everybody knows by their names, with and without their city at either end."""
+    found: dict[Words, Known] = {}
+    for code, (city, *landmarks) in read_rows("landmarks"):
+        at = split_words(city)
+        cities = [words for words, known in read_cities().items() if known.name == at] or [at]
+        for names in landmarks:
+            spelled = [split_words(name) for name in names.split(" = ")]
+            known = Known(spelled[0], _region(code))
+            for name in spelled:
+                for place in cities:
+                    found |= dict.fromkeys((name, name + place, place + name), known)
+    return found
 
 
 def is_shared_name(name: Words) -> bool:
@@ -189,5 +206,15 @@ CITY_CODES: Mapping[str, Words] = {
     "LA": ("los", "angeles"),
     "SF": ("san", "francisco"),
     "DC": ("washington",),
+    **{
+        code: tuple(city.split())
+        for code, city in (
+            *(("BJS", "beijing"), ("BUE", "buenos aires"), ("CHI", "chicago"), ("JKT", "jakarta")),
+            *(("LON", "london"), ("MIL", "milan"), ("MOW", "moscow"), ("NYC", "new york"), ("OSA", "osaka")),
+            *(("PAR", "paris"), ("RIO", "rio de janeiro"), ("ROM", "rome"), ("SAO", "sao paulo")),
+            *(("SEL", "seoul"), ("STO", "stockholm"), ("TYO", "tokyo"), ("WAS", "washington")),
+            *(("YMQ", "montreal"), ("YTO", "toronto")),
+        )
+    },
 }
-"""Cities by the letters that stand for them; only in capitals."""
+"""Cities by the letters that stand for them, and by the codes that their airports share; only in capitals."""

@@ -1,17 +1,19 @@
 """Comparison of the names of places.
 
-- Abbreviations in names and addresses (St, Intl, Ave) are written out.
+- Abbreviations in names and addresses (St, Intl, Ave) are written out, in addresses also directions (N, SW).
+  Spaces between the words of a name do not count, unless several places share a name: New Castle.
 - Country and state behind a comma may be left out on one side, and must agree where both have them. That
   of a well-known city is known: "Paris" is not "Paris, Texas". It must not be left out where nothing but
   general words remain ("Museum, Norway"), and not behind a name that several places share: "Cambridge" may
   be any of them.
-- A well-known city may stand at either end of a name ("Hyatt Regency Dallas", "Dallas Hyatt Regency").
+- A well-known city may stand at either end of a name ("Hyatt Regency Dallas", "Dallas Hyatt Regency"). Behind
+  a name that has it, or a landmark that everybody knows, it may be left out: "Tokyo Tower, Tokyo".
 - Other names are known as far as ``gazetteer`` goes: cities in other languages, airports by their codes.
   An airport is not its city.
 - Codes count in capitals only, and alone only where one place is meant by them: "DE" is Germany where a
   country is asked for, and neither Germany nor Delaware elsewhere.
 
-A landmark with and without its city, parts of names and nicknames are not known to be the same.
+Other landmarks with and without their city, parts of names and nicknames are not known to be the same.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from pytest_fcbench.matchers.equivalence.gazetteer import (
     read_airports,
     read_cities,
     read_country_codes,
+    read_landmarks,
     read_region_codes,
     read_regions,
 )
@@ -45,18 +48,27 @@ _ABBREVIATIONS = {
     "av": "avenue",
     "ave": "avenue",
     "blvd": "boulevard",
+    "ct": "court",
     "ctr": "center",
     "hwy": "highway",
     "intl": "international",
     "ln": "lane",
     "natl": "national",
     "pkwy": "parkway",
+    "pl": "place",
     "rd": "road",
     "sq": "square",
     "univ": "university",
 }
 _BEFORE_A_NAME = {"st": "saint", "dr": "doctor", "mt": "mount", "ft": "fort"}
 _BEHIND_A_NAME = {"st": "street", "dr": "drive"}
+
+_COMPASS = {"n": "north", "s": "south", "e": "east", "w": "west"}
+_COMPASS |= {a + b: _COMPASS[a] + _COMPASS[b] for a in "ns" for b in "ew"}
+_STREETS = frozenset(
+    split_words("street avenue boulevard road drive lane parkway highway way court place terrace")
+)
+"""Words of addresses, in which a letter is a direction: "N Clark Street", but not "W Hotel", "Avenue N"."""
 
 _GENERAL = frozenset(
     split_words(
@@ -99,8 +111,10 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
         )
     if not can_be_same(a.region, b.region):
         return False
-    if a.name == b.name:
-        if a.region == b.region or _GENERAL.issuperset(a.name) or not is_shared_name(a.name):
+    is_shared = is_shared_name(a.name) or is_shared_name(b.name)
+    differ_in_spaces = "".join(a.name) == "".join(b.name) and all(map(str.isalpha, a.name + b.name))
+    if a.name == b.name or (differ_in_spaces and not is_shared):
+        if a.region == b.region or _GENERAL.issuperset(a.name) or not is_shared:
             return a.region == b.region or not _GENERAL.issuperset(a.name)
         # Within a small country a shared name is clear: "Cambridge, England" is "Cambridge, UK".
         return a.region is not None and b.region is not None and a.region.country not in _LARGE
@@ -111,6 +125,18 @@ def is_same_place(one: str, other: str, about: Set[str] = frozenset()) -> bool:
     ((_, rest),) = places
     # "Boston South" and "South Boston" are two places, though the same is left of both.
     return bool(rest) and _BEARINGS.isdisjoint(rest)
+
+
+def write_out_code(text: str) -> str:
+    """Write out a code with its kind: JFK.AIRPORT is "JFK Airport", PAR.CITY is "paris"."""
+    found = _CODE_WITH_KIND.fullmatch(text.strip())
+    if not found:
+        return text
+    code, kind = found[1].upper(), found[2].casefold()
+    return f"{code} Airport" if kind == "airport" else " ".join(CITY_CODES.get(code, ())) or text
+
+
+_CODE_WITH_KIND = re.compile(r"([A-Z]{3})\.(AIRPORT|CITY)", re.ASCII | re.IGNORECASE)
 
 
 def is_known_place(text: str) -> bool:
@@ -137,9 +163,20 @@ def _read_place(text: str, about: Set[str]) -> _Place:
     if len(parts) > 1 and text.rstrip().endswith(")") and (known := _find_coded_airport(parts, about)):
         return _Place(known.name, known.region)
     stated: Region | None = None
-    while len(parts) > 1 and (region := _split_off_region(parts, stated)):
-        stated = region if stated is None or stated.holds(region) else stated
+    while len(parts) > 1 and (split_off := _split_off_region(parts, stated)):
+        stated = split_off if stated is None or stated.holds(split_off) else stated
         parts.pop()
+    # A city that the name has too says nothing more: "Tokyo Tower, Tokyo". A street of its name is anywhere.
+    named, last = (
+        f" {' '.join(_expand_words(part))} " for part in (" ".join(parts[:-1]), "".join(parts[-1:]))
+    )
+    before, repeated, _ = named.partition(last)
+    if repeated.strip() and _BEARINGS.isdisjoint(before.split()[-1:]) and _STREETS.isdisjoint(named.split()):
+        city = read_cities().get(tuple(last.split()))
+        region = city.region if city else None
+        if can_be_same(stated, region):
+            stated = stated or region
+            parts.pop()
     known = _find_known(parts, about)
     if known is None and len(parts) > 1 and "airport" in _expand_words(parts[0]):
         # Behind an airport the city may stand where a region may: "JFK Airport, New York".
@@ -149,8 +186,15 @@ def _read_place(text: str, about: Set[str]) -> _Place:
             known = None
     if known is None:
         cities = read_cities()
-        named = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
-        return _Place(tuple(chain.from_iterable(named)), stated, is_known=False)
+        each = (cities[words].name if words in cities else words for words in map(_expand_words, parts))
+        words = tuple(chain.from_iterable(each))
+        known = read_landmarks().get(words)
+        if known is None:
+            # Of a city in the name nothing else is told: London, not the one in Ontario.
+            found = [city for city, _ in _find_cities(words)]
+            implied = cities[found[0]].region if len(found) == 1 else None
+            is_address = bool(words) and words[0].isdigit() and not _STREETS.isdisjoint(words)
+            return _Place(words, stated or implied, is_known=is_address)
     region = known.region
     return _Place(known.name, stated if stated and not stated.holds(region) else region)
 
@@ -198,7 +242,7 @@ def _split_off_region(parts: Sequence[str], stated: Region | None) -> Region | N
         return None
     code = re.sub(r"\W", "", last)
     readings = (
-        read_regions().get(split_words(last))
+        read_regions().get(_expand_words(last))
         or (read_region_codes().get(code) if code.isupper() else None)
         or ()
     )
@@ -267,7 +311,12 @@ def _expand_words(text: str) -> Words:
             expanded.append(word if is_feet else _BEFORE_A_NAME.get(word, word))
         else:
             expanded.append(_BEHIND_A_NAME.get(word, word) if before else word)
-    return tuple(expanded)
+    pointed = tuple(
+        word if expanded[:at] == ["avenue"] else _COMPASS.get(word, word) for at, word in enumerate(expanded)
+    )
+    is_address = len(expanded) > 1 and (not _STREETS.isdisjoint(expanded) or expanded[0].isdigit())
+    is_named_so = pointed in read_cities() or pointed in read_regions()
+    return pointed if is_address or is_named_so else tuple(expanded)
 
 
 def _find_cities(name: Words) -> Iterator[tuple[Words, Words]]:

@@ -362,7 +362,11 @@ _TIME = re.compile(
     r"(?P<zone>z|[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
-_WORDS = {"noon": time(12), "midnight": time(0)}
+_WORDS = {
+    before + word: time(hour)
+    for word, hour in (("noon", 12), ("midnight", 0))
+    for before in ("", "12 ", "12:00 ")
+}
 
 
 def _read_moment(text: str) -> Quantity | None:

@@ -115,6 +115,7 @@ _COMPOUNDS = {
     ("on", "line"): "online",
     ("web", "site"): "website",
     ("air", "port"): "airport",
+    **{(one, other): one + other for one in ("north", "south") for other in ("east", "west")},
 }
 
 
@@ -141,6 +142,21 @@ def split_words(text: str) -> Words:
             joined.append(word)
     kept = tuple(joined)
     return tuple(word for word in kept if word != "the") or kept or tuple(found)
+
+
+def spell_umlauts(text: str) -> tuple[str, ...]:
+    """Return a text, and how it is written without umlauts: München is Muenchen as well as Munchen."""
+    if text.isascii() or len(text) > LONGEST:
+        return (text,)
+    whole = unicodedata.normalize("NFC", text)
+    spelled = whole.translate(_UMLAUTS)
+    return (text,) if spelled == whole else (text, spelled)
+
+
+_UMLAUTS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"}
+    | {"Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "Ø": "Oe", "Å": "Aa"}
+)
 
 
 def turn_name(text: str) -> Words:

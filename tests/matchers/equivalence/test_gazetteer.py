@@ -21,7 +21,7 @@ def test_every_region_is_in_the_table() -> None:
 
 def test_no_name_is_given_twice() -> None:
     """A later row would silently take the name of an earlier one."""
-    for table in ("cities", "airports", "currencies", "shared_names"):
+    for table in ("cities", "airports", "currencies", "languages", "shared_names"):
         rows = [*read_rows(table)]
         names = [name for _, given in rows for name in {fold_text(name).casefold() for name in given}]
         assert len(names) == len(set(names)), table
@@ -53,6 +53,14 @@ def test_a_shared_name_is_no_well_known_city() -> None:
     assert gazetteer.read_shared_names().isdisjoint(gazetteer.read_cities())
     for name, is_shared in (("Cambridge", True), ("Birmingham", True), ("San Jose", True), ("Paris", False)):
         assert gazetteer.is_shared_name(split_words(name)) is is_shared
+
+
+def test_a_landmark_is_in_one_city() -> None:
+    names = [name for _, (_, *given) in read_rows("landmarks") for row in given for name in row.split(" = ")]
+    assert len(names) == len({split_words(name) for name in names}) > 150
+    landmarks = gazetteer.read_landmarks()
+    assert landmarks[split_words("Louvre Paris")] == landmarks[split_words("Louvre Museum")]
+    assert split_words("Louvre Abu Dhabi") not in landmarks
 
 
 def test_airports_beyond_the_table_are_known() -> None:

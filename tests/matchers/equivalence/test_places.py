@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcbench.matchers.equivalence.places import is_same_place
+from pytest_fcbench.matchers.equivalence.places import is_same_place, write_out_code
 from pytest_fcbench.matchers.equivalence.words import split_words
 
 SAME = [
@@ -46,6 +46,20 @@ SAME = [
     ("Mt Fuji", "Mount Fuji"),
     ("Ft. Worth", "Fort Worth"),
     ("5th Ave", "Fifth Avenue"),
+    # directions in addresses, and where they make a known name
+    ("540 N Michigan Ave", "540 North Michigan Avenue"),
+    ("12 S.W. Pine St", "12 Southwest Pine Street"),
+    ("N. Carolina", "North Carolina"),
+    # spaces
+    ("Disney Land Paris", "Disneyland Paris"),
+    ("NewYork", "New York, NY"),
+    # a landmark, and a city that a name has too
+    ("Eiffel Tower", "Tour Eiffel, Paris, France"),
+    ("Statue of Liberty", "Statue of Liberty, NYC"),
+    ("Harbor Inn Seattle", "Harbor Inn Seattle, Seattle, WA"),
+    ("Pier Inn Long Beach", "Pier Inn Long Beach, Long Beach, CA"),
+    # codes that several airports share
+    ("LON", "London"),
     # a city that stands elsewhere
     ("Hyatt Regency Dallas", "Dallas Hyatt Regency"),
     ("Downtown, San Diego", "San Diego Downtown"),
@@ -89,6 +103,16 @@ DIFFERENT = [
     ("London to Paris", "Paris to London"),
     ("Oslo, Bergen", "Bergen, Oslo"),
     ("University of Washington", "Washington University"),
+    ("540 N Michigan Ave", "540 S Michigan Ave"),
+    ("W Hotel", "West Hotel"),
+    ("Avenue N", "Avenue North"),
+    ("New Castle", "Newcastle"),
+    ("Eiffel Tower", "Eiffel Tower, Las Vegas"),
+    ("Eiffel Tower", "Eiffel Tower, Texas"),
+    ("Harbor Inn", "Harbor Inn, Seattle"),
+    ("Harbor Inn London", "Harbor Inn London, Ontario"),
+    ("New York Hotel", "New York Hotel, York"),
+    ("London Road", "London Road, London"),
     ("", "Norway"),
     (",", ", Norway"),
     ("x" * 301, "x" * 301),
@@ -105,6 +129,16 @@ def test_names_of_one_place(one: str, other: str) -> None:
 def test_names_of_two_places(one: str, other: str) -> None:
     assert not is_same_place(one, other)
     assert not is_same_place(other, one)
+
+
+def test_a_code_with_its_kind_is_written_out() -> None:
+    assert [write_out_code(text) for text in ("JFK.AIRPORT", "jfk.airport")] == ["JFK Airport"] * 2
+    assert write_out_code("PAR.CITY") == "paris"
+    assert [write_out_code(text) for text in ("XXX.CITY", "JFK", "JFK.GATE")] == [
+        "XXX.CITY",
+        "JFK",
+        "JFK.GATE",
+    ]
 
 
 NAMES = st.sampled_from(sorted({name for pair in (*SAME, *DIFFERENT) for name in pair if len(name) < 100}))
