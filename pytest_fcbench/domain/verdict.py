@@ -92,6 +92,8 @@ class NotScored:
 
 Verdict: TypeAlias = Annotated[Passed | Failed | NotScored, Discriminator("status")]
 
+OWN_ASSERTION = "own_assertion"
+"""The code of a failure that an assertion in the body of a test found, and no matcher."""
 SET_ASIDE = "set_aside"
 """Cause of entries that the corrected profile leaves out because their data are known to be bad."""
 

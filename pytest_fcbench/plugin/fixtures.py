@@ -51,12 +51,13 @@ class BodyArguments:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Give a test its entry and the values of our fixtures.
 
-        Fixtures that replace ours are left to pytest, and so are all where ``--setup-show`` prints them.
+        Fixtures that ask for ours by the same name replace them and are left to pytest; others of that name
+        are about something else. ``--setup-show`` leaves all to pytest, which prints them.
         """
         if ENTRY not in item.stash or not isinstance(item, pytest.Function) or item.config.option.setupshow:
             return
         # pytest has no public way to ask who defines a fixture; without this one it looks all up itself.
         known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-        defined_in = {name: found[-1].func.__module__ for name, found in known.items() if found}
-        ours = {name: value for name, value in self._values.items() if defined_in.get(name) == __name__}
+        replaced = {name for name, found in known.items() if found and name in found[-1].argnames}
+        ours = {name: value for name, value in self._values.items() if name not in replaced}
         item.funcargs.update(ours, entry=item.stash[ENTRY])

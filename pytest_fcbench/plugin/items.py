@@ -19,8 +19,9 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppe
 from pytest_fcbench.domain.garbage_collection import CalmCollector
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.strata import Stratum
+from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.transcript import Transcript
-from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, Judgement, NotScored, Passed
+from pytest_fcbench.domain.verdict import OWN_ASSERTION, SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
 from pytest_fcbench.plugin.remote_hosts import share_of_local
 from pytest_fcbench.run.context import RunContext
@@ -313,6 +314,7 @@ class Benchmark:
             if RECORD in item.stash:
                 del item.stash[RECORD]
         elif ENTRY in item.stash and (call.when == "call" or call.excinfo):
+            self._record_own_assertion(item, call.excinfo and call.excinfo.value)
             judged_wrong = (AssertionError, pytest.skip.Exception)
             if call.excinfo and not (RECORD in item.stash and call.excinfo.errisinstance(judged_wrong)):
                 self._record_not_scored(item, call.excinfo.value)
@@ -358,6 +360,15 @@ class Benchmark:
             return ""
         error.args = (message,)
         return message
+
+    def _record_own_assertion(self, item: pytest.Item, error: BaseException | None) -> None:
+        """Record the verdict of a test that asserts something of its own on the answer."""
+        if TRANSCRIPT not in item.stash or not isinstance(error, AssertionError | None):
+            return
+        record = item.stash.get(RECORD, None)
+        verdict = Failed(OWN_ASSERTION, put_on_one_line(str(error))) if error else Passed()
+        if record is None or (error and record.verdict(self.context.settings.profile) == Passed()):
+            self.record_judgement(Judgement.same_in_both(verdict))
 
     def _record_not_scored(self, item: pytest.Item, error: BaseException) -> None:
         if RECORD in item.stash or isinstance(error, pytest.skip.Exception):

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -155,17 +156,26 @@ class RunReporting:
                 code = choose_exit_code(self._outcomes)
                 session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
         if self._session.records:
-            # The file of --junitxml names the model and how it was asked.
-            facts = self._session.facts
-            for plugin in self._config.pluginmanager.get_plugins():
-                if hasattr(plugin, "add_global_property"):
-                    plugin.add_global_property("fcbench.model", facts.model)
-                    plugin.add_global_property("fcbench.mode", facts.mode)
-                    plugin.add_global_property("fcbench.profile", facts.profile)
+            self._session.ungated = self._explain_no_gate()
+            self._add_properties()
         result = yield
         if self._unsaved:
             session.exitstatus = session.exitstatus or 1
         return result
+
+    def _add_properties(self) -> None:
+        """Say in the file of --junitxml how the model was asked, and what the first lines of the run say."""
+        found = run_end.list_properties(self._session.facts, self._session.evidence, self._outcomes)
+        writers = [p for p in self._config.pluginmanager.get_plugins() if hasattr(p, "add_global_property")]
+        for (name, value), writer in product(found, writers):
+            writer.add_global_property(name, value)
+
+    def _explain_no_gate(self) -> str | None:
+        """Explain why the rules of the project are not applied; None where they are, or where it has none."""
+        if not self._settings.gate or not (narrowed_by := self._narrowed_by):
+            return None
+        then = "; 'fcbench merge' applies it to the whole run" if narrowed_by == _SHARD else ""
+        return f"the gate of fcbench.yaml was not applied: {narrowed_by} selects a part of the entries{then}"
 
     @property
     def _is_empty_shard(self) -> bool:
@@ -304,11 +314,6 @@ class RunReporting:
 
     def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
         settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
-        remark = None
-        if settings.gate and (narrowed_by := self._narrowed_by):
-            then = "; 'fcbench merge' applies it to the whole run" if narrowed_by == _SHARD else ""
-            part = f"{narrowed_by} selects a part of the entries"
-            remark = f"the gate of fcbench.yaml was not applied: {part}{then}"
         terminalreporter.section("function-calling benchmark")
         for line in run_end.write_run_end(
             facts,
@@ -317,7 +322,6 @@ class RunReporting:
             width=self._width,
             most=settings.failures,
             annotate=settings.annotate,
-            remark=remark,
             explain=None if self._interrupted else self._explain_failure,
             # A part of the entries says nothing about a rank.
             rivals=() if self._selected_by or self._interrupted else self._benchmark.context.rivals,

@@ -179,8 +179,7 @@ class RunContext:
         if party not in self.prices:
             return None
         settings = self.settings.judge if party is Party.JUDGE and self.settings.judge else self.settings
-        used = completion.input_tokens, completion.output_tokens, completion.latency_s
-        return self.prices[party].compute_cost(*used, settings.concurrency)
+        return self.prices[party].compute_cost(completion, settings.concurrency)
 
     @cached_property
     def parties(self) -> frozenset[Party]:

@@ -42,12 +42,10 @@ class Run:
     failed: int
     not_scored: int
     overall: float | None
-    """The score by the official formula, or of all entries of a team's own suites."""
+    """The score by the official formula, or of all entries of a team's own suites; None without all parts."""
     low: float | None
     high: float | None
     """The limits of 95 % confidence of ``overall``."""
-    missing: tuple[str, ...]
-    """Parts of the formula that were not run and count as 0."""
     gate: str | None
     """The worst outcome of the gate's rules; None for a run without a gate."""
 
@@ -189,6 +187,8 @@ def _read_run(path: Path) -> Run | None:
             json.JSONDecoder().raw_decode(text, start.end())[0] if start else json.loads(text)["fcbench"]
         )
         overall = section["profiles"][section["profile"]]["overall"]
+        # Earlier versions counted missing parts as 0.
+        limits, is_partial = overall["interval"] or {}, bool(overall["missing"])
         outcomes = {rule["outcome"] for rule in section.get("gate", ())}
         return Run(
             path,
@@ -201,10 +201,9 @@ def _read_run(path: Path) -> Run | None:
             overall["passed"],
             overall["failed"],
             overall["not_scored"],
-            overall["accuracy"],
-            (overall["interval"] or {}).get("low"),
-            (overall["interval"] or {}).get("high"),
-            tuple(overall["missing"]),
+            None if is_partial else overall["accuracy"],
+            None if is_partial else limits.get("low"),
+            None if is_partial else limits.get("high"),
             next((WORDS[code] for code in (BROKEN, UNDECIDED, HELD) if WORDS[code] in outcomes), None),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

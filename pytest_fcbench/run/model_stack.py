@@ -17,7 +17,7 @@ from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError, UsageError
 from pytest_fcbench.domain.extras import require_extra
-from pytest_fcbench.domain.transcript import AskModel, Completion, Party
+from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Party
 from pytest_fcbench.models import registry
 from pytest_fcbench.models.answer_limit import BoundedModel
 from pytest_fcbench.models.mcp import ServerModel
@@ -29,7 +29,7 @@ from pytest_fcbench.scorecard.aggregate.unusable_answers import TOOL_SWITCHES
 from pytest_fcbench.suites.formats import web_pages
 from pytest_fcbench.web.recording import Recording
 
-NO_PREFLIGHT = "use --fcbench-no-preflight to continue anyway; those that fail will not be scored"
+WITHOUT_PREFLIGHT = "to continue anyway; those that fail will not be scored"
 
 _LONGEST_STORED = 2_000_000
 """Characters of an answer that are stored, also where fewer are read."""
@@ -127,7 +127,8 @@ class ModelStack:
             model.require_key()
         except CallError as error:
             raise UsageError(
-                f"no call was made: {error.cause}: {error.reason}\n{find_hint(error, settings)}; {NO_PREFLIGHT}"
+                f"no call was made: {error.cause}: {error.reason}\n"
+                f"{find_hint(error, settings)}; use --fcbench-no-preflight {WITHOUT_PREFLIGHT}"
             ) from None
 
     def _holds_answers(self) -> bool:
@@ -273,7 +274,7 @@ class ModelStack:
             # --fcbench-rpm and --fcbench-tpm limit the account of the model under test, not this one.
             own, label = replace(settings, rpm=None, tpm=None), settings.similarity
         # Only these two are paid by tokens or time, and a judge may be a file.
-        is_paid = party in (Party.JUDGE, Party.SIMILARITY) and not model.immediate
+        is_paid = party in PAID and not model.immediate
         ledger = self._open_ledger(party, own, label) if is_paid else Ledger()
         self._others[party] = LimitedModel(model, self._limits_of(own), ledger)
         self._stored[party] = self._store_answers(self._others[party], identity, former)

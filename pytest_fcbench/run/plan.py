@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import fmean
+from types import MappingProxyType
 
 from pytest_fcbench.conversations.server_turns import skip_calls
 from pytest_fcbench.conversations.setting import Memories
@@ -13,13 +15,13 @@ from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import SELECTIONS, Entry
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Prompting
-from pytest_fcbench.domain.transcript import AskModel, Completion, Fault, Party
+from pytest_fcbench.domain.transcript import PAID, AskModel, Completion, Fault, Party
 from pytest_fcbench.models.baselines.oracle import OracleModel
 from pytest_fcbench.models.protocol import run_through
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.model_stack import ModelStack
+from pytest_fcbench.scorecard.record import Pricing
 
 _OUTPUT_TOKENS = 75
 """Tokens of an answer: the mean of gpt-4o-mini on the official single-turn entries, function calling."""
@@ -48,11 +50,15 @@ class Plan:
             self.output_tokens + other.output_tokens,
         )
 
-    def compute_usd(self, price: Price | None) -> float | None:
-        """Return the dollars for the calls; None if the price is not known, or goes by time."""
+    def compute_usd(self, usd: Pricing, party: Party, seconds: float | None = None) -> float | None:
+        """Return the dollars for the calls of so many seconds; None if the price or the time is not known."""
         if not self.calls:
             return 0.0
-        return price.compute_cost(self.input_tokens, self.output_tokens, None, 1) if price else None
+        latency_s = None if seconds is None else seconds * self.calls
+        used = Completion(
+            input_tokens=self.input_tokens, output_tokens=self.output_tokens, latency_s=latency_s
+        )
+        return usd(used, party)
 
 
 def make_plans(
@@ -66,7 +72,7 @@ def make_plans(
     others: dict[str, Plan] = {}
     for entry in entries:
         calls = find_calls(entry)
-        by_party = {party: [call for call in calls if call.party is party] for party in _PAID}
+        by_party = {party: [call for call in calls if call.party is party] for party in PAID}
         name, asked = entry.category.name, by_party.pop(Party.MODEL)
         plans[name] = plans.get(name, Plan(name)) + _plan_calls(name, asked, _OUTPUT_TOKENS)
         for party, asked in by_party.items():
@@ -78,10 +84,6 @@ def make_plans(
     return list(plans.values()), list(others.values())
 
 
-_PAID = (Party.MODEL, Party.JUDGE, Party.SIMILARITY)
-"""The parties that are paid by tokens."""
-
-
 def _plan_calls(name: str, calls: Sequence[AskModel], written: int) -> Plan:
     """Return the plan of an entry's calls, each answered by so many tokens."""
     tokens = sum(estimated_tokens(call, TYPICAL) for call in calls)
@@ -89,22 +91,34 @@ def _plan_calls(name: str, calls: Sequence[AskModel], written: int) -> Plan:
 
 
 def render_plans(
-    plans: Sequence[Plan], prices: Mapping[Party, Price], others: Sequence[Plan] = ()
+    plans: Sequence[Plan],
+    usd: Pricing,
+    others: Sequence[Plan] = (),
+    seconds: Mapping[Party, float] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Render plans as a table with their sum, and below it those of other parties than the model."""
+    """Render plans as a table with their sum, and below it those of other parties than the model.
+
+    ``seconds`` are those of a call, as far as they are known.
+    """
     head = (
         f"{'':<24}{'entries':>8}{'stored':>8}{'calls':>8}{'tokens in':>12}{'tokens out':>12}{'dollars':>10}"
     )
     total = sum(plans, Plan("all"))
     yield head
+    bill: float | None = 0.0
     for row in (*plans, total, *others):
-        usd = row.compute_usd(prices.get(Party(row.name) if row in others else Party.MODEL))
+        party = Party(row.name) if row in others else Party.MODEL
+        dollars = row.compute_usd(usd, party, seconds.get(party))
         if row is total:
             yield "-" * len(head)
+        if row is total or row in others:
+            bill = None if bill is None or dollars is None else bill + dollars
         yield (
             f"{row.name:<24}{row.entries:>8}{row.stored:>8}{row.calls:>8}"
-            f"{row.input_tokens:>12}{row.output_tokens:>12}{'-' if usd is None else f'{usd:.4f}':>10}"
+            f"{row.input_tokens:>12}{row.output_tokens:>12}{'-' if dollars is None else f'{dollars:.4f}':>10}"
         )
+    if others:
+        yield f"{'bill':<24}{'-' if bill is None else f'{bill:.4f}':>{len(head) - 24}}"
     estimate = f"input from the size of the requests, output as {_OUTPUT_TOKENS} per answer"
     yield f"tokens are estimated: {estimate}; no request was sent"
 
@@ -119,8 +133,26 @@ def describe_plan(context: RunContext, models: ModelStack, entries: Sequence[Ent
     else:
         # Shared, so that a conversation that several entries continue is planned once.
         memories: Memories = {}
-        plans, others = make_plans(entries, lambda entry: _find_calls(context, models, entry, memories))
-        yield from render_plans(plans, context.prices, others)
+        stored: dict[Party, list[float]] = {}
+        plans, others = make_plans(
+            entries, lambda entry: _find_calls(context, models, entry, memories, stored)
+        )
+        seconds = {party: fmean(known) for party, known in stored.items()}
+        yield from render_plans(plans, context.usd, others, seconds)
+        asked = [Party.MODEL] if any(plan.calls for plan in plans) else []
+        for party in (*asked, *(Party(plan.name) for plan in others)):
+            price = context.prices.get(party)
+            if price is None:
+                yield f"dollars of the {party}: no price is known; give it under 'prices' in fcbench.yaml"
+            elif price.hour is not None:
+                known = len(stored.get(party, ()))
+                per_call = (
+                    f"{seconds[party]:.3g} s per call, the mean of {known:,} stored answers"
+                    if known
+                    else "but no stored answer tells how long a call takes; run a few entries first, e.g. "
+                    "with --fcbench-smoke"
+                )
+                yield f"dollars of the {party}: ${price.hour:g} per hour, {per_call}"
         if others:
             yield (
                 f"{' and '.join(plan.name for plan in others)}: as for right answers; wrong ones are asked "
@@ -135,12 +167,16 @@ def describe_plan(context: RunContext, models: ModelStack, entries: Sequence[Ent
 
 
 def _find_calls(
-    context: RunContext, models: ModelStack, entry: Entry, memories: Memories
+    context: RunContext,
+    models: ModelStack,
+    entry: Entry,
+    memories: Memories,
+    seconds: dict[Party, list[float]],
 ) -> Sequence[AskModel]:
     """Return the calls that an entry needs, with those of earlier conversations not yet in ``memories``.
 
     The oracle stands in for the model. It cannot write a model's own syntax, so the conversation is planned
-    in the default one.
+    in the default one. The latencies of stored answers are added to ``seconds``.
     """
     prompting = Prompting.make_default(context.manner.prompting.mode, context.manner.prompting.names)
     plain = replace(context.manner, prompting=prompting)
@@ -149,6 +185,8 @@ def _find_calls(
 
     def answer(entry: Entry, request: AskModel) -> Completion:
         if kept := models.find_stored(entry, request):
+            if kept.latency_s:
+                seconds.setdefault(request.party, []).append(kept.latency_s)
             return kept
         if request.party is Party.SERVER:
             return skip_calls(request)

@@ -31,7 +31,7 @@ from pytest_fcbench.matchers.registry import Resources
 from pytest_fcbench.run import early_notes
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.group_progress import GroupTally
-from pytest_fcbench.run.model_stack import NO_PREFLIGHT, ModelStack, find_hint
+from pytest_fcbench.run.model_stack import WITHOUT_PREFLIGHT, ModelStack, find_hint
 from pytest_fcbench.run.plan import describe_plan
 from pytest_fcbench.run.record_spool import RecordSpool
 from pytest_fcbench.scorecard import record as records
@@ -67,6 +67,8 @@ class Session:
         """The option that selected a part of the entries."""
         self.commit: str | None = None
         """The git commit of the project."""
+        self.ungated: str | None = None
+        """The reason why the rules of the project are not applied."""
         self.expected = 0
         """The number of conversations to expect; 0 where everybody answers at once."""
         self._sizes: Mapping[str, int] = {}
@@ -169,7 +171,8 @@ class Session:
                 hint += "; --fcbench-wait=SECONDS waits for a server that is starting"
             raise UsageError(
                 f"the first call failed, so no other call was made: {refusal.cause}: {refusal.reason}\n"
-                f"{hint}; entries that were not asked: {len(entries):,}; {NO_PREFLIGHT}"
+                f"{hint}; entries that were not asked: {len(entries):,}; "
+                f"use --fcbench-no-preflight {WITHOUT_PREFLIGHT}"
             )
         if self.context.settings.wait_s:
             # The time until the endpoint had started says nothing of its speed.
@@ -351,9 +354,6 @@ class Session:
         """The facts that are printed with every score."""
         context, manner, found = self.context, self.context.manner, self.records.values()
         settings, models = context.settings, self.open_models()
-        # Earlier conversations that this process held. Models that answer at once are asked in each worker of
-        # xdist, and their answers cost nothing.
-        held = self.dispatcher.find_earlier() if context.waits else {}
         # Without complex conversations, whose judge is a part of `driven`.
         is_rated = any(
             record.rating is not None
@@ -375,14 +375,22 @@ class Session:
             rated_by=context.driven.judge if is_rated else None,
             search=_name_search(context, found),
             shard=str(settings.shard) if settings.shard else None,
-            earlier=tuple(
-                records.build_earlier_conversation(name, held[name], context.usd) for name in sorted(held)
-            ),
+            earlier=self.earlier,
             labels=settings.labels,
             commit=self.commit,
             narrowed_by=self.narrowed_by,
+            ungated=self.ungated,
             asked_as=str(manner.member) if manner.member else None,
         )
+
+    @property
+    def earlier(self) -> tuple[records.EarlierConversation, ...]:
+        """The conversations that entries continue, as far as this process held them."""
+        # Models that answer at once are asked in each worker of xdist, and their answers cost nothing.
+        asked = self.has_started and self.context.waits
+        held = self.dispatcher.find_earlier() if asked else {}
+        usd = self.context.usd
+        return tuple(records.build_earlier_conversation(name, held[name], usd) for name in sorted(held))
 
     @property
     def evidence(self) -> gate.Evidence:
@@ -395,6 +403,7 @@ class Session:
             context.suite_versions,
             context.baseline,
             str(context.manner.member) if context.manner.member else None,
+            self.earlier,
         )
 
     def outcomes(self, *, interrupted: bool) -> tuple[Outcome, ...]:

@@ -236,8 +236,11 @@ CONVERSATIONS: Mapping[str, FailureCode] = {
         _STATE,
     ),
     "param_missing": FailureCode("A call lacks an argument.", _VALUE),
-    "param_hallucination": FailureCode("A call has an argument that the question does not ask for.", _VALUE),
-    "value_error": FailureCode("An argument has another value than expected.", _VALUE),
+    "param_hallucination": FailureCode(
+        "A call has an argument that the question does not ask for, or that its function does not have.",
+        _VALUE,
+    ),
+    "value_error": FailureCode("An argument has another value than expected, or another type.", _VALUE),
     "format_error": FailureCode("A call cannot be read.", _UNREADABLE),
     "decode_error": FailureCode("A call cannot be read, or names no function.", _UNREADABLE),
     "stop_early": FailureCode("The model stopped before all expected calls were made.", _STATE),
@@ -264,6 +267,9 @@ ENDINGS: Mapping[str, FailureCode] = {
     "too_large": FailureCode(
         "The answer is longer than a run reads, or its conversation has more calls than a run carries out.",
         "look for a loop in the model's answer; raise `--fcbench-max-answer` if it is right",
+    ),
+    "own_assertion": FailureCode(
+        "An assertion in the body of the test failed, not a matcher.", "read the assertion beside it"
     ),
     "answer:length": FailureCode(
         "The answer was cut at the limit of its tokens.", "raise `--fcbench-max-tokens`"

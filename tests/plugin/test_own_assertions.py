@@ -1,0 +1,79 @@
+"""Tests that assert something of their own on an answer, beside or in place of a matcher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.plugin.conftest import Project
+
+BODY = """\
+import pytest
+
+@pytest.mark.fcbench("multiple")
+def test_multiple(entry, ask, judge, score):
+    transcript = ask(entry)
+    {assertion}
+"""
+
+
+def _find_verdicts(project: Project) -> list[Mapping[str, object]]:
+    found = [record["verdicts"] for record in project.records().values()]
+    return [verdicts["official"] for verdicts in found if isinstance(verdicts, dict)]
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize(
+    ("assertion", "reason"),
+    [
+        ("assert entry.id == 'another'", "another"),
+        ("assert score(judge(entry, transcript)).passed; assert not 'right answers'", "right answers"),
+    ],
+    ids=["alone", "beside a matcher"],
+)
+def test_a_failed_assertion_is_a_failure_like_any_other(
+    project: Project, assertion: str, reason: str, workers: str
+) -> None:
+    project.write("benchmarks/test_ast.py", BODY.format(assertion=assertion))
+    result = project.run("benchmarks/test_ast.py", "--fcbench-limit=2", "-n", workers)
+    result.assert_outcomes(failed=2)
+    for verdict in _find_verdicts(project):
+        assert (verdict["status"], verdict["code"]) == ("failed", "own_assertion")
+        assert reason in str(verdict["reason"])
+
+
+def test_an_assertion_that_holds_is_a_verdict_too(project: Project) -> None:
+    project.write("benchmarks/test_ast.py", BODY.format(assertion="assert transcript"))
+    project.run("benchmarks/test_ast.py", "--fcbench-limit=2").assert_outcomes(passed=2)
+    assert [verdict["status"] for verdict in _find_verdicts(project)] == ["passed", "passed"]
+
+
+def test_what_the_matcher_found_stays_its_finding(project: Project) -> None:
+    body = "assert score(judge(entry, transcript)).passed"
+    project.write("benchmarks/test_ast.py", BODY.format(assertion=body))
+    project.run("benchmarks/test_ast.py", "--fcbench-model=lexical")
+    codes = {verdict["code"] for verdict in _find_verdicts(project)}
+    assert len(codes) > 1
+    assert "own_assertion" not in codes
+
+
+def test_a_fixture_of_the_same_name_about_something_else_breaks_no_entry(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+import pytest
+
+@pytest.fixture
+def score():
+    return 7
+
+@pytest.fixture
+def ask(tmp_path):
+    return tmp_path
+""",
+    )
+    project.write("test_own.py", "def test_own(score, ask):\n    assert score == 7 and ask.is_dir()\n")
+    project.run(
+        "benchmarks", "test_own.py", "--fcbench-category=parallel", "--fcbench-limit=2"
+    ).assert_outcomes(passed=3)
