@@ -23,13 +23,17 @@ def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path
     """Return the nearest folder with an fcbench.yaml, else the root directory.
 
     It is looked for from each argument, then from where pytest was started, up to the root directory: a
-    repository may hold several projects.
+    repository may hold several projects. Without a file of its own pytest takes the folder of the arguments
+    for the root; then it is looked for up to the top of the repository, or in the folder above.
     """
     root, here = config.rootpath, config.invocation_params.dir
+    top = root
+    if config.inipath is None:
+        top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root.parent)
     for argument in (*arguments, ""):
         place = _find_place(here, argument)
         for folder in (place, *place.parents):
-            if folder.is_relative_to(root) and (folder / FILE).is_file():
+            if folder.is_relative_to(top) and (folder / FILE).is_file():
                 return folder
     return root
 

@@ -104,3 +104,13 @@ def test_a_folder_without_benchmarks_says_how_to_make_them(project: Project) -> 
     (project.path / "conftest.py").write_text("import warnings\nwarnings.warn('old')\n")
     result = project.run_apart()
     result.stdout.fnmatch_lines(["no benchmark is here: 'fcbench init' writes*", "*1 warning*"])
+
+
+def test_the_file_above_the_folder_of_the_tests_is_found(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.path / "benchmarks")
+    asked = ("test_ast.py", "-m", "parallel", "--fcbench-limit=2")
+    project.run(*asked).assert_outcomes(passed=2)
+    (project.path / "fcbench.yaml").unlink()
+    assert project.run("test_ast.py").ret == pytest.ExitCode.USAGE_ERROR
