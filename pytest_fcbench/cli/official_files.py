@@ -77,7 +77,7 @@ def declare_options(official: argparse.ArgumentParser) -> None:
 def _make_pricing(price: Price | None, concurrency: int) -> _Pricing:
     if price is None:
         return lambda step: None
-    return lambda step: price.compute_cost(step.input_tokens, step.output_tokens, step.latency_s, concurrency)
+    return lambda step: price.compute_cost(step, concurrency)
 
 
 def _parse_price(text: str) -> _Pricing:

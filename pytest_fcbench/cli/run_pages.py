@@ -81,7 +81,6 @@ def _describe_run(run: Run) -> KeptRun:
         not_scored=run.not_scored,
         overall=run.overall,
         interval=limits,
-        is_partial=bool(run.missing),
         gate=run.gate,
         part=run.narrowed_by,
         labels=", ".join(f"{key}={value}" for key, value in run.labels.items()),

@@ -2,7 +2,7 @@
 
 The official executors hand each text to ``eval`` or ``exec`` (``multi_turn_utils.py:83``). Here it is
 parsed, the function is looked up by its name, and the arguments are built node by node: literals, arithmetic
-of constants, pure functions of Python, nested calls of known functions and an index into what they return.
+of constants, nested calls of known functions and an index into what they return.
 """
 
 from __future__ import annotations
@@ -11,13 +11,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.decoders.python import (
-    PURE_FUNCTIONS,
-    call_pure_function,
-    fold_constants,
-    measure_size,
-)
+from pytest_fcbench.codecs.decoders.python import build_dict, fold_constants, measure_size, parse_answer
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
@@ -39,7 +33,7 @@ class NoCallError(Exception):
 
 def carry_out_call(text: str, functions: Functions) -> object:
     """Carry out a call. Raises ``Undecodable``, ``NoCallError``, and the errors of the function."""
-    return _carry_out(_parse_text(text), functions)
+    return _carry_out(_parse_call(text), functions)
 
 
 def compute_expression(text: str, functions: Functions) -> object:
@@ -47,7 +41,7 @@ def compute_expression(text: str, functions: Functions) -> object:
 
     ``or`` and ``and`` carry out what Python does.
     """
-    node = _parse_text(text)
+    node = _parse_call(text)
     if isinstance(node, ast.BoolOp):
         value: object = None
         for part in node.values:
@@ -58,11 +52,8 @@ def compute_expression(text: str, functions: Functions) -> object:
     return _evaluate_node(node, functions)
 
 
-def _parse_text(text: str) -> ast.expr:
-    try:
-        return parse_expression(text.lstrip(" \t"))
-    except (SyntaxError, ValueError) as error:
-        raise Undecodable(f"not a function call: {error}") from error
+def _parse_call(text: str) -> ast.expr:
+    return parse_answer(text.lstrip(" \t"), "a function call", parse_expression)
 
 
 def _carry_out(node: ast.expr, functions: Functions) -> object:
@@ -101,10 +92,6 @@ def _evaluate_argument(node: ast.expr, functions: Functions) -> object:
 
 def _evaluate_node(node: ast.expr, functions: Functions) -> object:
     match node:
-        case ast.Call(func=ast.Name(id=name), args=operands, keywords=[]) if (
-            name in PURE_FUNCTIONS and name not in functions
-        ):
-            return call_pure_function(name, [_evaluate_node(operand, functions) for operand in operands])
         case ast.Call():
             return _carry_out(node, functions)
         case ast.List(elts=elements):
@@ -112,10 +99,11 @@ def _evaluate_node(node: ast.expr, functions: Functions) -> object:
         case ast.Tuple(elts=elements):
             return tuple(_evaluate_node(element, functions) for element in elements)
         case ast.Set(elts=elements):
-            return {_evaluate_node(element, functions) for element in elements}
+            members = [_evaluate_node(element, functions) for element in elements]
+            return set(build_dict(members, members))
         case ast.Dict(keys=keys, values=values) if None not in keys:
             names = [_evaluate_node(key, functions) for key in keys if key is not None]
-            return dict(zip(names, (_evaluate_node(value, functions) for value in values), strict=True))
+            return build_dict(names, [_evaluate_node(value, functions) for value in values])
         case ast.Subscript(value=ast.Call() | ast.Subscript() as value, slice=index):
             return _evaluate_node(value, functions)[_evaluate_node(index, functions)]  # type: ignore[index]  # or an error
         case ast.Name(id=name):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pytest_fcbench.codecs.token_usage import CHAT, read_tokens
 from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes
@@ -45,24 +46,19 @@ def read_choice(choice: Mapping[str, object], usage: object, secrets: Sequence[s
     # llama-cpp-python sends a call in both fields.
     if ending is Ending.FUNCTION_CALL and tool_calls:
         ending = None
-    used = usage if isinstance(usage, Mapping) else {}
-    input_tokens, output_tokens = (
-        count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
-        for count in (used.get("prompt_tokens"), used.get("completion_tokens"))
-    )
     return Completion(
         text=text,
         # Official: an empty list is a list of no calls, where a text beside it is not looked at.
         tool_calls=tool_calls,
         reasoning=reasoning if isinstance(reasoning, str) else None,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
         finish_reason=reason if isinstance(reason, str) else None,
         ending=ending,
         refusal=refusal if isinstance(refusal, str) and refusal else None,
         in_parts=isinstance(content, list),
         protocol=merge_notes(protocol),
         message=message,
+        # Moonshot states the usage in the choice.
+        **read_tokens(usage or choice.get("usage"), CHAT),
     )
 
 

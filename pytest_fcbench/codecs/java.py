@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
+from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat, refuse_faults
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_brackets
 from pytest_fcbench.codecs.syntax_trees import (
     collect_arguments,
@@ -29,7 +29,6 @@ from pytest_fcbench.codecs.syntax_trees import (
     list_parts,
     parse_source,
     read_arguments,
-    refuse_depth,
 )
 from pytest_fcbench.domain.transcript import Call
 
@@ -42,7 +41,7 @@ _AS_WRITTEN = (
 )
 
 
-@refuse_depth
+@refuse_faults()
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read the first call of a text as BFCL does. Raises ``Undecodable`` or ``WrongFormat``."""
     source = add_brackets(text)[1:-1]
@@ -160,7 +159,7 @@ def _read_untyped(text: str) -> object:
     return convert_number(text, (int, float), text)
 
 
-@refuse_depth
+@refuse_faults()
 def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read all calls of a text by the grammar: ``[A.f(x=1), B.g(y="z")]``. Raises ``Undecodable``.
 
@@ -270,13 +269,20 @@ def _read_collection(node: Node) -> object:
     body = next((child for child in node.children if child.type == "class_body"), None)
     if kind.endswith("Map"):
         if body is not None:
-            return {str(row[0]): row[1] for row in _read_invocations(body, "put") if len(row) == 2}
+            return {_write_key(row[0]): row[1] for row in _read_invocations(body, "put") if len(row) == 2}
         return first if isinstance(first, dict) else {}
     if kind.endswith(("List", "Set", "Queue", "Stack", "Vector", "Deque")):
         if body is not None:
             return [row[0] for row in _read_invocations(body, "add") if len(row) == 1]
         return first if isinstance(first, list) else []
     return get_text(node)
+
+
+def _write_key(key: object) -> str:
+    """Write the key of a map. Raises ``Undecodable`` for a collection: each level of quotes doubles them."""
+    if isinstance(key, (list, dict)):
+        raise Undecodable("the key of a map is a collection")
+    return str(key)
 
 
 def _read_invocations(body: Node, method: str) -> list[list[object]]:
@@ -298,5 +304,5 @@ def _read_factory_call(node: Node) -> object:
     if name in ("Arrays.asList", "List.of", "Set.of", "Collections.emptyList", "Stream.of"):
         return arguments
     if name in ("Map.of", "Collections.emptyMap") and len(arguments) % 2 == 0:
-        return {str(key): item for key, item in zip(arguments[::2], arguments[1::2], strict=True)}
+        return {_write_key(key): item for key, item in zip(arguments[::2], arguments[1::2], strict=True)}
     return get_text(node)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat
+from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Undecodable, WrongFormat, refuse_faults
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_brackets
 from pytest_fcbench.codecs.syntax_trees import (
     collect_arguments,
@@ -25,7 +25,6 @@ from pytest_fcbench.codecs.syntax_trees import (
     list_parts,
     parse_source,
     read_arguments,
-    refuse_depth,
 )
 from pytest_fcbench.domain.transcript import Call
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-@refuse_depth
+@refuse_faults()
 def parse_official(text: str) -> tuple[Call, ...]:
     """Read the call statement of a text as BFCL does. Raises ``Undecodable`` or ``WrongFormat``."""
     # Official: the statement itself must be a call; await, new and const x = make it none.
@@ -140,7 +139,7 @@ def _read_untyped(text: str) -> object:
     return convert_number(text, (int, float), text)
 
 
-@refuse_depth
+@refuse_faults()
 def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read all calls of a text by the grammar; ``await`` and ``const x =`` before one do not matter.
 

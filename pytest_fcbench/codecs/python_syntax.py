@@ -20,7 +20,6 @@ import warnings
 from contextlib import ExitStack
 from typing import Literal
 
-from pytest_fcbench.codecs.f_strings import check_f_strings
 from pytest_fcbench.domain.garbage_collection import pause_collector
 
 _FILENAME = "<unknown>"
@@ -65,6 +64,36 @@ def check_tree_size(text: str) -> None:
         raise ValueError(f"{signs:,} signs of nesting, lists and arithmetic are too many")
 
 
+# Hashes of numbers and tuples can be chosen, so that each key is compared with all before it.
+_MOST_KEYS = 1_000
+"""Keys of a text that are no texts, and members of its sets."""
+_MOST_REPETITIONS = 20
+"""Texts and lists that a text repeats: each makes much of little."""
+
+
+def explain_refusal(text: str, tree: ast.AST) -> str | None:
+    """Say why the tree of a text is not evaluated: its value costs much, or depends on Python's version.
+
+    From 3.12 on, what stands between the braces of an f-string is Python like any other. Before, an f-string
+    was a string first: it ended at its own quotes, and its fields had to do without them.
+    """
+    keys = repetitions = 0
+    # All that is looked for needs one of these signs.
+    for node in ast.walk(tree) if "{" in text or "*" in text else ():
+        match node:
+            case ast.FormattedValue():
+                return "JoinedStr in arithmetic would have to be evaluated"
+            case ast.Dict(keys=members) | ast.Set(elts=members):
+                keys += sum(not isinstance(getattr(member, "value", None), str) for member in members)
+            case ast.BinOp(left=ast.Constant(value=str()) | ast.List(), op=ast.Mult()):
+                repetitions += 1
+    if keys > _MOST_KEYS:
+        return f"{keys:,} keys that are no texts are too many"
+    if repetitions > _MOST_REPETITIONS:
+        return f"more than {_MOST_REPETITIONS} texts or lists are repeated"
+    return None
+
+
 def parse_expression(text: str) -> ast.expr:
     """Parse the text of one expression.
 
@@ -98,6 +127,12 @@ def _measure_depth(expression: ast.expr) -> int:
     return deepest
 
 
+def parse_statements(text: str) -> ast.Module:
+    """Parse statements of a model. Raises the errors of ``parse_expression``."""
+    check_tree_size(text)
+    return parse_module(text)
+
+
 def parse_module(text: str) -> ast.Module:
     """Parse the source text of a module. Raises the errors of ``parse_expression``."""
     tree = _parse(text, "exec")
@@ -107,7 +142,10 @@ def parse_module(text: str) -> ast.Module:
 
 def read_literal(text: str) -> object:
     """Read a Python literal, such as a dict. Raises ``TypeError`` and the errors of ``parse_expression``."""
-    value: object = ast.literal_eval(parse_expression(text.lstrip(" \t")))
+    tree = parse_expression(text.lstrip(" \t"))
+    if refusal := explain_refusal(text, tree):
+        raise ValueError(refusal)
+    value: object = ast.literal_eval(tree)
     return value
 
 
@@ -126,6 +164,5 @@ def _parse(text: str, mode: Literal["eval", "exec"]) -> ast.AST:
                 # always done: it holds for the whole process.
                 undo.enter_context(pause_collector())
             else:
-                check_f_strings(text)
                 return tree
     raise AssertionError("the last attempt neither returned nor raised")  # pragma: no cover

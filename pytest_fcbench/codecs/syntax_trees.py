@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache, wraps
+from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tree_sitter import Language, Node
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 LONGEST_SOURCE = 100_000
 """The limit of a source text in characters."""
@@ -133,16 +130,3 @@ def convert_number(text: str, types: Iterable[Callable[[str], int | float]], oth
         with suppress(ValueError):
             return convert(text)
     return otherwise
-
-
-def refuse_depth(read: Callable[P, R]) -> Callable[P, R]:
-    """Make a reader raise ``Undecodable`` where its text is nested deeper than it can follow."""
-
-    @wraps(read)
-    def read_or_refuse(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return read(*args, **kwargs)
-        except RecursionError:
-            raise Undecodable("the text is nested too deeply") from None
-
-    return read_or_refuse

@@ -297,6 +297,11 @@ class Settings:
         "FILE", "append searches, pages and their replies to this file, to replay with recorded:FILE"
     )
     mcp: bool = option("", "let entries start the MCP servers that their suites name")
+    unconfined: bool = option(
+        "",
+        "carry out own functions also where this system cannot confine them; they may then do to files, the "
+        "network and other processes what a model asks of them",
+    )
     embedding: str = option(
         "NAME",
         "embedding for memory_vector: lexical, minilm, the folder of such a model, or auto",

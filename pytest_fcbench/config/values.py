@@ -212,6 +212,10 @@ def _read_search(layers: Layers, option: Option) -> str:
     return given.text
 
 
+_OWN_RATES = ("cached", "cache_write", "reasoning")
+"""Tokens that may have a price of their own beside ``input`` and ``output``."""
+
+
 def read_price(layers: Layers, *names: str) -> Price | None:
     """Return the price that the file gives the first of these names: a profile or the id of a model."""
     if "prices" not in layers.top:
@@ -219,11 +223,11 @@ def read_price(layers: Layers, *names: str) -> Price | None:
     with raise_usage_errors():
         table: dict[str, Price] = {}
         for name, row in layers.top["prices"].members().items():
-            members = row.members((), ("input", "output", "hour"))
-            if set(members) not in ({"input", "output"}, {"hour"}):
+            members = row.members((), ("input", "output", "hour", *_OWN_RATES))
+            if set(members) != {"hour"} and set(members) - {*_OWN_RATES} != {"input", "output"}:
                 raise row.error(
-                    "must have either 'input' and 'output' (dollars per million tokens) "
-                    "or 'hour' (dollars per hour)"
+                    "must have either 'input' and 'output' (dollars per million tokens), and at will "
+                    f"{', '.join(map(repr, _OWN_RATES))}, or 'hour' (dollars per hour)"
                 )
             dollars = {}
             for key, member in members.items():

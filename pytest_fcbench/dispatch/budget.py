@@ -66,8 +66,7 @@ class Ledger:
 
     def cost(self, completion: Completion) -> float | None:
         """Return the dollars for a completion, None where they are unknown."""
-        used = completion.input_tokens, completion.output_tokens, completion.latency_s
-        return None if self._price is None else self._price.compute_cost(*used, self._concurrency)
+        return None if self._price is None else self._price.compute_cost(completion, self._concurrency)
 
     async def promise(self, request: AskModel) -> float:
         """Reserve the highest likely cost of a call. Raises ``NotScoredError`` if it could pass the limit."""
@@ -77,10 +76,10 @@ class Ledger:
         tokens = estimated_tokens(request, SAFE)
         async with budget.settled:
             while True:
-                cost = (
-                    self._price.compute_cost(tokens, self._most_output, self._slowest_s, self._concurrency)
-                    or 0.0
+                most = Completion(
+                    input_tokens=tokens, output_tokens=self._most_output, latency_s=self._slowest_s
                 )
+                cost = self._price.take_dearest().compute_cost(most, self._concurrency) or 0.0
                 if budget.stopped_at is None and budget.spent + budget.promised + cost <= budget.max_usd:
                     budget.promised += cost
                     budget.in_flight += 1

@@ -17,6 +17,8 @@ Read = TypeVar("Read")
 
 DESCRIBED = ConfigDict(json_schema_serialization_defaults_required=True)
 """The ``__pydantic_config__`` of a dataclass whose JSON always has all keys, as its JSON Schema says."""
+EXTENDED = ConfigDict(json_schema_serialization_defaults_required=False)
+"""That of a dataclass whose JSON lacks keys that have a default, in files of older versions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

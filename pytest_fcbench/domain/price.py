@@ -2,9 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from pytest_fcbench.domain.json_values import DESCRIBED, Number
+from pytest_fcbench.domain.json_values import EXTENDED, Number
+
+
+class Consumption(Protocol):
+    """The seconds and tokens of a completion, as far as they are known.
+
+    Cached and written tokens are a part of the input, tokens of reasoning a part of the output.
+    """
+
+    @property
+    def latency_s(self) -> float | None:
+        """Seconds."""
+
+    @property
+    def input_tokens(self) -> int | None:
+        """All tokens of the request."""
+
+    @property
+    def output_tokens(self) -> int | None:
+        """All tokens of the answer."""
+
+    @property
+    def cached_tokens(self) -> int | None:
+        """Tokens of the request that the server found in its cache."""
+
+    @property
+    def cache_write_tokens(self) -> int | None:
+        """Tokens of the request that the server wrote to its cache for a price of its own."""
+
+    @property
+    def reasoning_tokens(self) -> int | None:
+        """Tokens of the answer that are reasoning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,22 +47,36 @@ class Price:
     ``eval_runner_helper``): seconds / 3600 x dollars per hour / calls at once.
     """
 
-    __pydantic_config__ = DESCRIBED
+    __pydantic_config__ = EXTENDED
 
     input: Number | None = None
     output: Number | None = None
     hour: Number | None = None
+    cached: Number | None = None
+    """Of input tokens that the server found in its cache; null where they cost as much as others."""
+    cache_write: Number | None = None
+    """Of input tokens that the server wrote to its cache; null where they cost as much as others."""
+    reasoning: Number | None = None
+    """Of output tokens that are reasoning; null where they cost as much as others."""
 
-    def compute_cost(
-        self,
-        input_tokens: int | None,
-        output_tokens: int | None,
-        latency_s: float | None,
-        concurrency: int,
-    ) -> float | None:
+    def compute_cost(self, used: Consumption, concurrency: int) -> float | None:
         """Return the dollars for one completion, or None where its tokens or its latency are unknown."""
         if self.hour is not None:
-            return None if latency_s is None else latency_s / 3600 * self.hour / concurrency
-        if input_tokens is None or output_tokens is None or self.input is None or self.output is None:
+            return None if used.latency_s is None else used.latency_s / 3600 * self.hour / concurrency
+        if used.input_tokens is None or used.output_tokens is None:
             return None
-        return (input_tokens * self.input + output_tokens * self.output) / 1e6
+        if self.input is None or self.output is None:
+            return None
+        cost = used.input_tokens * self.input + used.output_tokens * self.output
+        parts = (
+            (used.cached_tokens, self.cached, self.input),
+            (used.cache_write_tokens, self.cache_write, self.input),
+            (used.reasoning_tokens, self.reasoning, self.output),
+        )
+        return (cost + sum((own - usual) * (n or 0) for n, own, usual in parts if own is not None)) / 1e6
+
+    def take_dearest(self) -> Price:
+        """Return the price of a bound, at which each token costs the most that it can cost."""
+        asked = [rate for rate in (self.input, self.cached, self.cache_write) if rate is not None]
+        answered = [rate for rate in (self.output, self.reasoning) if rate is not None]
+        return replace(self, input=max(asked, default=None), output=max(answered, default=None))

@@ -114,6 +114,12 @@ class Completion:
     protocol: tuple[str, ...] = ()
     """The codes of what the server did against its interface (``ProtocolNote``)."""
     message: Mapping[str, object] | None = None
+    cached_tokens: int | None = None
+    """Input tokens that the server found in its cache; like the two below, None where it does not say."""
+    cache_write_tokens: int | None = None
+    """Input tokens that the server wrote to its cache for a price of its own."""
+    reasoning_tokens: int | None = None
+    """Output tokens that are reasoning."""
 
 
 def describe_ending(completion: Completion) -> str:
@@ -146,6 +152,8 @@ class Party(StrEnum):
     """The small web that a suite brings with it."""
 
 
+PAID = (Party.MODEL, Party.JUDGE, Party.SIMILARITY)
+"""The parties that are paid by tokens or time."""
 WEBS = (Party.WEB, Party.OWN_WEB)
 """The parties that answer questions about the web."""
 

@@ -27,11 +27,14 @@ from pytest_fcbench.domain.transcript import (
 _Kind = TypeVar("_Kind")
 
 _BESIDE = ("latency_s", "input_tokens", "output_tokens")
+_PARTS = ("cached_tokens", "cache_write_tokens", "reasoning_tokens")
+"""Counts that are left out where nothing is known of them, as in all older answers."""
 
 
 def write_completion(completion: Completion) -> dict[str, object]:
     """Convert a completion to JSON values with nothing left out: usage, message and ids of calls too."""
     written = completion_to_json(completion) | {name: getattr(completion, name) for name in _BESIDE}
+    written |= {name: count for name in _PARTS if (count := getattr(completion, name)) is not None}
     if completion.message is not None:
         written["message"] = completion.message
     # The next request of a conversation names results by them.
@@ -43,6 +46,7 @@ def read_completion(value: Mapping[str, object]) -> Completion:
     """Read what ``write_completion`` wrote. Raises KeyError or TypeError for any other object."""
     message, ids = value.get("message"), value.get("ids")
     latency_s, input_tokens, output_tokens = (value[name] for name in _BESIDE)
+    cached, cache_write, reasoning = (value.get(name) for name in _PARTS)
     completion = completion_from_json(value)
     left = iter(ids if isinstance(ids, list) else ())
     return replace(
@@ -56,6 +60,9 @@ def read_completion(value: Mapping[str, object]) -> Completion:
         latency_s=float(latency_s) if isinstance(latency_s, (int, float)) else None,
         input_tokens=input_tokens if isinstance(input_tokens, int) else None,
         output_tokens=output_tokens if isinstance(output_tokens, int) else None,
+        cached_tokens=cached if isinstance(cached, int) else None,
+        cache_write_tokens=cache_write if isinstance(cache_write, int) else None,
+        reasoning_tokens=reasoning if isinstance(reasoning, int) else None,
     )
 
 

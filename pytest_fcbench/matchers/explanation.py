@@ -30,6 +30,7 @@ from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
 from pytest_fcbench.domain.verdict import Failed, Passed, PathScore, Profile
 from pytest_fcbench.matchers.ast import corrected, official
 from pytest_fcbench.matchers.ast.official import show_value
+from pytest_fcbench.matchers.golden_path.call_format import find_form_fault
 
 _MOST_CALLS = 50
 _LONGEST = 600
@@ -53,7 +54,11 @@ def explain_failure(
     return Explanation(
         question=tuple((message.role, message.shown_text) for message in entry.turns[number - 1]),
         turn=f"turn {number} of {len(entry.turns)}{counted}" if len(entry.turns) > 1 else "",
-        calls=tuple(_pair_path(path) if path else _pair_answer(entry, last, prompting, profile)),
+        calls=tuple(
+            _pair_path(entry, path, verdict, profile)
+            if path
+            else _pair_answer(entry, last, prompting, profile)
+        ),
         found=tuple(_describe_answer(completion, prompting.syntax) for completion in last),
         expected=tuple(_list_expected(entry, number)),
         differences=tuple(_list_state_differences(verdict)),
@@ -205,14 +210,23 @@ class CallComparison:
         return match_value(entry.category.language, doc, name, given[name], accepted) is not None
 
 
-def _pair_path(path: PathScore) -> Iterable[CallPair]:
+def _pair_path(entry: Entry, path: PathScore, failed: Failed, profile: Profile) -> Iterable[CallPair]:
     """Pair each call along a golden path that is wrong with the expected one."""
+    docs = {doc.name: doc for doc in entry.functions}
+    left = failed.details.get("left")
+    missed = [call for call in left if isinstance(call, Mapping)] if isinstance(left, Sequence) else []
     for verdict in path.verdicts:
         if verdict.right:
             continue
         made, wanted = verdict.made, verdict.expected
+        fault = find_form_fault(made, docs, profile)
+        # A call whose form is wrong was compared with none, or with what was left by others.
+        if wanted is None or (fault and wanted.get("name") != made.get("name")):
+            wanted = next((call for call in missed if call.get("name") == made.get("name")), wanted)
         right = {name: show_value(value) for name, value in _read_arguments(wanted).items()}
         differing = {difference.parameter for difference in verdict.differences}
+        if fault:
+            differing.update(fault.parameters)
         yield CallPair(
             str(made.get("name")),
             None if wanted is None else str(wanted.get("name")),

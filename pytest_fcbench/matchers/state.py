@@ -13,10 +13,10 @@ is an error of the call has none (``multi_turn:inference_error``).
 
 The corrected profile differs in this:
 
-- In a turn in which nothing can be done yet, looking around is allowed; a call that changes the state or does
-  the task, with an invented value or with another function, fails
-  (``multi_turn:irrelevance_error:decoder_success``, which the official code has and never asks for), and so
-  does one that cannot be read (``multi_turn:irrelevance_error:unreadable_call``).
+- In a turn in which the truth makes no call, one that needs what is withheld, or invents it, fails: module
+  ``withheld_turn`` (``multi_turn:irrelevance_error:decoder_success``, which the official code has and never
+  asks for). So does an answer that ends with one that cannot be read
+  (``multi_turn:irrelevance_error:unreadable_call``).
 - How far the brake pedal is pressed is compared too (``multi_turn:hidden_state_mismatch``), which a user can
   ask for and the official comparison forgets. What else it forgets, no user asks for: the current folder, the
   force of the parking brake, the slope. In 8,000 conversations of 13 models these differed in 11 that passed
@@ -51,6 +51,7 @@ from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.matchers.state_difference import find_differences
+from pytest_fcbench.matchers.withheld_turn import find_early_call
 
 Fresh: TypeAlias = Callable[[Entry], Environments]
 """Makes the environments of an entry in their initial state."""
@@ -78,10 +79,10 @@ def judge(entry: Entry, transcript: Transcript, fresh: Fresh) -> Judgement:
         ]
         return Judgement(judged[0], unscored or judged[1])
     made = list_calls(transcript)
-    official = match_calls(truth, made, lambda: fresh(entry), Profile.OFFICIAL)
+    official = match_calls(entry, made, lambda: fresh(entry), Profile.OFFICIAL)
     if unscored:
         return Judgement(official, unscored)
-    corrected = match_calls(truth, made, lambda: fresh(entry), Profile.CORRECTED)
+    corrected = match_calls(entry, made, lambda: fresh(entry), Profile.CORRECTED)
     return Judgement(
         official, _judge_early_attempts(entry, truth, transcript) if corrected.passed else corrected
     )
@@ -97,11 +98,15 @@ def list_calls(transcript: Transcript) -> Made:
 
 
 def match_calls(
-    truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+    entry: Entry, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Passed | Failed:
-    """Judge calls turn by turn. The first failure is the verdict; its details count the turns without one."""
-    turns = len(truth.turns)
-    failures = list(_find_failures(truth, made, fresh, profile))
+    """Judge calls turn by turn. The first failure is the verdict; its details count the turns without one.
+
+    ``entry`` must have a trajectory.
+    """
+    assert isinstance(entry.expectation, Trajectory)
+    turns = len(entry.expectation.turns)
+    failures = list(_find_failures(entry, entry.expectation, made, fresh, profile))
     right = min(len(made), turns) - len({failure.details["turn"] for failure in failures})
     if len(made) != turns:
         # Officially all turns after the 21st step of one are dropped.
@@ -116,29 +121,36 @@ def count_right_turns(failure: Failed, right: int, turns: int) -> Failed:
 
 
 def _find_failures(
-    truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
+    entry: Entry, truth: Trajectory, made: Made, fresh: Callable[[], Environments], profile: Profile
 ) -> Iterator[Failed]:
     """Yield what is wrong, turn by turn, where each turn continues in what the turns before it left."""
     corrected = profile is Profile.CORRECTED
     normalize: Callable[[str], object] = _normalize_result if corrected else str
     # Results add up over the turns: officially those of the truth may have come in any earlier turn.
     results: Counter[object] = Counter()
-    early = _EarlyTurn()
+    before: list[str] = []
     played = play_turns(truth, made, fresh, profile)
     for steps, expected, turn in zip(made, truth.turns, played, strict=False):
-        number, calls = turn.number, [call for step in steps for call in step]
-        for texts in turn.results:
-            results.update(map(normalize, texts))
+        number, calls, found = turn.number, [*chain(*steps)], [*chain(*turn.results)]
+        results.update(map(normalize, found))
         # The official checker of such turns exists but is never called (eval_runner.py:13).
+        if corrected and calls and not expected:
+            early = find_early_call(
+                entry,
+                number,
+                [*zip(calls, found, strict=True)],
+                {doc.name for doc in list_offered_docs(entry, number - 1)},
+                before,
+                changed=_find_difference(number, turn.model, turn.right, corrected=True) is not None,
+            )
+            if early:
+                reason = f"turn {number}: no call is expected yet, but the model called {_list_calls(calls)}"
+                details = {"turn": number, "calls": calls}
+                code = "multi_turn:irrelevance_error:decoder_success"
+                yield Failed(code, f"{reason}, {early}", details)
+        before += found
         if not expected:
-            early = _EarlyTurn(number, calls, list(chain.from_iterable(turn.results)))
-            if corrected and calls and (why := _find_early_action(early, turn, truth.turns[number:])):
-                yield early.fail(why)
-                early = _EarlyTurn()
             continue
-        if corrected and early.does_task(turn.returned):
-            yield early.fail("which returned what the task asks for")
-        early = _EarlyTurn()
         # The official check takes one step without calls for none, but not several.
         if len(steps) < 2 and not any(steps):
             reason = f"turn {number}: no call was made; the truth makes {_list_calls(expected)}"
@@ -157,68 +169,6 @@ def _find_failures(
             reason = f"turn {number}: no call returned what {call:.120} returns: {result:.200}{more}"
             details = {"turn": number, "call": call, "expected": result}
             yield Failed("multi_turn:execution_response_mismatch", reason, details)
-
-
-@dataclass(frozen=True, slots=True)
-class _EarlyTurn:
-    """The calls of a turn in which the truth makes none: something is missing that the next turn brings."""
-
-    number: int = 0
-    calls: Sequence[str] = ()
-    results: Sequence[str] = ()
-
-    def does_task(self, returned: Sequence[str]) -> bool:
-        """Tell whether the results hold everything that the calls of the next turn's truth return."""
-        wanted = Counter(map(_normalize_result, returned))
-        return bool(self.calls) and not wanted - Counter(map(_normalize_result, self.results))
-
-    def fail(self, why: str) -> Failed:
-        """Return the failure of calls that were more than looking around."""
-        reason = (
-            f"turn {self.number}: nothing can be done yet, but the model called {_list_calls(self.calls)}"
-        )
-        details = {"turn": self.number, "calls": [*self.calls]}
-        return Failed("multi_turn:irrelevance_error:decoder_success", f"{reason}, {why}", details)
-
-
-def _find_early_action(early: _EarlyTurn, turn: Played, later: Sequence[Sequence[str]]) -> str | None:
-    """Describe what the calls of a turn did in which nothing can be done yet, or return None.
-
-    Looking around is allowed there. A change of state is not, nor a successful call of a function of the
-    task with a value that the truth does not give it, which is invented.
-    """
-    if _find_difference(early.number, turn.model, turn.right, corrected=True):
-        return "which changed the state"
-    task = [call for calls in later[:1] for call in calls]
-    given: dict[str, list[Counter[str]]] = {}
-    for call in task:
-        given.setdefault(_name_function(call), []).append(_count_values(call))
-    for call, result in zip(early.calls, early.results, strict=True):
-        wanted = given.get(_name_function(call), [])
-        # A value that is left out is not invented.
-        if not wanted or any(_count_values(call) <= values for values in wanted):
-            continue
-        # A call that failed has done nothing.
-        value = _normalize_result(result)
-        named = isinstance(value, tuple) and value[0] == "dict" and any(key == "error" for key, _ in value[1])
-        if not named and not result.startswith("Error during execution"):
-            return f"where {call:.80} does the task with values that the user did not give"
-    return None
-
-
-def _name_function(call: str) -> str:
-    return call.partition("(")[0].strip()
-
-
-def _count_values(call: str) -> Counter[str]:
-    """Count the values of a call's arguments, by name or not; a text that is no call is its own value."""
-    try:
-        tree = parse_expression(call.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Counter([call])
-    if not isinstance(tree, ast.Call):
-        return Counter([call])
-    return Counter(map(ast.dump, [*tree.args, *(keyword.value for keyword in tree.keywords)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +210,13 @@ def _judge_early_attempts(entry: Entry, truth: Trajectory, transcript: Transcrip
     for number, (turn, expected) in enumerate(zip(transcript.turns, truth.turns, strict=True), 1):
         offer = Offer(list_offered_docs(entry, number - 1), transcript.prompting.names)
         for step in () if expected else turn:
+            # Words in a paragraph of their own after calls that cannot be read tell the user what is missing.
+            text = step.completion.text and step.completion.text.rstrip().rpartition("\n\n")[2]
             reading = read_corrected(
-                step.completion, transcript.prompting.syntax, entry.category.language, offer
+                replace(step.completion, text=text),
+                transcript.prompting.syntax,
+                entry.category.language,
+                offer,
             )
             if isinstance(reading, Unreadable):
                 reason = f"turn {number}: nothing can be called yet, but the model tried: {reading.reason}"

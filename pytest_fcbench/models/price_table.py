@@ -30,8 +30,23 @@ def known_price(model: str) -> Price | None:
         return None
     match found.get("input_cost_per_token"), found.get("output_cost_per_token"):
         case (int() | float()) as per_input, (int() | float()) as per_output:
-            return Price(per_input * 1e6, per_output * 1e6)
+            known = {name: found.get(key) for name, key in _OWN_RATES.items()}
+            # A write to a cache is not free: 0 says that it costs no more than other input.
+            rates = {
+                name: rate * 1e6
+                for name, rate in known.items()
+                if isinstance(rate, (int, float)) and (rate or name != "cache_write")
+            }
+            return Price(per_input * 1e6, per_output * 1e6, **rates)
     return None
+
+
+_OWN_RATES = {
+    "cached": "cache_read_input_token_cost",
+    "cache_write": "cache_creation_input_token_cost",
+    "reasoning": "output_cost_per_reasoning_token",
+}
+"""The members of a price beside input and output, with their keys in the table."""
 
 
 @cache

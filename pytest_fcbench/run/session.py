@@ -245,8 +245,9 @@ class Session:
     @cached_property
     def execute(self) -> Pool:
         """The pool of sandboxed processes that execute calls, started on demand."""
-        live = Live(self._replies) if self.context.settings.live else None
-        return self._opened.enter_context(closing(Pool(live=live)))
+        settings = self.context.settings
+        live = Live(self._replies) if settings.live else None
+        return self._opened.enter_context(closing(Pool(live=live, unconfined=settings.unconfined)))
 
     @cached_property
     def perform(self) -> Performer:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-from pytest_fcbench.domain.transcript import Aside, Completion
+from pytest_fcbench.domain.transcript import PAID, Aside, Completion
 from pytest_fcbench.domain.verdict import (
     CallVerdict,
     Difference,
@@ -61,10 +61,8 @@ class Outliner:
             steps=self._share_value(record.steps) if set(record.steps) == {Usage()} else record.steps,
             marks=self._share_value(record.marks),
             cluster=self._share_value(record.cluster),
-            # Searches and pages of the web have no tokens, and nothing of them is counted.
-            asides=tuple(
-                _outline_aside(each) for each in record.asides if each.completion.input_tokens is not None
-            ),
+            # Nothing of searches and pages of the web is counted.
+            asides=tuple(_outline_aside(each) for each in record.asides if each.party in PAID),
             paths={
                 profile: replace(path, verdicts=tuple(map(_outline_call, path.verdicts)))
                 for profile, path in record.paths.items()
@@ -113,7 +111,12 @@ def _describe_answer(answer: Mapping[str, object]) -> tuple[tuple[str, object], 
 def _outline_aside(aside: Aside) -> Aside:
     used = aside.completion
     spent = Completion(
-        latency_s=used.latency_s, input_tokens=used.input_tokens, output_tokens=used.output_tokens
+        latency_s=used.latency_s,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cached_tokens=used.cached_tokens,
+        cache_write_tokens=used.cache_write_tokens,
+        reasoning_tokens=used.reasoning_tokens,
     )
     return Aside(aside.party, "", spent, aside.usd)
 

@@ -27,6 +27,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.json_values import (
     DESCRIBED,
+    EXTENDED,
     JsonObject,
     Number,
     StrictSchema,
@@ -38,6 +39,7 @@ from pytest_fcbench.domain.prompting import Manner, Mode, Names
 from pytest_fcbench.domain.reasoning import separate_reasoning
 from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.transcript import (
+    PAID,
     Aside,
     Completion,
     Ending,
@@ -62,7 +64,7 @@ from pytest_fcbench.domain.verdict import (
 class Usage:
     """Seconds, tokens and dollars of one completion; null where unknown."""
 
-    __pydantic_config__ = DESCRIBED
+    __pydantic_config__ = EXTENDED
 
     latency_s: Number | None = None
     """Seconds."""
@@ -70,9 +72,17 @@ class Usage:
     output_tokens: Annotated[int, Strict()] | None = None
     usd: Number | None = None
     """Dollars."""
+    cached_tokens: Annotated[int, Strict()] | None = None
+    """Input tokens that the server found in its cache."""
+    cache_write_tokens: Annotated[int, Strict()] | None = None
+    """Input tokens that the server wrote to its cache for a price of its own."""
+    reasoning_tokens: Annotated[int, Strict()] | None = None
+    """Output tokens that are reasoning."""
 
 
 _USAGE = tuple(each.name for each in fields(Usage))
+_SUMS = ("latency_s", "input_tokens", "output_tokens", "usd")
+"""The members of usage whose sums stand in a Record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +154,16 @@ def _read_aside(value: object) -> Aside:
 
 def _write_aside(aside: Aside) -> dict[str, object]:
     written = {"party": aside.party, "digest": aside.digest, **completion_to_json(aside.completion)}
-    # Searches and pages of the web have no tokens.
-    if aside.completion.input_tokens is None:
+    if aside.party not in PAID:
         return written
     return {**written, "usage": asdict(measure_completion(aside.completion, aside.usd))}
 
 
 def measure_completion(completion: Completion, usd: float | None) -> Usage:
     """Return the seconds, tokens and dollars of a completion."""
-    return Usage(completion.latency_s, completion.input_tokens, completion.output_tokens, usd)
+    used = completion
+    parts = (used.cached_tokens, used.cache_write_tokens, used.reasoning_tokens)
+    return Usage(used.latency_s, used.input_tokens, used.output_tokens, usd, *parts)
 
 
 def restore_completion(value: Mapping[str, object], usage: Usage) -> Completion:
@@ -162,6 +173,9 @@ def restore_completion(value: Mapping[str, object], usage: Usage) -> Completion:
         latency_s=usage.latency_s,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
+        cached_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
     )
 
 
@@ -171,7 +185,7 @@ _Completion: TypeAlias = Annotated[
 _DIGEST = {"type": "string", "description": "of the question"}
 _NUMBER = {"type": ["number", "null"]}
 _ASIDE = describe_object({"party": {"enum": list(Party)}, "digest": _DIGEST, **_COMPLETION}, _ENDING)
-_ASIDE["properties"]["usage"] = describe_object(dict.fromkeys(_USAGE, _NUMBER))
+_ASIDE["properties"]["usage"] = describe_object(dict.fromkeys(_SUMS, _NUMBER), dict.fromkeys(_USAGE, _NUMBER))
 _Aside: TypeAlias = Annotated[
     Aside,
     PlainValidator(_read_aside),
@@ -227,11 +241,15 @@ class Record:
     """Stratum of difficulty; null where the suite does not say what makes the entry hard."""
 
     def __post_init__(self) -> None:
-        for name in _USAGE:
-            # A step without a figure does not hide those of the others.
-            known = [value for step in self.steps if (value := getattr(step, name)) is not None]
-            # A sum of one number would be another object of the same value.
-            object.__setattr__(self, name, sum(known) if len(known) > 1 else next(iter(known), None))
+        for name in _SUMS:
+            object.__setattr__(self, name, self._sum_steps(name))
+
+    def _sum_steps(self, name: str) -> Any:
+        """Sum up what is known of a member of usage."""
+        # A step without a figure does not hide those of the others.
+        known = [value for step in self.steps if (value := getattr(step, name)) is not None]
+        # A sum of one number would be another object of the same value.
+        return sum(known) if len(known) > 1 else next(iter(known), None)
 
     def path(self, profile: Profile) -> PathScore | None:
         """Return the progress along the golden path; None where the entry has none, or nothing is known."""
@@ -260,12 +278,12 @@ class Record:
     @property
     def usage(self) -> Usage:
         """Sums over the steps."""
-        return Usage(self.latency_s, self.input_tokens, self.output_tokens, self.usd)
+        return Usage(**{name: self._sum_steps(name) for name in _USAGE})
 
 
 _LATER = {"cluster", "asides", "paths", "as_written", "rating", "stratum"}
 """Keys that scorecards of older versions lack."""
-_REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_USAGE, *_LATER})
+_REQUIRED = tuple(each.name for each in fields(Record) if each.name not in {*_SUMS, *_LATER})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 from pytest_fcbench.domain.verdict import NotScored, Profile
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
-from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, Score
+from pytest_fcbench.scorecard.aggregate.usage import measure_bill, measure_usage
 from pytest_fcbench.scorecard.record import group_by_category
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -49,6 +49,12 @@ class EntryRow:
     """Seconds, summed over the steps, like tokens and dollars."""
     input_tokens: int | None
     output_tokens: int | None
+    cached_tokens: int | None
+    """Input tokens that the server found in its cache."""
+    cache_write_tokens: int | None
+    """Input tokens that the server wrote to its cache for a price of its own."""
+    reasoning_tokens: int | None
+    """Output tokens that are reasoning."""
     usd: float | None
     rating: int | None
     """A judge's rating of a reply in words, from 0 to 2."""
@@ -70,7 +76,7 @@ class ScoreRow:
     """Name and version of each suite."""
     profile: str
     kind: str
-    """``category``, ``group`` or ``overall``."""
+    """``category``, ``group``, ``overall`` or ``all``."""
     score: str
     n: int
     """Number of tests, which is entries times trials: passed, failed and not scored."""
@@ -84,11 +90,15 @@ class ScoreRow:
     high: float | None
     interval_method: str | None
     missing: str
-    """Parts of the official formula that were not run and count as 0, with commas between them."""
+    """Parts of the official formula that were not run, with commas between them; then it has no accuracy."""
     usd: float | None
-    """Dollars of all steps; usage is given for categories and overall."""
+    """Dollars of all steps; usage is given for categories and overall. That of overall is the whole bill,
+    with earlier conversations, the judge and the embedding model, and so are its tokens."""
     input_tokens: int | None
     output_tokens: int | None
+    cached_tokens: int | None
+    cache_write_tokens: int | None
+    reasoning_tokens: int | None
     latency_mean_s: float | None
     latency_p50_s: float | None
     latency_p95_s: float | None
@@ -130,6 +140,9 @@ def describe_entries(card: Scorecard) -> Iterator[EntryRow]:
             latency_s=record.latency_s,
             input_tokens=_limit_count(record.input_tokens),
             output_tokens=_limit_count(record.output_tokens),
+            cached_tokens=_limit_count(record.usage.cached_tokens),
+            cache_write_tokens=_limit_count(record.usage.cache_write_tokens),
+            reasoning_tokens=_limit_count(record.usage.reasoning_tokens),
             usd=record.usd,
             rating=record.rating.score if record.rating else None,
             cluster=record.cluster,
@@ -143,11 +156,12 @@ def _limit_count(count: int | None) -> int | None:
 
 
 def list_scores(scores: ProfileScores) -> Iterator[tuple[str, str, Score]]:
-    """List kind, name and score of each category, of each group and of overall."""
+    """List kind, name and score of each category, of each group, of overall and of all entries."""
     kinds: Mapping[str, Mapping[str, Score]] = {
         "category": scores.categories,
         "group": scores.groups,
         "overall": {"overall": scores.overall},
+        ALL: {ALL: scores.all},
     }
     for kind, found in kinds.items():
         for name, score in found.items():
@@ -158,7 +172,7 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
     """Describe the scores of a scorecard as rows: both profiles, each with categories, groups and overall."""
     parts = {("category", name): part for name, part in group_by_category(card.records).items()}
     usage = {name: measure_usage(part) for name, part in parts.items()}
-    usage["overall", "overall"] = measure_usage(card.records)
+    usage["overall", "overall"] = usage[ALL, ALL] = measure_bill(card.records, card.facts.earlier)
     for profile in Profile:
         for kind, name, score in list_scores(card.scores(profile)):
             limits, spent = score.interval, usage.get((kind, name))
@@ -185,6 +199,9 @@ def describe_scores(card: Scorecard) -> Iterator[ScoreRow]:
                 usd=spent.usd if spent else None,
                 input_tokens=_limit_count(spent.input_tokens) if spent else None,
                 output_tokens=_limit_count(spent.output_tokens) if spent else None,
+                cached_tokens=_limit_count(spent.cached_tokens) if spent else None,
+                cache_write_tokens=_limit_count(spent.cache_write_tokens) if spent else None,
+                reasoning_tokens=_limit_count(spent.reasoning_tokens) if spent else None,
                 latency_mean_s=spent.latency_mean_s if spent else None,
                 latency_p50_s=spent.latency_p50_s if spent else None,
                 latency_p95_s=spent.latency_p95_s if spent else None,

@@ -78,6 +78,8 @@ class RunFacts:
     """The git commit of the project; null outside of a repository."""
     narrowed_by: str | None = None
     """The option that selected a part of the entries, such as ``-k``; null for a whole run."""
+    ungated: str | None = None
+    """The reason why the rules of the project were not applied; null where they were or it has none."""
     asked_as: str | None = None
     """The official model as which the model was asked, and whether known faults were left out; null where it
     was asked in the form that every server takes."""

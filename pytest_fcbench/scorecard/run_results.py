@@ -58,7 +58,7 @@ class RunResults:
 
     @property
     def score(self) -> Score:
-        """The score that stands for the run; not overall where nothing of its formula was scored."""
+        """The score that stands for the run: overall where all of its parts were scored."""
         scores = self.scores[self.profile]
         return scores.find_score(scores.main) or scores.overall
 

@@ -112,7 +112,7 @@ def test_a_command_shows_examples_that_it_understands_and_a_page(
         ("suites",),
         ("codes", "no_call"),
         ("runs",),
-        ("gate", "one.json", "--gate=overall>=0%"),
+        ("gate", "one.json", "--gate=all>=0%"),
         ("doctor", "--no-calls", "--model=oracle"),
         ("audit", "core", "--check=same_name"),
         ("store", "size"),

@@ -34,6 +34,21 @@ def test_the_message_is_kept_member_for_member() -> None:
     assert (completion.finish_reason, completion.ending) == ("tool_calls", None)
 
 
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        (None, (7, 2)),
+        ({"prompt_tokens": 3, "completion_tokens": 1}, (3, 1)),
+    ],
+)
+def test_the_usage_of_a_choice_stands_in_for_that_of_the_reply(
+    usage: object, counts: tuple[int, int]
+) -> None:
+    choice = {"message": {"content": "a"}, "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    completion = read_choice(choice, usage, [])
+    assert (completion.input_tokens, completion.output_tokens) == counts
+
+
 BOTH_FIELDS = {"tool_calls": [CALLED], "function_call": {"name": "f", "arguments": "{}"}}
 ENDED: Mapping[str, tuple[object, Mapping[str, object], Ending | None]] = {
     "stop": ("stop", {"content": "a"}, None),

@@ -396,3 +396,22 @@ def test_any_text_has_a_value(text: str) -> None:
 def test_a_value_is_the_text_itself_or_made_of_literals(text: str) -> None:
     value = java.parse_literal(text)
     assert value == text or isinstance(value, (str, list, dict))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Map.of(Map.of(1, 2), 1)",
+        "Map.of(List.of(1), 1)",
+        "new HashMap<>() {{ put(List.of(1), 1); }}",
+        f"{'Map.of(' * 100}1{', 1)' * 100}",
+    ],
+    ids=["map", "list", "put", "nested"],
+)
+def test_a_map_with_a_collection_as_its_key_stays_text(text: str) -> None:
+    """A key is text, and in a text of a text of a text every quote is doubled each time."""
+    assert java.parse_literal(text) == text
+
+
+def test_keys_of_a_map_become_text() -> None:
+    assert java.parse_literal("Map.of(1, Map.of(true, 2))") == {"1": {"True": 2}}

@@ -19,7 +19,13 @@ from pytest_fcbench.codecs.call_evaluation import Functions, NoCallError
 from pytest_fcbench.codecs.call_evaluation import carry_out_call as carry_out
 from pytest_fcbench.codecs.decoders import python as python_calls
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
-from pytest_fcbench.codecs.python_syntax import DEEPEST, parse_expression, parse_module, read_literal
+from pytest_fcbench.codecs.python_syntax import (
+    DEEPEST,
+    explain_refusal,
+    parse_expression,
+    parse_module,
+    read_literal,
+)
 from tests.disturbance import disturb_parsing, repeat_in_threads
 
 T = TypeVar("T")
@@ -67,9 +73,7 @@ def test_what_is_no_expression_is_refused(text: str, reason: str) -> None:
         parse_expression(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["type X = f(x=1)", "def f[T](x=1): pass", "class A[T]: pass", "t'{x}'", """f'{'a'}'"""]
-)
+@pytest.mark.parametrize("text", ["type X = f(x=1)", "def f[T](x=1): pass", "class A[T]: pass", "t'{x}'"])
 def test_what_only_later_versions_of_python_accept_is_refused(text: str) -> None:
     with pytest.raises(
         SyntaxError, match=r"invalid syntax|expected|f-string|only supported in Python 3\.1[24]"
@@ -309,3 +313,61 @@ def test_what_is_nested_less_is_parsed(nest: Callable[[int], str]) -> None:
     with ThreadPoolExecutor(1) as thread:
         ours, pythons = thread.map(ast.dump, trees)
     assert ours == pythons
+
+
+F_STRINGS = {
+    "a field": "f'{x}'",
+    "in a call": "g(f'{x}')",
+    "in a list": "['a', f'a{x!r:>3}']",
+    "the quotes of the string": """f'{'a'}'""",
+    "its quotes in an index": """f"{d["a"]}" """,
+    "its quotes in a format": """f'{x:{'a'}}'""",
+    "a backslash": r"""f'{"a\n"}'""",
+    "a comment": "f'''{x # why\n}'''",
+    "a star": "f'{*x}' f'{*f(x, y)}'",
+}
+"""Texts with fields, many of which Python accepts from 3.12 on only."""
+
+
+@pytest.mark.parametrize("written", F_STRINGS.values(), ids=list(F_STRINGS))
+@pytest.mark.parametrize("call", ["f(x={})", "f({}, x=1)", "f(x=g({}))", "f(x=a[{}])"])
+def test_fields_of_f_strings_are_refused_whatever_the_version_of_python(call: str, written: str) -> None:
+    assert list(read_every_way(call.format(written))) == [None, None, None]
+    with pytest.raises((ValueError, SyntaxError), match=r"\S"):
+        read_literal(written)
+
+
+@pytest.mark.parametrize("text", ["f'a'", "rf'{{a}}'", "'{x}'"])
+def test_a_text_without_a_field_is_no_such_f_string(text: str) -> None:
+    assert explain_refusal(text, parse_expression(text)) is None
+
+
+def count_keys(many: int, write: Callable[[int], str]) -> str | None:
+    text = f"[{{{', '.join(map(write, range(many - 1)))}}}, {{1: 2}}]"
+    return explain_refusal(text, parse_expression(text))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda number: f"{number * (2**61 - 1)}: 0",
+        lambda number: f"({number}, 1): 0",
+        lambda number: f"{number}",
+        lambda number: "a: 0",
+        lambda number: "**{}",
+    ],
+    ids=["numbers", "tuples", "set", "names", "unpacked"],
+)
+def test_more_than_a_thousand_keys_that_are_no_texts_are_refused(write: Callable[[int], str]) -> None:
+    assert count_keys(1_000, write) is None
+    assert count_keys(1_001, write) == "1,001 keys that are no texts are too many"
+
+
+def test_keys_that_are_texts_may_be_many() -> None:
+    """Their hashes are drawn for each process, so that nobody can choose them."""
+    assert count_keys(5_000, lambda number: f"'{number}': 0") is None
+
+
+def test_a_literal_with_chosen_hashes_is_refused() -> None:
+    with pytest.raises(ValueError, match="2,000 keys that are no texts are too many"):
+        read_literal(f"{{{', '.join(str(number * (2**61 - 1)) for number in range(2_000))}}}")

@@ -351,9 +351,15 @@ def test_a_wait_needs_the_first_call(load: Load) -> None:
         ("{my-ft: {hour: 2}}", "my-ft", Price(hour=2.0)),
         ("{hosted_vllm/x: {hour: 2}}", "my-ft", Price(hour=2.0)),
         ("{hosted_vllm/x: {hour: 2}, my-ft: {input: 0, output: 0.5}}", "my-ft", Price(0.0, 0.5)),
+        ("{my-ft: {input: 1, output: 2, cached: 0}}", "my-ft", Price(1.0, 2.0, cached=0.0)),
+        (
+            "{my-ft: {input: 1, output: 2, cached: 0.1, cache_write: 1.25, reasoning: 4}}",
+            "my-ft",
+            Price(1.0, 2.0, None, 0.1, 1.25, 4.0),
+        ),
         ("{my-ft: {hour: 2}}", "hosted_vllm/x", None),
     ],
-    ids=["profile", "id", "profile first", "another"],
+    ids=["profile", "id", "profile first", "cached tokens", "all tokens", "another"],
 )
 def test_a_price_goes_by_profile_or_id(load: Load, prices: str, model: str, price: Price | None) -> None:
     file = f"prices: {prices}\nmodels:\n  my-ft: {{model: hosted_vllm/x}}\n"
@@ -375,6 +381,7 @@ def test_judge_and_embedding_model_have_prices_of_their_own(load: Load) -> None:
     ("row", "message"),
     [
         ("{input: 1}", "fcbench.yaml:1: prices.m: must have either 'input' and 'output'"),
+        ("{hour: 1, cached: 1}", "fcbench.yaml:1: prices.m: must have either 'input' and 'output'"),
         ("{input: 1, output: 2, hour: 3}", "must have either 'input' and 'output'"),
         ("{hour: cheap}", "prices.m.hour: must be a number of dollars, 0 or more"),
         ("{hour: -1}", "must be a number of dollars, 0 or more"),

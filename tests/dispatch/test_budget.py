@@ -317,6 +317,24 @@ def test_with_nothing_in_flight_nothing_is_promised() -> None:
     clock.run_coroutine(main())
 
 
+def test_a_promise_takes_the_dearest_rate_of_a_token() -> None:
+    """All of the input may be written to a cache, and all of the output be reasoning."""
+
+    async def main() -> None:
+        price = Price(1e6, 1e6, cached=0, cache_write=2e6, reasoning=3e6)
+        ledger = Ledger(price, budget=Budget(1e6), max_tokens=5)
+        assert await ledger.promise(REQUEST) == 2 * INPUT + 3 * 5
+        plain = Ledger(Price(1e6, 1e6, cached=0), budget=Budget(1e6), max_tokens=5)
+        assert await plain.promise(REQUEST) == INPUT + 5
+
+    clock.run_coroutine(main())
+
+
+def test_cached_tokens_are_booked_at_their_own_rate() -> None:
+    ledger = Ledger(Price(1e6, 0, cached=0.25e6))
+    assert ledger.cost(Completion(input_tokens=10, output_tokens=1, cached_tokens=8)) == 4.0
+
+
 @pytest.mark.parametrize(
     "completion", [Completion(), Completion(input_tokens=5), Completion(output_tokens=5)]
 )

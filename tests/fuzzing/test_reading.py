@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
@@ -10,8 +11,9 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.call_evaluation import carry_out_call
+from pytest_fcbench.codecs.call_evaluation import NoCallError, carry_out_call
 from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Undecodable, Unreadable
+from pytest_fcbench.codecs.decoders.python import measure_size
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, Offer, read_corrected, read_official
 from pytest_fcbench.codecs.execution_text import list_calls_to_make, read_call_texts
 from pytest_fcbench.codecs.presenting import (
@@ -76,6 +78,90 @@ tool_calls = st.lists(
 completions = st.builds(Completion, text=st.none() | texts, tool_calls=st.none() | st.none() | tool_calls)
 """What a model, or the file of a replay, could hold for an answer."""
 
+_LEAVES = (
+    *("0", "1", "-1", "True", "None", "...", "1.5", "9e999", "1j", "99999", "10**9", "2**64", "x", "f()"),
+    *("''", "'ab'", "b'ab'", "'%s'", "'%(a)999999999d'", "b'%(b).999999999f'", "'%*d'", "f'{x}'", "f''"),
+    *(
+        "[]",
+        "[0]",
+        "(1,)",
+        "{}",
+        "{'a': 1}",
+        "{1}",
+        "[[0] * 99]",
+        "'rot13'",
+        "'zlib'",
+        "'punycode'",
+        "'nope'",
+    ),
+)
+_OPERATORS = (
+    "+",
+    "-",
+    "*",
+    "/",
+    "//",
+    "%",
+    "**",
+    "@",
+    "|",
+    "&",
+    "^",
+    "<<",
+    ">>",
+    "and",
+    "or",
+    "==",
+    "<",
+    "in",
+)
+_FUNCTIONS = (
+    "str",
+    "round",
+    "int",
+    "float",
+    "sum",
+    "len",
+    "max",
+    "pow",
+    "bytes",
+    "range",
+    "list",
+    "f",
+    "abs",
+)
+
+
+def _grow_expression(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    few = st.lists(inner, max_size=3).map(", ".join)
+    return st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(_OPERATORS), inner),
+        st.builds("{}({})".format, st.sampled_from(("-", "+", "~", "not ")), inner),
+        st.builds("{}({})".format, st.sampled_from(_FUNCTIONS), few),
+        few.map("[{}]".format),
+        st.builds("{{{}: {}, {}: 0}}".format, inner, inner, inner),
+        st.builds("{}[{}]".format, inner, inner),
+        st.builds("{}, ".format, inner).map(lambda element: f"[{element * 30}]"),
+        st.integers(2, 1_200).map(
+            lambda many: f"{{{', '.join(f'{key * (2**61 - 1)}: 0' for key in range(many))}}}"
+        ),
+    )
+
+
+arithmetic = st.recursive(st.sampled_from(_LEAVES), _grow_expression, max_leaves=12)
+"""Expressions of Python, with what costs much of little or fails in odd ways."""
+_ARITHMETIC_FORMS: Mapping[str, str] = {
+    "python": "[weather.forecast(days={})]",
+    "minicpm": "<|tool_call_start|>weather.forecast(days={})<|tool_call_end|>",
+    "llama_3_1": "{{'name': 'f', 'parameters': {{'x': {}}}}}",
+    "arch": "<tool_call>\n{{'name': 'f', 'arguments': {{'x': {}}}}}\n</tool_call>",
+    "granite_3": "<tool_call>[\"{{'name': 'f', 'arguments': {{'x': {}}}}}\"]",
+    "verbose_xml": '<functions><function name="f"><param name="x" type="dict" value="{}"/>'
+    "</function></functions>",
+}
+_MISTAKE = re.compile(r"cannot be read: (?!Recursion|Memory|Value)")
+"""An error that no reader means to raise."""
+
 syntaxes = st.sampled_from(list(SYNTAXES))
 languages = st.sampled_from(Language)
 names = st.sampled_from(Names)
@@ -89,8 +175,28 @@ def test_any_answer_is_read(completion: Completion, syntax: str, language: Langu
     corrected = read_corrected(completion, syntax, language, offer)
     assert isinstance(official, (Calls, Unreadable))
     assert isinstance(corrected, (Calls, Prose, Unreadable))
+    assert not any(
+        isinstance(reading, Unreadable) and _MISTAKE.search(reading.reason)
+        for reading in (official, corrected)
+    )
     assert repr(read_official(completion, syntax, language)) == repr(official)
     assert repr(read_corrected(completion, syntax, language, offer)) == repr(corrected)
+
+
+@make_target(value=arithmetic, syntax=st.sampled_from(list(_ARITHMETIC_FORMS)))
+def test_arithmetic_has_a_value_of_bounded_size_or_is_unreadable(value: str, syntax: str) -> None:
+    completion = Completion(text=_ARITHMETIC_FORMS[syntax].format(value))
+    offer = Offer(DOCS, Names.DOTTED)
+    for reading in (
+        read_official(completion, syntax, Language.PYTHON),
+        read_corrected(completion, syntax, Language.PYTHON, offer),
+    ):
+        if isinstance(reading, Calls):
+            size = sum(measure_size(list(call.arguments.values())) for call in reading.calls)
+            assert size <= 50 * len(value) + 20 * 5_000
+        assert not (isinstance(reading, Unreadable) and _MISTAKE.search(reading.reason))
+    with suppress(Undecodable, NoCallError, ArithmeticError, LookupError, TypeError, ValueError):
+        carry_out_call(f"f({value})", {"f": lambda *given: [*given, 1]})
 
 
 @make_target(completion=completions, syntax=syntaxes)

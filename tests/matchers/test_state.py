@@ -98,7 +98,9 @@ def entry_of(
     truth: Turns,
     config: Mapping[str, Mapping[str, object]] | None = None,
     withheld: Mapping[int, Sequence[str]] | None = None,
+    said: Sequence[str] = (),
 ) -> Entry:
+    """Make an entry of this truth; the user says "Please." in each turn unless the messages are given."""
     docs = {doc.name: doc for name in DOMAINS_USED for doc in document_domain(DOMAINS[name])}
     late: dict[int, tuple[FunctionDoc, ...]] = {
         turn: tuple(docs.pop(name) for name in names) for turn, names in (withheld or {}).items()
@@ -107,7 +109,7 @@ def entry_of(
         suite="test",
         id="multi_turn_base_0",
         category=CATEGORIES["multi_turn_base"],
-        turns=tuple((Message("user", "Please."),) for _ in truth),
+        turns=tuple((Message("user", text),) for text in said or ["Please."] * len(truth)),
         functions=tuple(docs.values()),
         expectation=Trajectory(tuple(map(tuple, truth))),
         scene=Scene(DOMAINS_USED, {"file_system": FILES, **(config or {})}, late),
@@ -212,9 +214,8 @@ APART: Mapping[str, tuple[Turns, Turns, Mapping[str, object], str | None, str | 
         [["subtract(a=5, b=2)"], [ADD(1, 2)]],
         {},
         None,
-        CALLED,
+        None,
     ),
-    "the task with an invented value": ([[], [ADD(1, 2)]], [[ADD(1, 9)], [ADD(1, 2)]], {}, None, CALLED),
     "the task with an invented value that fails": (
         [[], [CAT]],
         [["cat('nowhere.txt')"], [CAT]],
@@ -227,20 +228,6 @@ APART: Mapping[str, tuple[Turns, Turns, Mapping[str, object], str | None, str | 
     "a folder that was left again": ([[DOWN], [LS]], [[DOWN, UP], [DOWN, LS]], {}, None, None),
     "a folder that is looked into at the end": ([[LS]], [[LS, DOWN]], {}, None, None),
     "another folder in an empty turn": ([[], [LS]], [[DOWN, UP], [LS]], {}, None, None),
-    "the task without the value that is missing": (
-        [[], ["tail('notes.txt', 1)"]],
-        [["tail('notes.txt')"], ["tail('notes.txt', 1)"]],
-        {},
-        None,
-        None,
-    ),
-    "the task with an invented value beside the right ones": (
-        [[], ["tail('notes.txt')"]],
-        [["tail('notes.txt', 1)"], ["tail('notes.txt')"]],
-        {},
-        None,
-        CALLED,
-    ),
     "the pedal": ([[PRESS(1)]], [[PRESS(1), PRESS(0.5)]], {}, None, HIDDEN),
     "the pedal as far in the end": ([[PRESS(1)]], [[PRESS(0.5), PRESS(1)]], {}, None, None),
     "the parking brake": (
@@ -394,15 +381,13 @@ def test_one_step_without_calls_is_none_but_several_are_some(
     steps: Sequence[Sequence[str]], code: str | None, profile: Profile
 ) -> None:
     entry = entry_of([[LS, CAT], [CAT]])
-    assert isinstance(entry.expectation, Trajectory)
-    verdict = match_calls(entry.expectation, [[[LS, CAT]], steps], lambda: open_entry(entry), profile)
+    verdict = match_calls(entry, [[[LS, CAT]], steps], lambda: open_entry(entry), profile)
     assert name_outcome(verdict) == code
 
 
 def test_several_steps_without_calls_have_no_results_of_their_own() -> None:
     entry = entry_of([[CAT]])
-    assert isinstance(entry.expectation, Trajectory)
-    verdict = match_calls(entry.expectation, [[[], []]], lambda: open_entry(entry), Profile.OFFICIAL)
+    verdict = match_calls(entry, [[[], []]], lambda: open_entry(entry), Profile.OFFICIAL)
     assert name_outcome(verdict) == RESPONSE
 
 
@@ -646,9 +631,9 @@ class Bell(Environment):
 
 @pytest.mark.parametrize("profile", Profile)
 def test_states_may_differ_in_what_no_text_shows(profile: Profile) -> None:
-    truth = Trajectory((("ring()",),))
+    made = [[["ring()", "ring()"]]]
     found = match_calls(
-        truth, [[["ring()", "ring()"]]], lambda: Environments({"bell": Bell({}, WORLD)}), profile
+        entry_of([["ring()"]]), made, lambda: Environments({"bell": Bell({}, WORLD)}), profile
     )
     assert expect_failure(found).code == STATE
     assert expect_failure(found).reason == "turn 1: the states differ"
@@ -663,16 +648,12 @@ def test_no_call_names_those_of_the_truth(profile: Profile) -> None:
 
 def test_an_action_in_an_empty_turn_is_named() -> None:
     found = find_failure([[LS], []], [[LS], [PWD, MKDIR]])
-    acted = f"turn 2: nothing can be done yet, but the model called {PWD}, {MKDIR}"
-    assert found.reason == f"{acted}, which changed the state"
+    acted = f"turn 2: no call is expected yet, but the model called {PWD}, {MKDIR}"
+    assert found.reason == f"{acted}, which changed the state though the user had given no value for it"
     assert found.details == {"turn": 2, "calls": [PWD, MKDIR], "right_turns": 1, "turns": 2}
-    invented = find_failure([[], [ADD(1, 2)]], [[ADD(1, 9)], [ADD(1, 2)]])
-    assert invented.reason.endswith(
-        "where add(a=1, b=9) does the task with values that the user did not give"
-    )
-    done = find_failure([[], [CAT]], [[CAT], [CAT]])
-    assert done.reason.endswith("which returned what the task asks for")
-    assert done.details["turn"] == 1
+    guessed = find_failure([[], [CAT]], [[CAT], [CAT]])
+    assert guessed.reason.endswith(f"where {CAT} has a value that the user has not given")
+    assert guessed.details["turn"] == 1
 
 
 @pytest.mark.parametrize("profile", Profile)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from pytest_fcbench.models.price_table import known_price, litellm_providers
+from pytest_fcbench.models.price_table import known_price, litellm_models, litellm_providers
 
 
 def test_litellm_knows_prices_with_and_without_the_provider() -> None:
@@ -14,6 +14,23 @@ def test_litellm_knows_prices_with_and_without_the_provider() -> None:
     assert 0.1 < (price.input or 0) < (price.output or 0)
     assert known_price("openai/gpt-4o") == price
     assert known_price("litellm:gpt-4o") == price
+
+
+def test_cached_tokens_have_the_rates_of_the_table() -> None:
+    price = known_price("anthropic/claude-sonnet-4-5")
+    assert price is not None
+    assert price.input is not None
+    assert (price.cached or 0) < price.input < (price.cache_write or 0)
+    reasoning = known_price("dashscope/qwen-turbo")
+    assert reasoning is not None
+    assert (reasoning.output or 0) < (reasoning.reasoning or 0)
+
+
+def test_a_write_to_a_cache_is_never_free() -> None:
+    rows = [row for row in litellm_models().values() if row.get("cache_creation_input_token_cost") == 0]
+    assert rows
+    prices = [known_price(name) for name in litellm_models()]
+    assert all(price.cache_write != 0 for price in prices if price)
 
 
 def test_no_price_is_invented() -> None:

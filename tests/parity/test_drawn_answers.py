@@ -243,9 +243,8 @@ def test_drawn_trajectories_get_the_official_verdict(bfcl: Suite, tmp_path: Path
                 drawn.append((entry, Names.DOTTED, turns))
     found, codes = [], Counter[object]()
     for (entry, _, turns), right in zip(drawn, judge_officially(tmp_path, drawn), strict=True):
-        assert isinstance(entry.expectation, Trajectory)
         environments = partial(open_environments, entry, bfcl.world)
-        ours = write_verdict(state.match_calls(entry.expectation, turns, environments, Profile.OFFICIAL))
+        ours = write_verdict(state.match_calls(entry, turns, environments, Profile.OFFICIAL))
         if right is not None and ours != right:
             found.append(f"{entry.id} {turns}: {ours}, officially {right}")
         codes[ours[1]] += 1

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.domain.entry import Trajectory
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.transcript import Completion, Step, Transcript
 from pytest_fcbench.domain.verdict import Failed, Profile
@@ -73,9 +72,8 @@ def _classify_file(path: Path, suite: Suite, profile: Profile) -> list[tuple[str
     found = []
     for record in read_records(path):
         entry, turns = entries[str(record["id"])], record["decoded_turns"]
-        assert isinstance(entry.expectation, Trajectory)
         assert isinstance(turns, list)
-        verdict = state.match_calls(entry.expectation, turns, partial(fresh, entry), profile)
+        verdict = state.match_calls(entry, turns, partial(fresh, entry), profile)
         if isinstance(verdict, Failed):
             at = classify_failure(entry, make_turns(turns), verdict, fresh)
             found.append((f"{entry.id} {record['info']}: {at}", (str(record["mutation"]), at.failure)))

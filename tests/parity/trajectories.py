@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pytest_fcbench.domain.entry import CATEGORIES, Entry, Trajectory
+from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.verdict import Failed, Profile
 from pytest_fcbench.environments import open_environments
 from pytest_fcbench.environments.api.file_system import FileSystem
@@ -110,9 +110,8 @@ def compare_mutated(path: Path, suite: Suite) -> Comparison:
         entry = entries[str(record["id"])]
         turns = record["decoded_turns"]
         assert isinstance(turns, list)
-        assert isinstance(entry.expectation, Trajectory)
         verdict = state.match_calls(
-            entry.expectation, turns, partial(open_environments, entry, suite.world), Profile.OFFICIAL
+            entry, turns, partial(open_environments, entry, suite.world), Profile.OFFICIAL
         )
         expected = record["error_type"]
         found = verdict.code if isinstance(verdict, Failed) else None

@@ -324,7 +324,10 @@ def test_a_plan_asks_nobody(project: Project) -> None:
             "hotels *8       0      35*",
             "all *8       0      35*",
             "judge *8       0      16*-",
+            "bill *-",
             "tokens are estimated: *",
+            "dollars of the model: no price is known; give it under 'prices' in fcbench.yaml",
+            "dollars of the judge: no price is known; give it under 'prices' in fcbench.yaml",
             "judge: as for right answers; wrong ones are asked about more often",
         ]
     )
@@ -337,7 +340,7 @@ def test_the_plan_of_a_model_without_calls_counts_those_of_the_judge(project: Pr
         result = project.run(*options)
         assert asked.request_counts == (0, 0)
     result.stdout.fnmatch_lines(
-        ["all *8       8       0 *0.0000", "judge *8       0      16 *1200 1200.0000"]
+        ["all *8       8       0 *0.0000", "judge *8       0      16 *1200 1200.0000", "bill * 1200.0000"]
     )
 
 
@@ -360,6 +363,41 @@ def test_what_a_judge_cost_stands_in_the_scorecard(project: Project, workers: tu
     assert judge["usd"] == pytest.approx(7 * answered / 1e6)
     assert section["usage"]["run"]["usd"] == 0
     result.stdout.fnmatch_lines(["run *0.0000 *", f"judge *{answered} *"])
+
+
+def test_the_gate_counts_the_judge(project: Project) -> None:
+    """The model costs nothing here, so all of the bill is the judge's."""
+    project.write("fcbench.yaml", PRICED.replace("output: 1}", "output: 1000}"))
+    with serve_parties() as asked:
+        project.run(*asked.list_options())
+        section = project.scorecard()["fcbench"]
+        assert isinstance(section, dict)
+        usage = section["usage"]
+        bill = usage["bill"]["usd"]
+        assert (usage["run"]["usd"], usage["others"]["judge"]["usd"]) == (0, bill)
+        assert bill > 0
+        broken = project.run(*asked.list_options(f"--fcbench-gate=cost<={bill / 2:.6f}usd"))
+        held = project.run(*asked.list_options(f"--fcbench-gate=cost<={bill * 2:.6f}usd"))
+        per_1000 = 1000 * bill / usage["run"]["steps"]
+        dear = project.run(*asked.list_options(f"--fcbench-gate=cost.per_1000<={per_1000 / 2:.6f}usd"))
+    assert (broken.ret, held.ret) == (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK)
+    broken.stdout.fnmatch_lines(
+        [
+            f"bill with judge: ${bill:.4f}, ${per_1000:.2f} per 1,000 calls of the model",
+            f"gate cost<=*: broken: cost is ${bill:.4f} with judge",
+        ]
+    )
+    dear.stdout.fnmatch_lines([f"gate cost.per_1000<=*: broken: cost.per_1000 is ${per_1000:.4f} with judge"])
+
+
+def test_the_gate_cannot_tell_the_cost_of_a_judge_without_a_price(project: Project) -> None:
+    project.write("fcbench.yaml", "prices: {openai/model: {input: 0, output: 0}}\n")
+    with serve_parties() as asked:
+        result = project.run(*asked.list_options("--fcbench-gate=cost<=1usd"))
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        ["gate cost<=1usd: cannot tell: cost is $0.0000 with judge for the * calls *"]
+    )
 
 
 def test_the_budget_holds_for_the_judge(project: Project) -> None:

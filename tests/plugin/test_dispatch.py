@@ -390,6 +390,60 @@ def test_a_budget_needs_a_price(project: Project) -> None:
     )
 
 
+def test_cached_and_reasoning_tokens_are_priced_at_their_own_rates(project: Project) -> None:
+    project.write(
+        "fcbench.yaml",
+        "prices: {openai/loopback: {input: 10, output: 20, cached: 1, reasoning: 50}}\n",
+    )
+    details = {
+        "prompt_tokens_details": {"cached_tokens": 6},
+        "completion_tokens_details": {"reasoning_tokens": 2},
+    }
+
+    def answer(asked: Body) -> Reply:
+        whole = first_function(asked).body
+        assert isinstance(whole, dict)
+        usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18, **details}
+        return Reply({**whole, "usage": usage})
+
+    with serve_answers(answer) as endpoint:
+        result = project.run(*live(endpoint))
+    dollars = (5 * 10 + 6 * 1 + 5 * 20 + 2 * 50) / 1e6
+    assert [record["usd"] for record in project.records().values()] == [pytest.approx(dollars)] * 6
+    told = "tokens: 36 of the input were read from a cache, 12 of the output were reasoning"
+    result.stdout.fnmatch_lines([told])
+
+
+def test_a_plan_estimates_hours_from_stored_answers_or_says_why_it_cannot(project: Project) -> None:
+    project.write("fcbench.yaml", "prices: {openai/loopback: {hour: 3600}}\n")
+
+    def answer(asked: Body) -> Reply:
+        time.sleep(0.05)
+        return first_function(asked)
+
+    with serve_answers(answer) as endpoint:
+        options = live(endpoint, "--fcbench-concurrency=1")
+        before = project.run(*options, "--fcbench-plan")
+        project.run(*options, "-k", "live_relevance_0 or live_relevance_1")
+        seconds = [record["latency_s"] for record in project.records().values()]
+        after = project.run(*options, "--fcbench-plan")
+        assert len(endpoint.requests) == 2
+    before.stdout.fnmatch_lines(
+        [
+            "all *6       0       6 *-",
+            "dollars of the model: $3600 per hour, but no stored answer tells how long a call takes; *smoke",
+        ]
+    )
+    # A dollar a second.
+    mean = sum(each for each in seconds if isinstance(each, float)) / 2
+    after.stdout.fnmatch_lines(
+        [
+            f"all *6       2       4 *{4 * mean:.4f}",
+            f"dollars of the model: $3600 per hour, {mean:.3g} s per call, the mean of 2 stored answers",
+        ]
+    )
+
+
 @PLAIN_AND_XDIST
 def test_a_plan_asks_nothing(project: Project, workers: tuple[str, ...]) -> None:
     with serve_answers(first_function) as endpoint:

@@ -62,7 +62,7 @@ def test_a_stopped_run_cannot_tell(project: Project) -> None:
 def test_a_rule_about_what_was_not_run_cannot_tell(project: Project) -> None:
     result = project.run("--fcbench-category=multiple", "--fcbench-gate=parallel>=0.5")
     assert result.ret == 2
-    result.stdout.fnmatch_lines(["gate parallel>=0.5: cannot tell: nothing of parallel was scored"])
+    result.stdout.fnmatch_lines(["gate parallel>=0.5: cannot tell: nothing of parallel was run"])
 
 
 def test_the_gate_of_the_file_is_for_whole_runs(project: Project) -> None:
@@ -76,7 +76,8 @@ def test_the_gate_of_the_file_is_for_whole_runs(project: Project) -> None:
 
 
 def test_the_gate_of_the_command_line_is_for_every_run(project: Project) -> None:
-    assert project.run("-k", "parallel", "--fcbench-gate=overall>=0.2").ret == 1
+    assert project.run("-k", "parallel", "--fcbench-gate=parallel<0.2").ret == 1
+    assert project.run("-k", "parallel", "--fcbench-gate=overall>=0.2").ret == 2
 
 
 def test_the_gate_looks_at_the_selected_profile(project: Project) -> None:
@@ -171,7 +172,7 @@ def test_github_is_told(project: Project, monkeypatch: pytest.MonkeyPatch, worke
     assert lines.index(stops[0]) < lines.index(f"::{token}::") < len(lines)
     told = summary.read_text().splitlines()
     assert told[0] == "earlier"
-    assert told[1].startswith(f"0.0% passed: 0 of {size('multiple')} (95% 0.0-")
+    assert told[1].startswith(f"0.0% passed: 0 of {size('multiple')} of multiple (95% 0.0-")
     assert told[3].startswith("❌ gate broken: multiple\\>=90%")
     assert "### scripted:script.yaml (fc)" in told
     assert told.count("### Gate") == 1

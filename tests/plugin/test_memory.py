@@ -125,6 +125,28 @@ def test_earlier_conversations_are_in_the_scorecard_with_their_cost(
     assert again["earlier"] == section["earlier"]
 
 
+def test_the_gate_counts_earlier_conversations(project: Project) -> None:
+    """They are paid once for all entries that continue them, and stored answers count at their price."""
+    project.write("fcbench.yaml", "prices: {openai/served: {input: 1000, output: 0}}\n")
+    with served("--model", "oracle") as api_base:
+        asked = options(api_base, f"--fcbench-category={CATEGORY}")
+        project.run(*asked)
+        section = project.scorecard()["fcbench"]
+        assert isinstance(section, dict)
+        usage = section["usage"]
+        questions, earlier = usage["run"]["usd"], usage["others"]["earlier conversations"]["usd"]
+        assert usage["bill"]["usd"] == pytest.approx(questions + earlier)
+        between, above = questions + earlier / 2, questions + earlier * 1.1
+        broken = project.run(*asked, f"--fcbench-gate=cost<={between:.6f}usd")
+        held = project.run(*asked, f"--fcbench-gate=cost<={above:.6f}usd")
+    assert (broken.ret, held.ret) == (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK)
+    broken.stdout.fnmatch_lines([f"gate cost<=*: broken: cost is ${questions + earlier:.4f} with earlier *"])
+    again = project.fcbench("gate", "scorecard.json", f"--gate=cost<={between:.6f}usd")
+    assert (again.returncode, "broken: cost is" in again.stdout) == (1, True)
+    board = project.fcbench("compare", "scorecard.json", "scorecard.json")
+    assert board.returncode == 0, board.stderr
+
+
 def count_steps(project: Project) -> int:
     """Count the completions of the questions themselves."""
     steps = [record["steps"] for record in project.records().values()]

@@ -94,7 +94,7 @@ def test_a_run_is_ranked_among_others(project: Project, workers: Sequence[str]) 
     project.write("fcbench.yaml", "model: lexical\ncategory: parallel\nrank_with: [others]\n")
     result = project.run(*workers)
     result.stdout.fnmatch_lines(
-        ["ranking by overall", "rank *", "---*", "1 *oracle *", "2 *lexical *this run", "models share*"]
+        ["ranking by parallel", "rank *", "---*", "1 *oracle *", "2 *lexical *this run", "models share*"]
     )
     part = project.run(*workers, "--fcbench-limit=5")
     part.stdout.no_fnmatch_line("ranking by *")

@@ -87,6 +87,7 @@ def test_right_passes_wrong_fails_and_no_answer_is_an_error(
             "low": pytest.approx(0.2077, abs=1e-4),
             "high": pytest.approx(0.9385, abs=1e-4),
             "method": "wilson",
+            "clusters": None,
         },
         "missing": [],
     }

@@ -26,8 +26,8 @@ def _told(project: Project, name: str) -> Mapping[str, object]:
 
 @pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
 def test_merged_shards_are_the_whole(project: Project, workers: tuple[str, ...]) -> None:
-    project.write("fcbench.yaml", "gate: ['overall>=1%']\n")
-    narrowed = ["--fcbench-gate=overall>=1%", *CHOSEN]
+    project.write("fcbench.yaml", "gate: ['all>=1%']\n")
+    narrowed = ["--fcbench-gate=all>=1%", *CHOSEN]
     project.run(*narrowed, "--fcbench-scorecard=whole.json", *workers)
     counts = []
     for shard in ("1/3", "2/3", "3/3"):

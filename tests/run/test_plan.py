@@ -7,12 +7,22 @@ from dataclasses import replace
 from pytest_fcbench.dispatch.budget import TYPICAL, estimated_tokens
 from pytest_fcbench.domain.entry import Entry, Message
 from pytest_fcbench.domain.price import Price
-from pytest_fcbench.domain.transcript import AskModel, Party
+from pytest_fcbench.domain.transcript import AskModel, Completion, Party
 from pytest_fcbench.run.plan import Plan, make_plans, render_plans
+from pytest_fcbench.scorecard.record import Pricing, price_nothing
 from tests.factories import make_entry
 
 REQUEST = AskModel(({"role": "user", "content": "x" * 600},))
 TOKENS = estimated_tokens(REQUEST, TYPICAL)
+
+
+def _price_calls(**prices: Price) -> Pricing:
+    """Price the calls of parties, by their names."""
+
+    def price(completion: Completion, party: Party) -> float | None:
+        return prices[party].compute_cost(completion, 1) if party in prices else None
+
+    return price
 
 
 def _list_plans(*entries: Entry, stored: str = "") -> list[Plan]:
@@ -44,18 +54,24 @@ def test_categories_stay_in_their_order() -> None:
 
 def test_dollars_follow_from_tokens_and_price() -> None:
     row = Plan("multiple", 1, 0, 1, input_tokens=1_000_000, output_tokens=100_000)
-    assert row.compute_usd(Price(input=2.0, output=10.0)) == 3.0
-    assert row.compute_usd(None) is None
-    assert row.compute_usd(Price(hour=2.0)) is None, "how long it takes is not known"
-    assert replace(row, calls=0).compute_usd(None) == 0.0
+    assert row.compute_usd(_price_calls(model=Price(input=2.0, output=10.0)), Party.MODEL) == 3.0
+    assert row.compute_usd(price_nothing, Party.MODEL) is None
+    assert replace(row, calls=0).compute_usd(price_nothing, Party.MODEL) == 0.0
+
+
+def test_dollars_per_hour_follow_from_the_seconds_of_a_call() -> None:
+    row = Plan("multiple", 4, 0, 4, input_tokens=1_000_000, output_tokens=100_000)
+    by_hour = _price_calls(model=Price(hour=3600.0))
+    assert row.compute_usd(by_hour, Party.MODEL) is None, "how long it takes is not known"
+    assert row.compute_usd(by_hour, Party.MODEL, 0.5) == 2.0
 
 
 def test_the_table_has_a_sum() -> None:
     rows = [Plan("multiple", 2, 1, 1, 100, 75), Plan("parallel", 3, 0, 3, 300, 225)]
-    table = list(render_plans(rows, {Party.MODEL: Price(input=1e6, output=0.0)}))
+    table = list(render_plans(rows, _price_calls(model=Price(input=1e6, output=0.0))))
     assert table[-2].split() == ["all", "5", "1", "4", "400", "300", "400.0000"]
     assert table[1].split() == ["multiple", "2", "1", "1", "100", "75", "100.0000"]
-    assert [line.split()[-1] for line in render_plans(rows, {})][1:3] == ["-", "-"]
+    assert [line.split()[-1] for line in render_plans(rows, price_nothing)][1:3] == ["-", "-"]
 
 
 def test_calls_of_other_parties_stand_below_the_sum_at_their_own_price() -> None:
@@ -69,6 +85,10 @@ def test_calls_of_other_parties_stand_below_the_sum_at_their_own_price() -> None
         Plan("similarity", 1, 0, 1, TOKENS, 0),
         Plan("judge", 1, 0, 2, 2 * TOKENS, 150),
     ]
-    table = list(render_plans(plans, {Party.JUDGE: Price(input=0.0, output=1e6)}, others))
-    assert [line.split()[0] for line in table[-4:-1]] == ["all", "similarity", "judge"]
-    assert [line.split()[-1] for line in table[-4:-1]] == ["-", "-", "150.0000"]
+    judge = Price(input=0.0, output=1e6)
+    table = list(render_plans(plans, _price_calls(judge=judge), others))
+    assert [line.split()[0] for line in table[-5:-1]] == ["all", "similarity", "judge", "bill"]
+    assert [line.split()[-1] for line in table[-5:-1]] == ["-", "-", "150.0000", "-"]
+    free = Price(input=0.0, output=0.0)
+    whole = list(render_plans(plans, _price_calls(judge=judge, model=judge, similarity=free), others))
+    assert [line.split()[-1] for line in whole[-5:-1]] == ["150.0000", "0.0000", "150.0000", "300.0000"]

@@ -105,6 +105,24 @@ def test_latency_and_tokens_are_sums_over_all_completions() -> None:
     assert found.steps == (Usage(0.5, 10, 3), Usage(0.25, 20), Usage())
 
 
+def test_cached_and_reasoning_tokens_are_written_and_read() -> None:
+    used = Completion(
+        input_tokens=9, output_tokens=5, cached_tokens=4, cache_write_tokens=1, reasoning_tokens=2
+    )
+    judged = Aside(Party.JUDGE, "0f", used)
+    found = replace(_record_completions(used, used), asides=(judged,))
+    assert found.usage == Usage(None, 18, 10, None, 8, 2, 4)
+    again = from_json(_write_json(found))
+    assert (again.steps, again.asides) == (found.steps, found.asides)
+
+
+def test_steps_of_older_scorecards_do_not_tell_of_cached_tokens() -> None:
+    old = {"latency_s": 0.5, "input_tokens": 3, "output_tokens": 1, "usd": 0.25}
+    written = {**_write_json(make_record()), "steps": [old]}
+    assert from_json(written).steps == (Usage(0.5, 3, 1, 0.25),)
+    jsonschema.validate(written, {**json_schema(), "$ref": "#/$defs/record"})
+
+
 def test_each_step_has_its_price_where_one_is_known() -> None:
     def price_completion(completion: Completion, party: Party) -> float | None:
         per_token = {Party.MODEL: 0.5, Party.JUDGE: 2.0}.get(party)
@@ -120,7 +138,7 @@ def test_each_step_has_its_price_where_one_is_known() -> None:
     assert [aside.usd for aside in found.asides] == [10.0, None]
     written = _write_json(found)
     judged, searched = written["asides"]
-    assert judged["usage"] == {"latency_s": 0.5, "input_tokens": 5, "output_tokens": 1, "usd": 10.0}
+    assert judged["usage"] == asdict(Usage(0.5, 5, 1, 10.0))
     assert "usage" not in searched
     assert from_json(written).asides[0] == found.asides[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_fcbench.domain.transcript import Aside, Completion, Party
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.record import Rating, Usage
 from pytest_fcbench.scorecard.rows import (
@@ -69,13 +70,14 @@ def test_ratings_and_marks_are_columns() -> None:
 def test_scores_are_listed_by_profile_and_kind() -> None:
     rows = list(describe_scores(make_card(make_record(WRONG, Passed()), make_record(number=1))))
     named = [(row.profile, row.kind, row.score, row.accuracy) for row in rows]
-    # Simple has three categories, non-live four parts, and overall counts a tenth of non-live.
     assert named[0] == ("official", "category", "simple_python", 0.5)
-    assert ("official", "group", "simple", 0.5 / 3) in named
+    assert ("official", "group", "simple", None) in named, "java and javascript were not run"
     assert ("corrected", "category", "simple_python", 1.0) in named
-    assert [(row.kind, row.profile) for row in rows if row.score == "overall"] == [
-        ("overall", "official"),
-        ("overall", "corrected"),
+    assert [(row.kind, row.profile, row.accuracy) for row in rows if row.kind == row.score] == [
+        ("overall", "official", None),
+        ("all", "official", 0.5),
+        ("overall", "corrected", None),
+        ("all", "corrected", 1.0),
     ]
 
 
@@ -89,7 +91,7 @@ def test_scores_have_counts_suites_and_what_is_missing() -> None:
 def test_usage_stands_with_categories_and_overall() -> None:
     card = make_card(make_record(steps=(Usage(2.0, 100, 10, 0.25),)))
     usd = {row.score: row.usd for row in describe_scores(card) if row.profile == "official"}
-    assert usd == {"simple_python": 0.25, "simple": None, "non_live": None, "overall": 0.25}
+    assert usd == {"simple_python": 0.25, "simple": None, "non_live": None, "overall": 0.25, "all": 0.25}
 
 
 def test_columns_have_the_types_of_their_values() -> None:
@@ -99,3 +101,12 @@ def test_columns_have_the_types_of_their_values() -> None:
         "usd": float,
     }
     assert list_columns(ScoreRow)["accuracy"] is float
+
+
+def test_overall_has_the_bill_of_the_run_and_a_category_that_of_its_steps() -> None:
+    judged = Aside(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.5)
+    step = Usage(2.0, 100, 10, 0.25, cached_tokens=40)
+    rows = list(describe_scores(make_card(replace(make_record(steps=(step,)), asides=(judged,)))))
+    dollars = {row.score: (row.usd, row.input_tokens, row.cached_tokens) for row in rows}
+    assert dollars["overall"] == (0.75, 105, 40)
+    assert dollars["simple_python"] == (0.25, 100, 40)

@@ -46,9 +46,10 @@ def test_scores_have_counts_and_intervals(results: RunResults) -> None:
     assert parallel.interval is not None
     assert parallel.interval.low < 0.5 < parallel.interval.high
     assert results.scores[Profile.CORRECTED].categories["parallel"].accuracy == 1.0
-    # Non-live is (1 + 0.5) / 4, and a tenth of overall.
-    assert results.groups["non_live"].accuracy == pytest.approx(0.375)
-    assert results.score.accuracy == pytest.approx(0.0375)
+    assert results.groups["non_live"].accuracy is None
+    assert results.groups["non_live"].missing[:2] == ("simple", "parallel_multiple")
+    assert results.score.accuracy == pytest.approx(2 / 3)
+    assert results.score.n == 4
 
 
 def test_entries_are_rows(results: RunResults) -> None:

@@ -11,13 +11,10 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from pytest_fcbench.scorecard.aggregate.intervals import (
-    find_cluster_interval,
-    find_difference_interval,
-    find_share_interval,
-)
+from pytest_fcbench.scorecard.aggregate.differences import Changes, estimate_change
+from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval, find_share_interval
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
-from pytest_fcbench.scorecard.compare.paired import Pair, _estimate_from_clusters, _estimate_from_counts
+from pytest_fcbench.scorecard.compare.paired import find_exact_chances
 
 
 @pytest.mark.parametrize(("passed", "n"), [(0, 5), (1, 5), (7, 10), (200, 400), (399, 400), (400, 400)])
@@ -31,7 +28,7 @@ def test_the_interval_of_independent_entries_is_wilsons(passed: int, n: int) -> 
 @pytest.mark.parametrize(("better", "worse"), [(0, 0), (0, 5), (3, 9), (40, 21)])
 def test_the_p_value_of_flips_is_that_of_mcnemars_exact_test(better: int, worse: int) -> None:
     expected = mcnemar([[10, worse], [better, 7]], exact=True).pvalue
-    assert _estimate_from_counts(better, worse, 17 + better + worse).p == pytest.approx(expected)
+    assert find_exact_chances(better, worse)[0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("values", [[0.01], [0.04, 0.01, 0.03], [0.5, 0.001, 0.02, 0.9, 0.02]])
@@ -48,29 +45,25 @@ def _draw_changes(clusters: int, size: int) -> numpy.ndarray[tuple[int, ...], nu
     return numpy.where(chance.random((clusters, size)) < 0.5, common[:, None], 0)
 
 
-@pytest.mark.parametrize(("clusters", "size"), [(6, 4), (12, 2), (50, 4)])
-def test_the_interval_of_a_change_over_clusters_is_that_of_a_regression(clusters: int, size: int) -> None:
-    """Regress on a constant with errors by cluster, and with t of as many degrees as clusters less one.
+@pytest.mark.parametrize(("clusters", "size"), [(12, 200), (50, 400)])
+def test_the_error_of_a_change_over_clusters_is_that_of_a_regression(clusters: int, size: int) -> None:
+    """Regress on a constant with errors by cluster.
 
-    For clusters of one size its correction, k / (k - 1), is CR2.
+    For clusters of one size its correction, k / (k - 1), is CR2. The two changes that are added count among
+    fewer effective entries than clusters, so the error is somewhat larger.
     """
     changes = _draw_changes(clusters, size)
-    labels = numpy.repeat(numpy.arange(clusters), size)
     fitted = OLS(changes.ravel(), numpy.ones(changes.size)).fit(
-        cov_type="cluster", cov_kwds={"groups": labels}, use_t=True
+        cov_type="cluster", cov_kwds={"groups": numpy.repeat(numpy.arange(clusters), size)}
     )
-    expected = tuple(fitted.conf_int()[0])
-    pairs = [
-        Pair(f"{label}-{n}", "parallel", 0.0, float(change), True, str(label))
-        for n, (label, change) in enumerate(zip(labels, changes.ravel(), strict=True))
-    ]
-    chance = _estimate_from_clusters([(1.0, pairs)])
-    assert (chance.low, chance.high) == pytest.approx(expected)
-    found = find_difference_interval([(int(row.sum()), size) for row in changes])
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx(expected)
-    independent = OLS(changes.ravel(), numpy.ones(changes.size)).fit(use_t=True)
-    assert (chance.low, chance.high) != pytest.approx(tuple(independent.conf_int()[0]))
+    summed = {
+        str(n): Changes(size, int(row.sum()), int(abs(row).sum()), size) for n, row in enumerate(changes)
+    }
+    found = estimate_change([(1.0, summed)])
+    assert float(fitted.bse[0]) <= sqrt(found.variance) < 1.4 * float(fitted.bse[0])
+    assert found.freedom == pytest.approx(clusters - 1)
+    independent = OLS(changes.ravel(), numpy.ones(changes.size)).fit()
+    assert sqrt(found.variance) > 2 * float(independent.bse[0])
 
 
 @pytest.mark.parametrize(("clusters", "size"), [(12, 4), (50, 2)])

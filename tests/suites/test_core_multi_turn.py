@@ -73,11 +73,8 @@ def _read_truth(entry: Entry) -> Turns:
 
 def _match_calls(entry: Entry, made: Turns, profile: Profile = Profile.CORRECTED) -> Passed | Failed:
     """Judge these calls, those of a turn made in one step."""
-    assert isinstance(entry.expectation, Trajectory)
     steps = [[calls] if calls else [] for calls in made]
-    return state.match_calls(
-        entry.expectation, steps, partial(open_environments, entry, _SUITE.world), profile
-    )
+    return state.match_calls(entry, steps, partial(open_environments, entry, _SUITE.world), profile)
 
 
 def _hold_conversation(entry: Entry, mode: Mode) -> tuple[Transcript, list[AskModel]]:

@@ -190,7 +190,7 @@ def test_a_function_of_the_team_is_carried_out_where_it_can_open_nothing(folder:
     assert weighed == Returned(5.0)
     assert isinstance(wrong, Raised)
     assert isinstance(opened, Raised)
-    assert "OSError" in str(opened), "it could be read here"
+    assert "PermissionError" in str(opened), "it could be read here"
 
 
 def test_functions_that_are_named_later_are_known_too(folder: Path) -> None:

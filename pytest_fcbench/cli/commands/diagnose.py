@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from pytest_fcbench.scorecard import scorecard_files
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from pytest_fcbench.suites import core
+from pytest_fcbench.tools.audit.irrelevance import find_fitting_functions
 from pytest_fcbench.tools.diagnosis.agreement import Agreement
 from pytest_fcbench.tools.diagnosis.answer_classes import AnswerClass, classify_answer
 from pytest_fcbench.tools.diagnosis.document import DiagnosedFailure, build_document, read_labels
@@ -136,6 +137,8 @@ def _classify_failures(
     Raises ``UsageError`` if one cannot be replayed.
     """
     entries = load_entries_of(session.context, records)
+    # Looking through a suite takes seconds, so each is looked through where an entry needs it, and once.
+    doubts: dict[str, Mapping[str, str]] = {}
     for record in records:
         if record.entry not in entries:
             version = session.context.suites[record.suite].version
@@ -155,6 +158,25 @@ def _classify_failures(
         assert isinstance(verdict, Failed)
         if entry.category.single_turn:
             failure, parameter = classify_answer(entry, transcript, verdict, profile)
+            if failure is AnswerClass.UNWANTED_CALL:
+                if record.suite not in doubts:
+                    suite = session.context.suites[record.suite]
+                    doubts[record.suite] = find_fitting_functions(
+                        [
+                            e
+                            for c in suite.categories
+                            if c.single_turn and not c.rule.varies_others
+                            for e in suite.load(c)
+                        ]
+                    )
+                if doubt := entry.set_aside or doubts[record.suite].get(entry.id):
+                    # The verdict says that no function fits, and here the entry is doubtful, not the answer.
+                    called = verdict.details.get("found")
+                    verdict = Failed(
+                        verdict.code,
+                        f"{called} was called, and the entry is doubtful: {doubt}",
+                        verdict.details,
+                    )
             divergence = Divergence(failure, parameter=parameter)
         else:
             divergence = classify_failure(entry, transcript, verdict, session.environments)

@@ -297,7 +297,7 @@ def _ask_once(what: str, settings: Settings) -> Iterator[Finding]:
             return
     answer, cost = transcript.completions[0], ""
     if context.price:
-        usd = context.price.compute_cost(answer.input_tokens, answer.output_tokens, answer.latency_s, 1)
+        usd = context.price.compute_cost(answer, 1)
         cost = "" if usd is None else f" for ${usd:.5f}"
     for code in answer.protocol:
         way_out = "tell who runs the server; no verdict depends on it"

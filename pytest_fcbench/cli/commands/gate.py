@@ -15,6 +15,7 @@ from pytest_fcbench.run.output_files import write_file
 from pytest_fcbench.run.trained_entries import read_trained_entries
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained
 from pytest_fcbench.scorecard.gate import gate
+from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.render import github, terminal
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
@@ -45,31 +46,44 @@ def run_command(chosen: argparse.Namespace) -> int:
     settings = load_settings(chosen)
     if chosen.to and chosen.to.suffix not in (".md", ""):
         raise UsageError(f"--output={chosen.to}: the summary is Markdown; name a file that ends in .md")
-    if not settings.gate and not chosen.to:
-        raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
     card = load_outlines(chosen.scorecard)
+    facts = card.facts
+    # A run has said how its rules came out, and is told so until other rules or baselines are given.
+    recorded = card.gate
+    is_asked_again = any(value is not None for value in (chosen.gate, chosen.baseline, chosen.trained))
+    rules = settings.gate
+    if recorded and chosen.gate is None:
+        rules = tuple(parse_rule(outcome.rule, tuple(facts.suites)) for outcome in recorded)
+    if not rules and not chosen.to:
+        raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
     if settings.trained:
-        trained = read_trained_entries(settings.trained, card.facts.suites)
+        trained = read_trained_entries(settings.trained, facts.suites)
         card = replace(card, records=tuple(mark_trained(card.records, trained)))
     baseline = load_outlines(settings.baseline) if settings.baseline else None
-    facts = card.facts
     evidence = gate.Evidence(
-        card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as
+        card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
     )
     # Of a part of the entries the gate of a run would say nothing either.
     part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
-    unfinished = f"{part} selected a part of the entries" if part else None
-    outcomes = gate.check_rules(
-        settings.gate, evidence, unfinished=unfinished if chosen.gate is None else None
-    )
+    reason = facts.ungated or (f"{part} selected a part of the entries" if part else None)
+    unfinished = None if is_asked_again else reason
+    is_checked = is_asked_again or not recorded
+    outcomes = gate.check_rules(rules, evidence, unfinished=unfinished) if is_checked else recorded
+    beside = recorded if is_checked else ()
     code = gate.choose_exit_code(outcomes)
     if chosen.to:
-        summary = github.write_step_summary(facts, evidence, outcomes)
+        summary = github.write_step_summary(facts, evidence, outcomes, recorded=beside)
         write_file(chosen.to, "".join(f"{line}\n" for line in summary))
     if chosen.json:
-        print_json({"scorecard": card.path, "exit_code": code, "rules": [asdict(each) for each in outcomes]})
+        told: dict[str, object] = {"scorecard": card.path, "exit_code": code}
+        told["rules"] = [asdict(outcome) for outcome in outcomes]
+        if beside:
+            told["recorded"] = [asdict(outcome) for outcome in beside]
+        print_json(told)
         return code
     print(f"{card.path}: {facts.model} ({facts.mode}), {len(card.records):,} tests, {facts.profile} profile")
+    if beside:
+        print_lines(f"in the run, {line}" for line in terminal.write_gate_lines(beside))
     print_lines(terminal.write_gate_lines(outcomes))
     if chosen.to:
         print(f"written to {chosen.to}")

@@ -56,7 +56,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     baseline = scorecard_files.load_outlines(settings.baseline) if settings.baseline else None
     facts = merged.facts
     evidence = gate.Evidence(
-        merged.records, facts.profile, merged.size_of, facts.suites, baseline, facts.asked_as
+        merged.records, facts.profile, merged.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
     )
     outcomes = gate.check_rules(settings.gate, evidence, unfinished=merged.unfinished)
     lines = run_end.write_run_end(

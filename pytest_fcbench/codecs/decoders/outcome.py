@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,6 +16,20 @@ class Undecodable(Exception):  # noqa: N818 - a parser's "no", not a fault of ou
 
 class WrongFormat(Exception):  # noqa: N818 - a parser's "no", not a fault of ours
     """The text was decoded, but to something that is not calls with named arguments."""
+
+
+@contextmanager
+def refuse_faults() -> Iterator[None]:
+    """Make every other error of a reader ``Undecodable``, so that no text of a model is a fault of ours.
+
+    The reason names the error, for a mistake of a reader has to be seen. What ends a program comes through.
+    """
+    try:
+        yield
+    except (Undecodable, WrongFormat):
+        raise
+    except Exception as error:
+        raise Undecodable(f"the text cannot be read: {type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ step by step, oddities included:
 - a bare name reads as its text (``true`` is "true"), a call without keywords as its source;
 - f-strings, attributes, lambdas, comprehensions as values make the whole answer undecodable.
 
-Where the official code evaluates arithmetic (``2*3``), the constants are folded here node by node with
-limits on size, and so are calls of a few pure functions of Python (``sum([1, 2]) / 2``); an expression that
-would need a name, another call or a huge result is undecodable.
+Where the official code evaluates arithmetic (``2*3``), what models were seen to write is folded here node by
+node, and its size is known before it is computed: numbers and their operators, ``round`` and ``str`` of a
+number, sums of texts and of lists, a text or a list that is repeated. Anything else is undecodable.
 
 The corrected reading keeps positional arguments, applies operators with their meaning, reads JSON's ``true``,
 ``false`` and ``null``, and keeps the source text of any expression that is not a literal.
@@ -23,20 +23,21 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.decoders.outcome import Undecodable, refuse_faults
 from pytest_fcbench.codecs.decoders.wrapping import add_brackets, strip_fence
 from pytest_fcbench.codecs.python_syntax import (
-    check_tree_size,
+    explain_refusal,
     parse_expression,
-    parse_module,
+    parse_statements,
     write_expression,
 )
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
 
 Binary: TypeAlias = Callable[[object, object], object]
+T = TypeVar("T", bound=ast.AST)
 
 OPERATORS: Mapping[type[ast.operator], Binary] = {
     ast.Add: operator.add,
@@ -46,29 +47,25 @@ OPERATORS: Mapping[type[ast.operator], Binary] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
-    ast.BitOr: operator.or_,
-    ast.BitAnd: operator.and_,
-    ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
 }
+_NUMBERS = (int, float, complex)
+_FUNCTIONS: Mapping[type[ast.unaryop] | str, Callable[[Any], object]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    "round": round,
+    "str": str,
+}
+"""Signs and functions of a number."""
 # Python writes no integer of more than 4,300 digits.
 _MAX_BITS = 14_000
-_MAX_SIZE = 100_000
-_MOST_REPETITIONS = 20
-"""Products and formats with a text or a list in one answer: each can have ``_MAX_SIZE`` characters or
-elements."""
-_LARGE_FORMAT = re.compile(r"%[^%a-zA-Z]*(\*|[0-9]{4})")
-"""A format with a width or a precision of four digits or from the operands (``'%9999d' % x``)."""
-_LONGEST_FORMATTED = 1500
-"""The characters that an operand of any other format takes at most: a width, and the digits of a number."""
-_MOST_PLACES = 400
-"""The places that a number may be rounded to; to more the same number is returned, or none of it is left."""
-PURE_FUNCTIONS: Mapping[str, Callable[..., object]] = {
-    function.__name__: function for function in (abs, bool, float, int, len, max, min, pow, round, str, sum)
-}
-"""Functions of Python that only return a value, which models put into arithmetic."""
+_MAX_COMPUTED_BITS = 2_048
+"""Twice those of the largest float: an answer can have thousands of results."""
+_MAX_REPEATED = 5_000
+"""Characters and elements of a text or a list that was repeated."""
 _JSON_NAMES: Mapping[str, object] = {"true": True, "false": False, "null": None}
+
+
+_CALLS = "Python calls"
 
 
 def parse_official(text: str) -> tuple[Call, ...]:
@@ -79,7 +76,7 @@ def parse_official(text: str) -> tuple[Call, ...]:
 def parse_official_between_tags(text: str) -> tuple[Call, ...]:
     """Read a text between tags as BFCL does, without adding brackets. Raises ``Undecodable``."""
     # Official: single quotes around the text go as well, double ones do not.
-    body = _parse_text(text.strip().strip("'"))
+    body = parse_answer(text.strip().strip("'"), _CALLS, parse_expression)
     nodes = [body] if isinstance(body, ast.Call) else getattr(body, "elts", None)
     if nodes is None:
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
@@ -88,11 +85,7 @@ def parse_official_between_tags(text: str) -> tuple[Call, ...]:
 
 def parse_official_statements(text: str) -> tuple[Call, ...]:
     """Read statements, each of which is a call or has one as its value. Raises ``Undecodable``."""
-    try:
-        check_tree_size(text)
-        statements = parse_module(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
+    statements = parse_answer(text, _CALLS, parse_statements).body
     return _read_calls([getattr(each, "value", None) for each in statements], _read_official_call)
 
 
@@ -100,9 +93,9 @@ def parse_corrected(text: str) -> tuple[Call, ...]:
     """Read a text leniently: any fence, any white space, positional arguments. Raises ``Undecodable``."""
     text = strip_fence(text)
     try:
-        body = _parse_text(add_brackets(text))
+        body = parse_answer(add_brackets(text), _CALLS, parse_expression)
     except Undecodable:
-        body = _parse_text(f"[{text}]")
+        body = parse_answer(f"[{text}]", _CALLS, parse_expression)
     if not isinstance(body, ast.List):
         raise Undecodable(f"expected a list of calls, found {type(body).__name__}")
     return _read_calls(body.elts, _read_corrected_call)
@@ -120,43 +113,25 @@ def parse_tool_call(text: str) -> Call:
     return replace(calls[0], name=found[1])
 
 
-def _parse_text(text: str) -> ast.expr:
+def parse_answer(text: str, what: str, parse: Callable[[str], T]) -> T:
+    """Parse Python of a model. Raises ``Undecodable`` for what is not ``what``, caused by Python's error."""
     try:
-        return parse_expression(text)
+        tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Undecodable(f"not Python calls: {str(error) or type(error).__name__}") from None
+        raise Undecodable(f"not {what}: {str(error) or type(error).__name__}") from error
+    if refusal := explain_refusal(text, tree):
+        raise Undecodable(refusal)
+    return tree
 
 
 def _read_calls(nodes: Sequence[ast.AST | None], read: Callable[[ast.Call], Call]) -> tuple[Call, ...]:
-    if sum(_count_repetitions(node) for node in nodes if node) > _MOST_REPETITIONS:
-        raise Undecodable(f"more than {_MOST_REPETITIONS} texts or lists are repeated or formatted")
     calls = []
-    try:
+    with refuse_faults():
         for node in nodes:
             if not isinstance(node, ast.Call):
                 raise Undecodable(f"expected a call, found {type(node).__name__}")
             calls.append(read(node))
-    except RecursionError:
-        raise Undecodable("the arguments are nested too deeply") from None
-    except ValueError as error:
-        # From ast.unparse of an integer with too many digits.
-        raise Undecodable(str(error)) from None
     return tuple(calls)
-
-
-def _count_repetitions(tree: ast.AST) -> int:
-    """Count products and formats of texts and lists (``'a' * 9``): each can make much of little."""
-    count = 0
-    sequences: set[ast.AST] = set()
-    # Operands come before their operators.
-    for node in reversed(list(ast.walk(tree))):
-        match node:
-            case ast.List() | ast.Tuple() | ast.Constant(value=str() | bytes()):
-                sequences.add(node)
-            case ast.BinOp(left=left, op=op, right=right) if left in sequences or right in sequences:
-                sequences.add(node)
-                count += isinstance(op, (ast.Mult, ast.Mod))
-    return count
 
 
 def _read_constant(value: object) -> object:
@@ -206,7 +181,7 @@ def _read_official_value(node: ast.expr) -> object:
             if None in keys:
                 raise Undecodable("** inside a dict is not a value")
             names = [_read_official_value(key) for key in keys if key is not None]
-            return _build_dict(names, [_read_official_value(each) for each in values])
+            return build_dict(names, [_read_official_value(each) for each in values])
         case ast.BinOp():
             return fold_constants(node)
         # Official: a bare name is its text, JSON's true, false and null among them.
@@ -232,7 +207,7 @@ def _read_corrected_value(node: ast.expr) -> object:
             return tuple(_read_corrected_value(element) for element in elements)
         case ast.Dict(keys=keys, values=values) if None not in keys:
             names = [_read_corrected_value(key) for key in keys if key is not None]
-            return _build_dict(names, [_read_corrected_value(each) for each in values])
+            return build_dict(names, [_read_corrected_value(each) for each in values])
         case ast.Name(id=name):
             return _JSON_NAMES.get(name, name)
         case ast.Call(keywords=[_, *_], args=[]):
@@ -248,11 +223,12 @@ def _read_corrected_value(node: ast.expr) -> object:
         return write_expression(node)
 
 
-def _build_dict(keys: list[object], values: list[object]) -> dict[object, object]:
+def build_dict(keys: list[object], values: list[object]) -> dict[object, object]:
+    """Make a dict of keys and values. Raises ``Undecodable``, caused by Python's error."""
     try:
         return dict(zip(keys, values, strict=True))
     except TypeError as error:
-        raise Undecodable(f"not a dict: {error}") from None
+        raise Undecodable(f"not a key: {error}") from error
 
 
 def fold_constants(node: ast.expr) -> object:
@@ -263,72 +239,59 @@ def fold_constants(node: ast.expr) -> object:
             return _read_constant(value)
         case ast.List(elts=elements):
             return [fold_constants(element) for element in elements]
-        case ast.Tuple(elts=elements):
-            return tuple(fold_constants(element) for element in elements)
-        case ast.Dict(keys=keys, values=values) if None not in keys:
-            names = [fold_constants(key) for key in keys if key is not None]
-            return _build_dict(names, [fold_constants(value) for value in values])
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return apply_operator(operator.sub, 0, fold_constants(operand))
-        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return apply_operator(operator.add, 0, fold_constants(operand))
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return apply_operator(operator.xor, -1, fold_constants(operand))
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return not fold_constants(operand)
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in _FUNCTIONS:
+            return _apply_function(_FUNCTIONS[type(op)], fold_constants(operand))
+        # How many are repeated has been counted.
+        case ast.BinOp(left=ast.Constant(value=str()) | ast.List() as left, op=ast.Mult(), right=right):
+            return _repeat(fold_constants(left), fold_constants(right))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             return apply_operator(OPERATORS[type(op)], fold_constants(left), fold_constants(right))
-        case ast.Call(func=ast.Name(id=name), args=operands, keywords=[]) if name in PURE_FUNCTIONS:
-            return call_pure_function(name, [fold_constants(operand) for operand in operands])
+        case ast.Call(func=ast.Name(id=name), args=[operand], keywords=[]) if name in _FUNCTIONS:
+            return _apply_function(_FUNCTIONS[name], fold_constants(operand))
     raise Undecodable(f"{type(node).__name__} in arithmetic would have to be evaluated")
 
 
 def apply_operator(compute: Binary, left: object, right: object) -> object:
-    """Return the result of an operator. Raises ``Undecodable`` where it fails or would be too large."""
-    if _is_too_large(compute, left, right):
-        raise Undecodable("the result of the arithmetic is too large")
+    """Compute with two numbers, or add two texts or lists.
+
+    Raises ``Undecodable`` where it fails or would be too large.
+    """
+    if isinstance(left, int) and isinstance(right, int):
+        # A power has at most as many bits as its base, times the exponent.
+        is_power = compute is operator.pow
+        bits = left.bit_length() * abs(right) if is_power else left.bit_length() + right.bit_length()
+        if bits > _MAX_COMPUTED_BITS:
+            raise Undecodable("the result of the arithmetic is too large")
+    elif not (isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS)):
+        is_sum = compute is operator.add and type(left) is type(right) and isinstance(left, (str, list))
+        if not is_sum:
+            raise _refuse_kinds(left, right)
     try:
         return compute(left, right)
+    except (ArithmeticError, TypeError) as error:
+        raise Undecodable(f"arithmetic failed: {error}") from error
+
+
+def _repeat(repeated: object, times: object) -> object:
+    if not isinstance(repeated, (str, list)) or not isinstance(times, int):
+        raise _refuse_kinds(repeated, times)
+    if measure_size(repeated) * times > _MAX_REPEATED:
+        raise Undecodable("the result of the arithmetic is too large")
+    return repeated * times
+
+
+def _apply_function(function: Callable[[Any], object], number: object) -> object:
+    if not isinstance(number, _NUMBERS):
+        raise _refuse_kinds(number)
+    try:
+        return function(number)
     except (ArithmeticError, TypeError, ValueError) as error:
         raise Undecodable(f"arithmetic failed: {error}") from error
 
 
-def call_pure_function(name: str, operands: Sequence[object]) -> object:
-    """Return the value of a function of ``PURE_FUNCTIONS``. Raises ``Undecodable`` as ``apply_operator``."""
-    match name, operands:
-        case "pow", [base, exponent]:
-            return apply_operator(operator.pow, base, exponent)
-        case "round", [_, int(places)] if abs(places) > _MOST_PLACES:
-            raise Undecodable(f"a number is rounded to {places} places")
-        # Each sum of lists copies those before it, and in each text of a text its quotes are doubled.
-        case (
-            ("pow", [_, _, _]) | ("sum", [_, list() | tuple()]) | ("str", [list() | tuple() | dict() | set()])
-        ):
-            raise Undecodable(f"the {name} of such values would have to be evaluated")
-    try:
-        return _read_constant(PURE_FUNCTIONS[name](*operands))
-    except (ArithmeticError, TypeError, ValueError) as error:
-        raise Undecodable(f"{name} failed: {error}") from error
-
-
-def _is_too_large(compute: Binary, left: object, right: object) -> bool:
-    """Tell whether a result could take many kilobytes."""
-    if isinstance(left, (str, bytes)) and compute is operator.mod:
-        text = left if isinstance(left, str) else left.decode("latin-1")
-        longest = text.count("%") * _LONGEST_FORMATTED + measure_size(right)
-        return longest > _MAX_SIZE or _LARGE_FORMAT.search(text) is not None
-    if isinstance(left, int) and isinstance(right, int):
-        # A power has at most as many bits as its base, times the exponent.
-        if compute is operator.pow:
-            return left.bit_length() * abs(right) > _MAX_BITS
-        if compute is operator.lshift:
-            return left.bit_length() + right > _MAX_BITS
-        return left.bit_length() + right.bit_length() > _MAX_BITS
-    # "a" * 10**9 is a short text that takes a gigabyte.
-    sequence, count = (left, right) if isinstance(right, int) else (right, left)
-    if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(count, int):
-        return measure_size(sequence) * count > _MAX_SIZE
-    return False
+def _refuse_kinds(*values: object) -> Undecodable:
+    kinds = " and ".join(type(value).__name__ for value in values)
+    return Undecodable(f"arithmetic of {kinds} would have to be evaluated")
 
 
 def measure_size(value: object) -> int:

@@ -45,6 +45,7 @@ from pytest_fcbench.codecs.decoders.outcome import (
     Unreadable,
     WrongFormat,
     as_call,
+    refuse_faults,
 )
 from pytest_fcbench.codecs.decoders.python_calls import PYTHON, PYTHON_BEHIND_REASONING
 from pytest_fcbench.codecs.decoders.syntax import Syntax, TextReader, read_every_language
@@ -143,31 +144,36 @@ def read_official(
 
     Calls that are executed (``decode_execute``) may have an object where a server should send JSON text.
     """
-    reader = SYNTAXES[syntax]
     try:
-        if reader is not None and not (reader.mode is Mode.FC and completion.tool_calls):
-            if completion.text is None:
-                raise Undecodable(_describe_answer_without_text(completion))
-            if completion.in_parts:
-                raise Undecodable("the content is a list of parts, not a text")
-            return Calls(reader.official[language](completion.text))
-        # Official: a text is taken for a list of calls, so that only an empty one can be read.
-        if reader is None and completion.tool_calls is None and completion.text != "":
-            if completion.text is None:
-                raise Undecodable(_describe_answer_without_text(completion))
-            raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
-        if reader is not None and reader.parts:
-            return Calls(reader.parts(completion.tool_calls or ()))
-        # All arguments are decoded before any is looked at, as the official decoder does.
-        needs_text = not is_executed and ProtocolNote.ARGUMENTS_NOT_TEXT in completion.protocol
-        decoded = [_decode_arguments(call, needs_text=needs_text) for call in completion.tool_calls or ()]
-        return Calls(tuple(as_call(name, arguments) for name, arguments in decoded))
+        with refuse_faults():
+            return Calls(_read_officially(completion, syntax, language, is_executed=is_executed))
     except Undecodable as error:
         return Unreadable(str(error))
-    except (RecursionError, MemoryError):
-        return Unreadable("the answer is nested too deeply")
     except WrongFormat as error:
         return Unreadable(str(error), WRONG_FORMAT)
+
+
+def _read_officially(
+    completion: Completion, syntax: str, language: Language, *, is_executed: bool
+) -> tuple[Call, ...]:
+    reader = SYNTAXES[syntax]
+    if reader is not None and not (reader.mode is Mode.FC and completion.tool_calls):
+        if completion.text is None:
+            raise Undecodable(_describe_answer_without_text(completion))
+        if completion.in_parts:
+            raise Undecodable("the content is a list of parts, not a text")
+        return reader.official[language](completion.text)
+    # Official: a text is taken for a list of calls, so that only an empty one can be read.
+    if reader is None and completion.tool_calls is None and completion.text != "":
+        if completion.text is None:
+            raise Undecodable(_describe_answer_without_text(completion))
+        raise Undecodable(f"the reply is text, not tool calls: {completion.text!r:.80}")
+    if reader is not None and reader.parts:
+        return reader.parts(completion.tool_calls or ())
+    # All arguments are decoded before any is looked at, as the official decoder does.
+    needs_text = not is_executed and ProtocolNote.ARGUMENTS_NOT_TEXT in completion.protocol
+    decoded = [_decode_arguments(call, needs_text=needs_text) for call in completion.tool_calls or ()]
+    return tuple(as_call(name, arguments) for name, arguments in decoded)
 
 
 def _describe_answer_without_text(completion: Completion) -> str:
@@ -257,18 +263,17 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
     is_malformed = completion.ending is Ending.MALFORMED
     abstention = Unreadable(describe_ending(completion)) if is_malformed else Prose(text)
     try:
-        if tool_calls:
-            return Calls(tuple(offer.normalise_call(_read_tool_call(call)) for call in tool_calls))
-        if vendor := _read_vendor_calls(parts, offer):
-            return Calls(vendor)
-        if reader is None:
-            raise Undecodable("the reply is text, not tool calls")
-        found = reader.corrected[language](text) if text else ()
+        with refuse_faults():
+            if tool_calls:
+                return Calls(tuple(offer.normalise_call(_read_tool_call(call)) for call in tool_calls))
+            if vendor := _read_vendor_calls(parts, offer):
+                return Calls(vendor)
+            if reader is None:
+                raise Undecodable("the reply is text, not tool calls")
+            found = reader.corrected[language](text) if text else ()
     except (Undecodable, WrongFormat) as error:
         attempted = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
         return Unreadable(str(error)) if attempted else abstention
-    except (RecursionError, MemoryError):
-        return Unreadable("the answer is nested too deeply")
     # Words such as ``Hello (world)`` read as calls only by chance: no bracket, no offered function.
     is_bare = not strip_fence(text).startswith(("[", "<tool_call>", "{", "<functions>", OPENING))
     if is_bare and not any(call.name in offer.by_name or call.arguments for call in found):

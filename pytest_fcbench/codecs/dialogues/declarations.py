@@ -6,9 +6,10 @@ texts between ``<escape>`` marks.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
+from pytest_fcbench.codecs.decoders.json_text import from_json
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.json_objects import as_mapping
 
 _NO_PARAMETERS = frozenset({"description", "type", "properties", "required", "nullable"})
@@ -31,8 +32,8 @@ def write_declaration_text(doc: Mapping[str, object]) -> str:
 def write_result_text(text: str) -> str:
     """Write the text of a result: the members of an object, or the text as a value."""
     try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
+        value = from_json(text)
+    except Undecodable:
         value = None
     return write_value(value, marks_keys=False) if isinstance(value, dict) else f"{{value:{_escape(text)}}}"
 

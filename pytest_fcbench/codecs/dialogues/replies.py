@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pytest_fcbench.codecs.dialogues.forms.chat import ChatForm
 from pytest_fcbench.codecs.dialogues.forms.cohere import CohereForm
 from pytest_fcbench.codecs.dialogues.forms.converse import ConverseForm
-from pytest_fcbench.codecs.dialogues.forms.form import Form, list_members, read_count, read_text
+from pytest_fcbench.codecs.dialogues.forms.form import Form, list_members, read_text
 from pytest_fcbench.codecs.dialogues.forms.generate_content import GenerateContentForm
 from pytest_fcbench.codecs.dialogues.forms.messages import MessagesForm
 from pytest_fcbench.codecs.dialogues.forms.responses import ResponsesForm
+from pytest_fcbench.codecs.token_usage import CHAT, read_tokens
 from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
@@ -40,8 +41,7 @@ def read_family_reply(api: Api, reply: Mapping[str, object]) -> Completion:
     reason = choices[0].get("finish_reason")
     return Completion(
         text=read_text(choices[0].get("text")),
-        input_tokens=read_count(reply, "usage", "prompt_tokens"),
-        output_tokens=read_count(reply, "usage", "completion_tokens"),
         finish_reason=read_text(reason),
         ending=read_ending(reason),
+        **read_tokens(reply.get("usage"), CHAT),
     )

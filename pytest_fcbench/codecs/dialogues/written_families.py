@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from pytest_fcbench.codecs.decoders.json_text import from_json
+from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.dialogues.api_dialogue import join_user_messages
 from pytest_fcbench.codecs.dialogues.declarations import write_declaration_text, write_result_text
 from pytest_fcbench.codecs.dialogues.tools import write_flat_doc
@@ -66,8 +68,8 @@ def _find_tagged_calls(
     found: list[ChatMessage] = []
     for written in _TAGGED_CALL.findall(text):
         try:
-            call: object = json.loads(written)
-        except (ValueError, RecursionError):
+            call = from_json(written)
+        except Undecodable:
             continue
         if isinstance(call, dict) and {"name", "arguments"} <= call.keys():
             arguments = call["arguments"]
@@ -129,8 +131,8 @@ def drop_no_function(answer: ReadAnswer) -> ReadAnswer:
 def read_numbered_calls(text: str) -> ReadAnswer:
     """Read an answer whose calls get ids; officially nine random letters and digits."""
     try:
-        calls: object = json.loads(text)
-    except (ValueError, RecursionError):
+        calls = from_json(text)
+    except Undecodable:
         return read_text(text)
     if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
         return read_text(text)

@@ -1,8 +1,9 @@
-"""The process in which calls are carried out: it can open nothing, and its time and memory are limited.
+"""The process that starts a process for each call, so that no call leaves anything to the next one.
 
-Runs as ``python -m pytest_fcbench.execution.sandbox.child FD CPU_S MEMORY [NAME ...]``; FD is a socket to the
-parent, over which both exchange ``frames``, and the names are those of a team's ``own`` functions. The
-process ends when the socket is closed, and so also when the parent was killed.
+Runs as ``python -m pytest_fcbench.execution.sandbox.child FD CPU_S WALL_S MEMORY [NAME ...]``; FD is a socket
+to the run, and the names are those of a team's ``own`` functions, which are imported once, here. For each
+call the socket brings a key and another socket, over which run and process exchange ``frames``; the status
+with which the process ended goes back. This process ends with the run.
 
 The limits are those of POSIX. macOS ignores that of memory, and Windows cannot start this process.
 """
@@ -13,75 +14,68 @@ import importlib
 import os
 import resource
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from multiprocessing.connection import Connection
+from typing import TypeAlias
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.execution.functions.formulas import FORMULAS
-from pytest_fcbench.execution.sandbox.frames import LONGEST, READY, encode, receive
+from pytest_fcbench.execution.sandbox.confinement import confine, find_missing
+from pytest_fcbench.execution.sandbox.frames import READY, Channel, FrameError, decode, encode
 
-LONGEST_CALL = 1_000_000
-"""The limit of a call's length in characters."""
+# The lowest descriptor that is free: the limit of descriptors counts from 0.
+_SOCKET = 3
+
+Functions: TypeAlias = Mapping[str, Callable[..., object]]
 
 
 def main() -> None:
-    """Carry out calls until the parent has ended."""
-    descriptor, cpu_s, memory = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
-    socket = 3
-    # The limit of descriptors counts from 0, so the socket gets the lowest that is free.
-    if descriptor != socket:
-        os.dup2(descriptor, socket)
-        os.close(descriptor)
-    connection = Connection(socket)
+    """Start processes until the run has ended."""
+    control, cpu_s, wall_s, memory = (
+        int(sys.argv[1]),
+        float(sys.argv[2]),
+        float(sys.argv[3]),
+        int(sys.argv[4]),
+    )
+    run = Channel(socket.socket(fileno=control), key="")
     try:
-        functions = _collect_functions(connection, sys.argv[4:])
+        functions = _collect_functions(sys.argv[5:])
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
-        connection.send_bytes(encode(("raised", f"{type(error).__name__}: {error}")))
+        run.send("raised", f"{type(error).__name__}: {error}")
         return
     # What Python imports to report an error is imported now: later no file can be opened.
     _carry_out("sort_array(array=[1]", functions)
-    # From here on no files, no sockets, no other processes and no more memory.
-    for limit, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NOFILE, socket + 1),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_AS, memory),
-    ):
-        resource.setrlimit(limit, (value, value))
-    connection.send_bytes(encode(READY))
+    run.send(READY)
     while True:
-        try:
-            text = receive(connection)
-            # The signal of this timer ends the process, whatever it computes.
-            signal.setitimer(signal.ITIMER_PROF, cpu_s)
-            outcome = _carry_out(text, functions)
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            connection.send_bytes(outcome)
-        except (EOFError, OSError):
+        key, descriptors, _, _ = socket.recv_fds(run.connection, 16, 1)
+        if not key:
             return
+        process = os.fork()
+        if process == 0:
+            try:
+                connection = _close_process(descriptors[0], cpu_s, memory)
+                _answer(Channel(connection, key.hex()), functions)
+            finally:
+                os._exit(0)
+        os.close(descriptors[0])
+        # The run ends what takes too long before; this is for the case that it was killed.
+        signal.signal(signal.SIGALRM, lambda *_, process=process: os.kill(process, signal.SIGKILL))
+        signal.setitimer(signal.ITIMER_REAL, wall_s + 1)
+        _, status = os.waitpid(process, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        run.send(os.waitstatus_to_exitcode(status))
 
 
-def _collect_functions(connection: Connection, own: Iterable[str]) -> Mapping[str, Callable[..., object]]:
+def _collect_functions(own: Iterable[str]) -> Functions:
     """Collect the benchmark's functions and a team's ``own``, named ``module.function``.
 
     Raises what the modules of a team raise. Their folders are on ``sys.path`` since the suite that names them
     was read.
     """
-
-    def ask(name: str, arguments: lookups.Arguments) -> object:
-        connection.send_bytes(encode(("ask", name, dict(arguments))))
-        match receive(connection):
-            case ("answer", value):
-                return value
-            case ("failed", reason):
-                raise lookups.FailedLookupError(reason)
-        raise lookups.UnansweredError(name)
-
-    functions = {**FORMULAS, **EVERYDAY, **lookups.make_functions(ask)}
+    functions: dict[str, Callable[..., object]] = {**FORMULAS, **EVERYDAY}
     for name in own:
         module, _, function = name.rpartition(".")
         found: Callable[..., object] = getattr(importlib.import_module(module), function)
@@ -90,20 +84,58 @@ def _collect_functions(connection: Connection, own: Iterable[str]) -> Mapping[st
     return functions
 
 
-def _carry_out(text: str, functions: Mapping[str, Callable[..., object]]) -> bytes:
+def _close_process(descriptor: int, cpu_s: float, memory: int) -> socket.socket:
+    """Leave this process one socket, and no files, no other processes and no more memory. Raises OSError."""
+    os.dup2(descriptor, _SOCKET)
+    connection = socket.socket(fileno=_SOCKET)
+    os.closerange(_SOCKET + 1, min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 2**16))
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_AS, memory),
+    ):
+        resource.setrlimit(limit, (value, value))
+    # The signal of this timer ends the process, whatever it computes.
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    if find_missing():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_SOCKET + 1, _SOCKET + 1))
+    else:
+        confine()
+    return connection
+
+
+def _answer(run: Channel, functions: Functions) -> None:
+    def ask(name: str, arguments: lookups.Arguments) -> object:
+        run.send("ask", name, dict(arguments))
+        match run.receive():
+            case ["answer", value]:
+                return value
+            case ["failed", reason]:
+                raise lookups.FailedLookupError(reason)
+        raise lookups.UnansweredError(name)
+
+    run.send(READY)
+    (text,) = run.receive()
+    run.send(*_carry_out(str(text), {**lookups.make_functions(ask), **functions}))
+
+
+def _carry_out(text: str, functions: Functions) -> tuple[str, object]:
     try:
-        if len(text) > LONGEST_CALL:
-            raise ValueError(f"the call has more than {LONGEST_CALL:,} characters")
         value = carry_out_call(text, functions)
         # Officially a tuple becomes a list before it is compared.
-        frame = encode(("returned", list(value) if isinstance(value, tuple) else value))
-        return frame if len(frame) <= LONGEST else encode(("memory", "the result is too large"))
+        value = list(value) if isinstance(value, tuple) else value
+        # The run refuses what is too large; the reason is told here.
+        decode(encode(value))
+    except FrameError as error:
+        return "memory", str(error)
     except lookups.UnansweredError as error:
-        return encode(("unanswered", str(error)))
+        return "unanswered", str(error)
     except MemoryError:
-        return encode(("memory", "it needs too much memory"))
+        return "memory", "it needs too much memory"
     except Exception as error:  # noqa: BLE001 - a model's arguments can make anything go wrong
-        return encode(("raised", f"{type(error).__name__}: {error}"[:500]))
+        return "raised", f"{type(error).__name__}: {error}"[:500]
+    return "returned", value
 
 
 if __name__ == "__main__":

@@ -1,29 +1,140 @@
-"""Frames between a child process and its parent: plain values, nothing that could be executed.
+"""Frames between the run and the process of a call: plain values, nothing that could be executed.
 
-The parent sends a call as text. The child answers ``("returned", value)``, ``("raised", reason)``,
-``("memory", reason)`` or ``("unanswered", function)``; before, it can ask ``("ask", function, arguments)``,
-which is answered ``("answer", value)``, ``("failed", reason)`` or ``("unanswered",)``.
+The run sends ``(call,)`` after the process sent ``("ready",)``. The answer is ``("returned", value)``,
+``("raised", reason)``, ``("memory", reason)`` or ``("unanswered", function)``; before, the process can send
+``("ask", function, arguments)``, which is answered ``("answer", value)``, ``("failed", reason)`` or
+``("unanswered",)``.
+
+A function may write what a model chose to the connection. So each frame begins with the key of its call,
+which is in no argument; it is JSON, and what may become of it has limits.
 """
 
 from __future__ import annotations
 
-import marshal
-from multiprocessing.connection import Connection
+import json
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 READY = "ready"
-"""The first message of a child."""
+"""The first word of each process."""
 
-LONGEST = 64 * 2**20
-"""The limit of a result in bytes."""
-
-
-def encode(value: Any) -> bytes:
-    """Encode a value as a frame. Raises ValueError for a value that is not plain."""
-    # Unlike pickle, marshal writes and reads values only, so a frame cannot run code.
-    return marshal.dumps(value)
+_LONGEST = 8 * 2**20
+_MOST_VALUES = 1_000_000
+# Hashes of numbers can be made to collide, and then the time that tables take grows as the square of this.
+_MOST_KEYS = 5_000
 
 
-def receive(connection: Connection) -> Any:
-    """Wait for a frame and return its value. Raises EOFError or OSError where the other side is gone."""
-    return marshal.loads(connection.recv_bytes(LONGEST + 1024))  # noqa: S302 - both sides are ours
+class FrameError(Exception):
+    """Bytes that are no frame of this call, or a value beyond the limits."""
+
+
+@dataclass(slots=True)
+class Channel:
+    """One side of a connection whose frames have a key."""
+
+    connection: socket.socket
+    key: str
+    deadline: float | None = None
+    """The time of ``time.monotonic`` after which nothing is sent or awaited; None for no end."""
+
+    def send(self, *values: object) -> None:
+        """Send a frame. Raises what ``encode`` does, and OSError (TimeoutError at the deadline)."""
+        frame = encode(self.key, *values)
+        self._limit_time()
+        self.connection.sendall(len(frame).to_bytes(4, "big") + frame)
+
+    def receive(self) -> list[object]:
+        """Return the values of the next frame.
+
+        Raises OSError (TimeoutError at the deadline), EOFError where the other side is gone, and FrameError.
+        """
+        size = int.from_bytes(self._read(4), "big")
+        values = decode(self._read(size)) if size <= _LONGEST else []
+        if values[:1] != [self.key]:
+            raise FrameError("this is no frame of this call")
+        return values[1:]
+
+    def _read(self, size: int) -> bytes:
+        read = bytearray()
+        while len(read) < size:
+            self._limit_time()
+            part = self.connection.recv(min(size - len(read), 2**16))
+            if not part:
+                raise EOFError
+            read += part
+        return bytes(read)
+
+    def _limit_time(self) -> None:
+        if self.deadline is not None:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self.connection.settimeout(left)
+
+
+def encode(*values: object) -> bytes:
+    """Encode values as a frame. Raises ValueError and RecursionError where they are not plain or too deep."""
+    marked = [_mark(value) for value in values]
+    return json.dumps(marked, check_circular=False, ensure_ascii=False).encode(errors="surrogatepass")
+
+
+def decode(frame: bytes) -> list[object]:
+    """Return the values of a frame, which may be made to do harm. Raises FrameError."""
+    keys = 0
+
+    def unmark(marked: dict[str, Any]) -> object:
+        nonlocal keys
+        ((kind, value),) = marked.items()
+        if kind in ("set", "frozenset", "dict"):
+            named = value if kind != "dict" else [name for name, _ in value]
+            keys += sum(not isinstance(name, str) for name in named)
+            if keys > _MOST_KEYS:
+                raise FrameError(f"the result has more than {_MOST_KEYS:,} keys that are no text")
+        return _KINDS[kind](value)
+
+    # Each value but the first of a list has a comma before it.
+    if len(frame) > _LONGEST or frame.count(b",") > _MOST_VALUES:
+        raise FrameError("the result is too large")
+    try:
+        values: list[object] = [*json.loads(frame.decode(errors="surrogatepass"), object_hook=unmark)]
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise FrameError("this is no frame") from error
+    return values
+
+
+# How the types that JSON lacks are made of what it has.
+_KINDS: Mapping[str, Callable[[Any], object]] = {
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+    "dict": dict,
+    "int": partial(int, base=16),
+    "bytes": bytes.fromhex,
+    "complex": lambda parts: complex(*parts),
+}
+
+
+def _mark(value: object) -> object:
+    """Return a value as JSON has it, where an object with one member names the type of what JSON lacks."""
+    match value:
+        case None | bool() | float() | str():
+            return value
+        case int():
+            # JSON would write all digits, for which the time grows as their square.
+            return value if abs(value) < 2**63 else {"int": hex(value)}
+        case list():
+            return [_mark(member) for member in value]
+        case tuple() | set() | frozenset():
+            kind = next(kind for kind in (tuple, set, frozenset) if isinstance(value, kind))
+            return {kind.__name__: [_mark(member) for member in value]}
+        case dict():
+            return {"dict": [[_mark(key), _mark(member)] for key, member in value.items()]}
+        case bytes():
+            return {"bytes": value.hex()}
+        case complex():
+            return {"complex": [value.real, value.imag]}
+    raise ValueError(f"a result of the type {type(value).__name__} cannot be compared")

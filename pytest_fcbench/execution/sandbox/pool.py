@@ -1,22 +1,30 @@
-"""A pool of child processes that carry out calls; a child is reused until it has to be ended."""
+"""A pool of processes that start one for each call; they are used again until they have to be ended."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Pipe
 
 from pytest_fcbench.domain.entry import PathCall
 from pytest_fcbench.domain.errors import NotScoredError
-from pytest_fcbench.execution.functions.lookups import FailedLookupError, Provider, Recorded, UnansweredError
+from pytest_fcbench.execution.functions.lookups import (
+    LOOKUPS,
+    FailedLookupError,
+    Provider,
+    Recorded,
+    UnansweredError,
+)
 from pytest_fcbench.execution.outcomes import Limit, Outcome, Raised, Returned, Stopped, Unanswered
-from pytest_fcbench.execution.sandbox.frames import READY, encode, receive
+from pytest_fcbench.execution.sandbox.confinement import find_missing
+from pytest_fcbench.execution.sandbox.frames import READY, Channel, FrameError
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +40,28 @@ class Limits:
 
 # The time for a child to start on a machine with a high load.
 _START_S = 60.0
+_LONGEST_CALL = 1_000_000
+_NO_RESULT = "what the process of the call sends is no result"
 
 
 class Pool:
     """A pool whose children are started on demand. Any thread may call; ``size`` calls run at once.
 
-    ``live`` answers calls of web APIs without a recorded answer.
+    ``live`` answers calls of web APIs without a recorded answer. Where the system cannot confine a process,
+    ``unconfined`` lets a team's own functions be carried out all the same.
     """
 
-    def __init__(self, size: int = 2, limits: Limits | None = None, live: Provider | None = None) -> None:
+    def __init__(
+        self,
+        size: int = 2,
+        limits: Limits | None = None,
+        live: Provider | None = None,
+        *,
+        unconfined: bool = False,
+    ) -> None:
         self.limits = limits or (Limits(wall_s=60.0) if live else Limits())
         self._live = live
+        self._unconfined = unconfined
         self._idle: list[_Child] = []
         self._free = threading.BoundedSemaphore(size)
         self._own: set[str] = set()
@@ -52,6 +71,19 @@ class Pool:
         self, calls: Sequence[str], recorded: Sequence[PathCall] = (), own: Sequence[str] = ()
     ) -> tuple[Outcome, ...]:
         """Carry out calls and return their outcomes (an ``outcomes.Execute``)."""
+        if sys.platform == "win32":
+            raise NotScoredError(
+                "unsupported_system",
+                "calls can be executed on Linux and macOS only; use WSL or a container on Windows",
+            )
+        # The benchmark's own functions reach nothing, whatever their arguments.
+        if own and not self._unconfined and (missing := find_missing()):
+            raise NotScoredError(
+                "unsupported_system",
+                "own functions are carried out only where they reach no file, network or process, and this "
+                f"system lacks {missing}; --fcbench-unconfined carries them out all the same, and a model "
+                "may then reach these through them",
+            )
         provider = Recorded(recorded, self._live)
         # Functions of all suites are kept together, so that children are seldom replaced.
         self._own.update(own)
@@ -84,65 +116,64 @@ class Pool:
 
 class _Child:
     def __init__(self, limits: Limits, own: tuple[str, ...]) -> None:
-        if sys.platform == "win32":
-            raise NotScoredError(
-                "unsupported_system",
-                "calls can be executed on Linux and macOS only; use WSL or a container on Windows",
-            )
         self._limits = limits
         self._own = own
-        self._connection, other = Pipe()
+        ours, theirs = socket.socketpair()
         # What Python needs to start. Keys and tokens of the environment stay out.
         kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
         path = os.pathsep.join(filter(os.path.isabs, sys.path))
-        with other:
+        numbers = (theirs.fileno(), limits.cpu_s, limits.wall_s, limits.memory)
+        with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [
                     *(sys.executable, "-P", "-m", "pytest_fcbench.execution.sandbox.child"),
-                    *(str(other.fileno()), str(limits.cpu_s), str(limits.memory), *own),
+                    *(*map(str, numbers), *own),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(other.fileno(),),
+                pass_fds=(theirs.fileno(),),
                 cwd=os.sep,
                 env={**kept, "PYTHONPATH": path},
+                # Its group is ended as a whole.
+                start_new_session=True,
             )
+        self._control = Channel(ours, key="", deadline=time.monotonic() + _START_S)
         self.ended = False
         try:
-            first = receive(self._connection) if self._connection.poll(_START_S) else ("", "")
+            first = self._control.receive()
         except (EOFError, OSError):
-            first = "", ""
-        if first != READY:
+            first = ["raised", "it ends, or tells nothing"]
+        if first != [READY]:
             self.end()
-            raise RuntimeError(f"the process that carries calls out does not start: {first[1]}".rstrip(": "))
+            raise RuntimeError(f"the process that carries calls out does not start: {first[-1]}")
 
     def run(self, call: str, provider: Provider) -> Outcome:
         """Carry out one call; the child has ended if it took too much."""
-        deadline = time.monotonic() + self._limits.wall_s
+        if len(call) > _LONGEST_CALL:
+            return Raised(f"the call has more than {_LONGEST_CALL:,} characters")
+        self._control.deadline = time.monotonic() + self._limits.wall_s
+        key = secrets.token_bytes(16)
+        ours, theirs = socket.socketpair()
         try:
-            self._send(call)
-            while self._connection.poll(max(0.0, deadline - time.monotonic())):
-                match receive(self._connection):
-                    case "ask", name, arguments:
-                        self._send(_ask_provider(provider, name, arguments))
-                    case "returned", value:
-                        return Returned(value)
-                    case "unanswered", function:
-                        return Unanswered(str(function))
-                    case "memory", reason:
-                        return Stopped(Limit.MEMORY, str(reason))
-                    case _, reason:
-                        return Raised(str(reason))
-        except (EOFError, OSError):
-            # The socket closed: the child was ended by a signal, by its own timer or by the system.
-            signalled = -self._process.wait()
+            with ours:
+                with theirs:
+                    socket.send_fds(self._control.connection, [key], [theirs.fileno()])
+                outcome = _converse(Channel(ours, key.hex(), self._control.deadline), call, provider)
+            # Only when its process has ended a call can change nothing any more.
+            (status,) = self._control.receive()
+        except TimeoutError:
             self.end()
-            if signalled != signal.SIGPROF:
-                return Raised(f"the process that carried it out died (signal {signalled})")
+            return Stopped(Limit.TIME, f"it takes more than {self._limits.wall_s:g} s")
+        except (EOFError, OSError):
+            self.end()
+            status = self._process.returncode
+            outcome = None
+        if outcome:
+            return outcome
+        if status == -signal.SIGPROF:
             return Stopped(Limit.TIME, f"it takes more than {self._limits.cpu_s:g} s of processor time")
-        self.end()
-        return Stopped(Limit.TIME, f"it takes more than {self._limits.wall_s:g} s")
+        return Raised(f"the process that carried it out ended without a result (status {status})")
 
     def knows(self, own: tuple[str, ...]) -> bool:
         """Tell whether the child is alive and has these functions.
@@ -151,15 +182,48 @@ class _Child:
         """
         return own == self._own and self._process.poll() is None
 
-    def _send(self, value: object) -> None:
-        self._connection.send_bytes(encode(value))
-
     def end(self) -> None:
-        """Kill the process; it holds no state worth saving."""
+        """Kill the process and that of a call; they hold no state worth saving."""
         self.ended = True
-        self._connection.close()
-        self._process.kill()
-        self._process.wait()
+        self._control.connection.close()
+        # Once its status was asked for, its number may be that of another.
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+def _converse(channel: Channel, call: str, provider: Provider) -> Outcome | None:
+    """Return what the process of a call tells; None where it ends before.
+
+    Raises TimeoutError, and NotScoredError where no call can be carried out.
+    """
+    try:
+        channel.receive()
+    except (EOFError, ConnectionError):
+        # No function has run yet.
+        raise NotScoredError("unsupported_system", "the process of a call cannot be confined here") from None
+    try:
+        channel.send(call)
+        while True:
+            match channel.receive():
+                case ["ask", str(name), dict(arguments)] if name in LOOKUPS:
+                    channel.send(*_ask_provider(provider, name, arguments))
+                case ["returned", value]:
+                    return Returned(value)
+                case ["unanswered", str(function)]:
+                    return Unanswered(function)
+                case ["memory", str(reason)]:
+                    return Stopped(Limit.MEMORY, reason)
+                case ["raised", str(reason)]:
+                    return Raised(reason)
+                case _:
+                    return Raised(_NO_RESULT)
+    except FrameError:
+        return Raised(_NO_RESULT)
+    except TimeoutError:
+        raise
+    except (EOFError, OSError):
+        return None
 
 
 def _ask_provider(provider: Provider, name: str, arguments: dict[str, object]) -> tuple[object, ...]:
@@ -167,5 +231,5 @@ def _ask_provider(provider: Provider, name: str, arguments: dict[str, object]) -
         return "answer", provider.answer(name, arguments)
     except UnansweredError:
         return ("unanswered",)
-    except FailedLookupError as error:
+    except (FailedLookupError, RecursionError) as error:
         return "failed", str(error)

@@ -24,7 +24,7 @@ from pytest_fcbench.matchers.equivalence import builtin
 from pytest_fcbench.matchers.golden_path import official_questions, questions
 from pytest_fcbench.matchers.golden_path.assignment import Undecided
 from pytest_fcbench.matchers.golden_path.script import Script
-from pytest_fcbench.matchers.golden_path.walk import Crash, is_same_call
+from pytest_fcbench.matchers.golden_path.walk import Crash, call_to_json, is_same_call
 from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_question
 
 _SETS = frozenset(("categories_filter",))
@@ -165,11 +165,6 @@ class Comparer:
             )
             for name, kind in _find_differing_arguments(made, expected)
         )
-
-
-def call_to_json(call: Call | PathCall) -> Mapping[str, object]:
-    """Convert a call to the form of reports and of questions to judges."""
-    return {"name": call.name, "arguments": dict(call.arguments)}
 
 
 def agrees_by_rule(made: Call, expected: PathCall) -> bool:

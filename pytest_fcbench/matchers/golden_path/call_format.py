@@ -7,8 +7,9 @@ Official: ``CompareFCBase.format_check``. It checks names and the outermost type
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from pytest_fcbench.domain.conformance import describe_misfit, has_type
+from pytest_fcbench.domain.conformance import describe_misfit, has_type, name_json_type
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Call
@@ -27,6 +28,39 @@ def find_format_error(call: Call, docs: Mapping[str, FunctionDoc], profile: Prof
     fits = _conforms_officially if profile is Profile.OFFICIAL else has_type
     error = describe_misfit(call.name, call.arguments, docs, fits)
     return None if error is None else make_printable(error)
+
+
+@dataclass(frozen=True, slots=True)
+class FormFault:
+    """A fault of a call's form, in words for people: those for the model do not name a misspelt parameter."""
+
+    code: str
+    """The code that the same fault has in a call whose form is right."""
+    parameters: tuple[str, ...]
+    description: str
+
+
+def find_form_fault(
+    made: Mapping[str, object], docs: Mapping[str, FunctionDoc], profile: Profile
+) -> FormFault | None:
+    """Find the fault for which ``find_format_error`` refuses a call of an offered function."""
+    doc, arguments = docs.get(str(made.get("name"))), made.get("arguments")
+    if doc is None or not isinstance(arguments, Mapping):
+        return None
+    missing = [name for name in doc.required if name not in arguments]
+    surplus = [name for name in arguments if name not in doc.properties]
+    if missing or surplus:
+        parts = [f"{name!r} is missing" for name in missing]
+        parts += [f"{name!r} is not one of its parameters" for name in surplus]
+        code = "param_missing" if missing else "param_hallucination"
+        return FormFault(code, (*missing, *surplus), make_printable(" and ".join(parts)))
+    fits = _conforms_officially if profile is Profile.OFFICIAL else has_type
+    for name, value in arguments.items():
+        if not fits(value, schema := doc.properties[name]):
+            given = name_json_type(value)
+            told = f"{name!r} must be of type {schema.get('type')}, not {given}"
+            return FormFault("value_error", (name,), make_printable(told))
+    return None
 
 
 def find_official_misfit(

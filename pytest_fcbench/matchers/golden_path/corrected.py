@@ -24,7 +24,7 @@ from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Fault, 
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, Passed, PathScore, Profile
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.assignment import Undecided, pair_calls
-from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, call_to_json
+from pytest_fcbench.matchers.golden_path.call_comparison import Comparer
 from pytest_fcbench.matchers.golden_path.call_format import find_format_error
 from pytest_fcbench.matchers.golden_path.script import find_script, write_refusal
 from pytest_fcbench.matchers.golden_path.walk import (
@@ -33,7 +33,9 @@ from pytest_fcbench.matchers.golden_path.walk import (
     Shown,
     Walk,
     build_turns,
+    call_to_json,
     count_finished_steps,
+    fail_left,
     get_golden_path,
     is_lookup,
     is_same_call,
@@ -139,7 +141,7 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
             score = yield from judge_response(
                 entry, driven, script.wording, response, dialogue, state.score()
             )
-            return Outcome(_judge_end(state), score)
+            return Outcome(_judge_end(entry, state), score)
         state.taken += 1
         note_words(dialogue, completion, script.runner)
         if answer.unread:
@@ -193,7 +195,13 @@ def _answer_turn(
             code = "func_hallucination" if was_complete else "unpaired"
             state.verdicts.append(
                 CallVerdict(
-                    state.taken, call_to_json(call), None, "unpaired", False, code, "no call is expected"
+                    state.taken,
+                    call_to_json(call),
+                    None,
+                    "unpaired",
+                    False,
+                    code,
+                    "no call was expected then",
                 )
             )
             continue
@@ -245,15 +253,13 @@ def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:
     return CallVerdict(step, made, None, "format", False, "format_error", reason)
 
 
-def _judge_end(state: _State) -> Passed | Failed:
+def _judge_end(entry: Entry, state: _State) -> Passed | Failed:
     """Judge at the final response: fail with the missing calls, and the mistake that explains them."""
     missing = state.missing()
     if not missing:
         return Passed()
     left = [call_to_json(call) for call in missing]
-    details = {"left": left}
     for verdict in state.verdicts:
         if not verdict.right and verdict.expected in left:
-            return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", details)
-    names = ", ".join(dict.fromkeys(call.name for call in missing))
-    return Failed("stop_early", f"not called: {names}", details)
+            return Failed(str(verdict.code), f"step {verdict.step}: {verdict.reason}", {"left": left})
+    return fail_left(entry, missing, state.verdicts, Profile.CORRECTED)

@@ -30,7 +30,7 @@ from pytest_fcbench.domain.transcript import AskModel, Call, Completion, PathSet
 from pytest_fcbench.domain.verdict import CallVerdict, Failed, Passed, PathScore, Profile
 from pytest_fcbench.matchers.golden_path.answers import Reader
 from pytest_fcbench.matchers.golden_path.assignment import Undecided, pair_calls
-from pytest_fcbench.matchers.golden_path.call_comparison import Comparer, call_to_json
+from pytest_fcbench.matchers.golden_path.call_comparison import Comparer
 from pytest_fcbench.matchers.golden_path.call_format import find_format_error
 from pytest_fcbench.matchers.golden_path.script import find_script
 from pytest_fcbench.matchers.golden_path.walk import (
@@ -41,7 +41,9 @@ from pytest_fcbench.matchers.golden_path.walk import (
     Walk,
     build_golden_dialogue,
     build_turns,
+    call_to_json,
     count_finished_steps,
+    fail_left,
     get_golden_path,
     is_same_call,
     is_special,
@@ -168,7 +170,7 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
             if lacks_text and runner.no_text:
                 return Outcome(Failed(runner.no_text, "the answer has neither calls nor text"), None)
             last = _fail_mistakes(mistakes) if runner.counts_last_mistakes else None
-            verdict, response = last or _judge_end(state), answer.response or ""
+            verdict, response = last or _judge_end(entry, state), answer.response or ""
             golden = build_golden_dialogue(entry)
             score = yield from judge_response(entry, driven, script.wording, response, golden, state.score())
             return Outcome(verdict, score)
@@ -197,7 +199,7 @@ def walk_path(entry: Entry, syntax: str, driven: PathSettings) -> Walk:
             verdict for verdict in turn.verdicts if not verdict.right and verdict.code != "format_error"
         ]
         if not turn.replies and not turn.refused:
-            return Outcome(_fail_mistakes(mistakes) or _judge_end(state), state.score())
+            return Outcome(_fail_mistakes(mistakes) or _judge_end(entry, state), state.score())
         state.right += len(turn.replies)
         replies = [
             turn.replies.get(index, turn.refused.get(index, script.wrong_call)) for index in range(len(calls))
@@ -256,7 +258,13 @@ def _answer_turn(
     held = {index for index, _, _ in pairs}
     turn.verdicts += [
         CallVerdict(
-            state.taken, call_to_json(call), None, "unpaired", False, "unpaired", "no call was left for it"
+            state.taken,
+            call_to_json(call),
+            None,
+            "unpaired",
+            False,
+            "unpaired",
+            "no expected call was left for it",
         )
         for index, call in enumerate(calls)
         if index not in held
@@ -302,10 +310,9 @@ def _fail_mistakes(mistakes: Sequence[CallVerdict]) -> Failed | None:
     return Failed(str(first.code), f"step {first.step}: {first.reason}", {"errors": errors})
 
 
-def _judge_end(state: _State) -> Passed | Failed:
+def _judge_end(entry: Entry, state: _State) -> Passed | Failed:
     """Judge at the final response."""
     state.forgive()
     if state.opened >= len(state.path.steps) and not state.pool:
         return Passed()
-    left = ", ".join(dict.fromkeys(call.name for call in state.pool)) or "the next step"
-    return Failed("stop_early", f"not called: {left}", {"left": [call_to_json(call) for call in state.pool]})
+    return fail_left(entry, state.pool, state.verdicts, Profile.OFFICIAL)

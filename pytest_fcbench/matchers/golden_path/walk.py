@@ -10,8 +10,9 @@ from pytest_fcbench.domain.entry import Entry, GoldenPath, Lookup, PathCall
 from pytest_fcbench.domain.path_runner import PathRunner
 from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
-from pytest_fcbench.domain.verdict import NotScored, PathScore, Verdict
+from pytest_fcbench.domain.verdict import CallVerdict, Failed, NotScored, PathScore, Profile, Verdict
 from pytest_fcbench.matchers.golden_path import official_questions, questions
+from pytest_fcbench.matchers.golden_path.call_format import find_form_fault
 from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_question
 
 
@@ -134,6 +135,37 @@ def count_finished_steps(path: GoldenPath, left: Sequence[PathCall]) -> int:
         if any(is_same_call(call, other) for call in step for other in left)
     )
     return next(open_steps, len(path.steps))
+
+
+def fail_left(
+    entry: Entry, left: Sequence[PathCall], verdicts: Sequence[CallVerdict], profile: Profile
+) -> Failed:
+    """Fail an entry at its final response for expected calls that are left, with what was wrong in attempts.
+
+    Officially the code is always that the model stopped early; the corrected one is that of the first fault.
+    """
+    docs = {doc.name: doc for doc in entry.functions}
+    code, told, uncalled = "stop_early", [], []
+    for name in dict.fromkeys(call.name for call in left):
+        attempts = [verdict for verdict in verdicts if not verdict.right and verdict.made.get("name") == name]
+        if not attempts:
+            uncalled.append(name)
+            continue
+        # Officially a second call of an answer can find no partner before its form is looked at.
+        fault = find_form_fault(attempts[-1].made, docs, profile)
+        reason = fault.description if fault else attempts[-1].reason
+        if fault and profile is Profile.CORRECTED and code == "stop_early":
+            code = fault.code
+        times = "once" if len(attempts) == 1 else f"{len(attempts)} times"
+        told.append(f"{name} was called {times}, but not as expected: {reason}")
+    if uncalled or not told:
+        told.append(f"not called: {', '.join(uncalled) or 'the next step'}")
+    return Failed(code, "; ".join(told), {"left": [call_to_json(call) for call in left]})
+
+
+def call_to_json(call: Call | PathCall) -> Mapping[str, object]:
+    """Convert a call to the form of reports and of questions to judges."""
+    return {"name": call.name, "arguments": dict(call.arguments)}
 
 
 def is_same_call(one: Call | PathCall, other: Call | PathCall) -> bool:

@@ -120,10 +120,12 @@ def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote]) -> JoinedSt
         event.raise_error()
         if not isinstance(chunk, Mapping):
             continue
-        if usage := chunk.get("usage"):
-            reply["usage"] = usage
-        listed = chunk.get("choices")
-        for choice in listed if isinstance(listed, list) else ():
+        choice_list = chunk.get("choices")
+        listed = choice_list if isinstance(choice_list, list) else []
+        # Moonshot states the usage in the choice, Groq in a member of its own.
+        holders = [each for each in (chunk, chunk.get("x_groq"), *listed[:1]) if isinstance(each, Mapping)]
+        reply |= next(({"usage": usage} for each in holders if (usage := each.get("usage"))), {})
+        for choice in listed:
             if isinstance(choice, Mapping):
                 number = choice.get("index") if isinstance(choice.get("index"), int) else 0
                 if number not in choices and len(choices) < _MOST_CHOICES:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcbench.codecs.chat_reply import read_choice
+from pytest_fcbench.codecs.token_usage import CHAT, read_tokens
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
@@ -217,13 +218,10 @@ def _read_completion(
             "finish_reason": choices[0].finish_reason,
         }
     completion = read_choice(choice, None, secrets)
+    # litellm translates what every provider states into OpenAI's words.
     usage = getattr(reply, "usage", None)
-    return replace(
-        completion,
-        input_tokens=getattr(usage, "prompt_tokens", None),
-        output_tokens=getattr(usage, "completion_tokens", None),
-        latency_s=latency_s,
-    )
+    counts = read_tokens(usage.model_dump() if usage else None, CHAT)
+    return replace(completion, latency_s=latency_s, **counts)
 
 
 def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object], object] | None:

@@ -21,12 +21,21 @@ from pydantic import Field, PlainSerializer
 from pytest_fcbench.domain.json_values import DESCRIBED, Count, one_of
 from pytest_fcbench.domain.prompt_format import DIMENSIONS, FORMATS, PLAIN, PromptFormat, parse_format_id
 from pytest_fcbench.domain.verdict import NotScored, Profile
-from pytest_fcbench.scorecard.aggregate import intervals
+from pytest_fcbench.scorecard.aggregate.differences import (
+    CLUSTERED,
+    METHOD,
+    estimate_change,
+    sum_changes,
+)
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, Interval, within
 from pytest_fcbench.scorecard.aggregate.scores import Score, tally_records
 from pytest_fcbench.scorecard.record import Record
 
 _DRAWS = 2_000
+_FEWEST = 20
+"""With fewer clusters the draws of a bootstrap differ too little, and their quantiles lie too close."""
+_ROUNDING = 1e-9
+"""More points than rounding adds up to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,8 @@ class SpreadLimits:
 
     max_delta: Limits | None
     std: Limits | None
+    reason: str | None = None
+    """The reason why there are none; null where there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,7 @@ class Cost:
     """Pairs that pass with this value only."""
     lost: Count
     """Pairs that pass with the usual value only."""
-    interval: Annotated[Interval | None, within({}, "linearised mean")]
+    interval: Annotated[Interval, within({"minimum": -1, "maximum": 1}, METHOD, CLUSTERED)]
     difference: float = field(default=0.0, init=False)
     """Difference of the accuracies as a fraction; below 0 where the value costs accuracy."""
 
@@ -130,11 +141,11 @@ def measure_sensitivity(records: Sequence[Record], profile: Profile) -> Sensitiv
             of_entry = clusters.setdefault(record.unit, {}).setdefault(f"{record.suite}:{original}", {})
             of_entry.setdefault(chosen, {})[record.trial or 1] = verdict.passed
     verdicts = [list(by_entry.values()) for by_entry in clusters.values()]
-    max_delta, std, by_chance = _estimate_by_draws(verdicts, list(accuracies))
+    limits, by_chance = _estimate_by_draws(verdicts, list(accuracies))
     return Sensitivity(
         formats={chosen: scores[chosen] for chosen in accuracies},
         **asdict(measure_spread(list(accuracies.values()))),
-        intervals=SpreadLimits(max_delta, std),
+        intervals=limits,
         max_delta_by_chance=by_chance,
         costs=tuple(sorted(_compare_values(verdicts), key=lambda cost: cost.difference)),
     )
@@ -164,18 +175,21 @@ def _compare_values(clusters: Sequence[Sequence[_Verdicts]]) -> Iterator[Cost]:
             ]
             told = [difference for cluster in differences for difference in cluster]
             if told:
-                interval = intervals.find_difference_interval([(sum(c), len(c)) for c in differences if c])
+                changes = sum_changes(
+                    (str(n), each, abs(each), 1) for n, cluster in enumerate(differences) for each in cluster
+                )
+                interval = estimate_change([(1.0, changes)]).find_interval(sum(told) / len(told))
                 counts = len(told), told.count(1), told.count(-1)
                 yield Cost(dimension, str(value), str(usual), *counts, interval)
 
 
 def _estimate_by_draws(
     clusters: Sequence[Sequence[_Verdicts]], scored: Sequence[PromptFormat]
-) -> tuple[Limits | None, Limits | None, float | None]:
+) -> tuple[SpreadLimits, float | None]:
     """Estimate the limits of the maximum delta and of the deviation, and the maximum delta by chance.
 
     Only entries that were scored in every format count; with fewer than two clusters of them, or two formats,
-    each result is None.
+    there is no maximum delta by chance.
     """
     # An entry that lacks a format cannot be permuted among all of them.
     complete = [
@@ -189,7 +203,7 @@ def _estimate_by_draws(
     complete = [cluster for cluster in complete if cluster]
     n = len(complete)
     if n < 2 or len(scored) < 2:
-        return None, None, None
+        return SpreadLimits(None, None, "no two formats have two independent entries in common"), None
     # Here, because most runs have no such entries and numpy takes long to import.
     import numpy
 
@@ -206,4 +220,11 @@ def _estimate_by_draws(
         return round(float(low), 2), round(float(high), 2)
 
     by_chance = round(float(numpy.quantile(numpy.ptp(dealt, axis=1), CONFIDENCE)), 2)
-    return limits(numpy.ptp(resampled, axis=1)), limits(numpy.std(resampled, axis=1, ddof=1)), by_chance
+    max_deltas, deviations = numpy.ptp(resampled, axis=1), numpy.std(resampled, axis=1, ddof=1)
+    if n < _FEWEST:
+        reason = f"{n} independent entries in all formats, of which a bootstrap needs {_FEWEST}"
+    elif numpy.ptp(max_deltas) < _ROUNDING:
+        reason = "the formats make the same difference in every entry"
+    else:
+        return SpreadLimits(limits(max_deltas), limits(deviations)), by_chance
+    return SpreadLimits(None, None, reason), by_chance

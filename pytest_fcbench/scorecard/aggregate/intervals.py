@@ -12,9 +12,9 @@ sum of the squared weighted distances. Parts with clusters in common are correla
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from math import sqrt
+from math import fsum, inf, sqrt
 from statistics import NormalDist
 from types import MappingProxyType
 from typing import Annotated, TypeAlias
@@ -29,7 +29,7 @@ from pytest_fcbench.scorecard.aggregate.student import find_quantile
 
 CONFIDENCE = 0.95
 FEWEST = 6
-"""With fewer clusters an interval means little: their variance is hardly known."""
+"""With fewer clusters an interval is wide whatever they show: their variance is hardly known."""
 CLUSTERED = "wilson, cluster-robust"
 CLUSTERED_FEW = f"{CLUSTERED}, fewer than {FEWEST} clusters"
 """Methods of intervals over clusters."""
@@ -48,6 +48,15 @@ class Interval:
     low: float
     high: float
     method: str
+    clusters: Annotated[int, Field(ge=1, lt=FEWEST)] | None = None
+    """The number of clusters where they are so few that the interval is wide; else null."""
+
+
+def enclose_value(
+    value: float, low: float, high: float, method: str, least: float = 0.0, most: float = 1.0
+) -> Interval:
+    """Return the interval of a value within what is possible, which holds the value however limits round."""
+    return Interval(min(value, max(least, low)), max(value, min(most, high)), method)
 
 
 def within(limit: Mapping[str, float], *methods: str) -> FieldInfo:
@@ -69,15 +78,15 @@ class Part:
 
 def find_share_interval(passed: int, n: int) -> Interval | None:
     """Return the interval of a share of independent entries; None without entries."""
-    return Interval(*_find_wilson_limits(passed / n, n), "wilson") if n else None
+    return _find_wilson_interval(passed / n, n, "wilson") if n else None
 
 
-def find_cluster_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+def find_cluster_interval(clusters: Sequence[tuple[int, int]], most: float | None = None) -> Interval | None:
     """Return the interval of a share whose verdicts come in clusters, each given as passed and number.
 
     None without verdicts. With a single cluster, or without variance between clusters, the effective number
-    of entries is that of clusters, because nothing shows that they hold more
-    information.
+    of entries is that of clusters, because nothing shows that they hold more information. It is at most
+    ``most``, by default the number of verdicts.
     """
     n = sum(size for _, size in clusters)
     if not n:
@@ -87,15 +96,16 @@ def find_cluster_interval(clusters: Sequence[tuple[int, int]]) -> Interval | Non
     number = len(full)
     # The variance below divides by 0 for one cluster, and the share by it where all clusters are alike.
     effective = float(number)
-    spread = add_in_order((passed - share * size) ** 2 for passed, size in full)
+    spread = fsum((passed - share * size) ** 2 for passed, size in full)
     if number > 1 and spread:
         # A large cluster pulls the mean towards itself, so its residual counts more (CR2: Bell & McCaffrey).
-        spread = add_in_order((p - share * size) ** 2 / (1 - size / n) for p, size in full)
+        spread = fsum((p - share * size) ** 2 / (1 - size / n) for p, size in full)
         variance = spread / n**2
-        effective = min(float(n), share * (1 - share) / variance)
+        effective = min(most or float(n), share * (1 - share) / variance)
     quantile = find_quantile((1 + CONFIDENCE) / 2, find_freedom([size for _, size in full]))
-    method = CLUSTERED if number >= FEWEST else CLUSTERED_FEW
-    return Interval(*_find_wilson_limits(share, effective, quantile), method)
+    if number >= FEWEST:
+        return _find_wilson_interval(share, effective, CLUSTERED, quantile)
+    return replace(_find_wilson_interval(share, effective, CLUSTERED_FEW, quantile), clusters=number)
 
 
 def find_freedom(shares: Sequence[float]) -> float:
@@ -103,7 +113,7 @@ def find_freedom(shares: Sequence[float]) -> float:
 
     Of clusters of the same share, their number less one.
     """
-    return max(1.0, add_in_order(shares) ** 2 / (add_in_order(share**2 for share in shares) or 1.0) - 1)
+    return max(1.0, fsum(shares) ** 2 / (fsum(share**2 for share in shares) or 1.0) - 1)
 
 
 def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
@@ -120,41 +130,28 @@ def find_ratio_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
         return find_cluster_interval(clusters)
     if len(clusters) < 2 or not any(whole for _, whole in clusters):
         return None
-    ratio, reach = _linearise_ratio(clusters)
-    return Interval(max(0.0, ratio - reach), ratio + reach, "linearised ratio") if reach else None
-
-
-def find_difference_interval(clusters: Sequence[tuple[int, int]]) -> Interval | None:
-    """Return the interval of a mean difference of verdicts, given by cluster as sum and number.
-
-    Its limits are so many standard errors, by t, from the linearised mean, as in ``find_ratio_interval``.
-    None with fewer than two clusters, and where they show no variance.
-    """
-    if len(clusters) < 2:
-        return None
-    mean, reach = _linearise_ratio(clusters)
-    return Interval(max(-1.0, mean - reach), min(1.0, mean + reach), "linearised mean") if reach else None
-
-
-def _linearise_ratio(clusters: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Return the ratio of two sums over clusters, and the reach of its interval by t."""
-    n, k = sum(size for _, size in clusters), len(clusters)
+    n, k = sum(whole for _, whole in clusters), len(clusters)
     ratio = sum(part for part, _ in clusters) / n
-    spread = add_in_order((part - ratio * size) ** 2 for part, size in clusters)
-    quantile = find_quantile((1 + CONFIDENCE) / 2, find_freedom([size for _, size in clusters]))
-    return ratio, quantile * sqrt(k / (k - 1) * spread) / n
+    spread = fsum((part - ratio * whole) ** 2 for part, whole in clusters)
+    quantile = find_quantile((1 + CONFIDENCE) / 2, find_freedom([whole for _, whole in clusters]))
+    reach = quantile * sqrt(k / (k - 1) * spread) / n
+    return enclose_value(ratio, ratio - reach, ratio + reach, "linearised ratio", most=inf) if reach else None
 
 
 def find_mean_interval(
-    parts: Sequence[Part], correlations: Mapping[tuple[int, int], float] = MappingProxyType({})
+    parts: Sequence[Part],
+    correlations: Mapping[tuple[int, int], float] = MappingProxyType({}),
+    mean: float | None = None,
 ) -> Interval | None:
     """Return the interval of a weighted sum of shares; None without shares.
 
     ``correlations`` are those of parts with clusters in common, by their places, the lower one first.
+    ``mean`` is the sum where it was added up in another order, which rounds differently.
     """
     if not parts:
         return None
-    mean = add_in_order(part.weight * part.share for part in parts)
+    if mean is None:
+        mean = add_in_order(part.weight * part.share for part in parts)
     # Wilson's limits are not symmetrical, so either side has its own distances.
     below = [part.weight * (part.share - part.interval.low) for part in parts]
     above = [part.weight * (part.interval.high - part.share) for part in parts]
@@ -165,7 +162,7 @@ def find_mean_interval(
         )
         for side in (below, above)
     )
-    return Interval(max(0.0, mean - lower), min(1.0, mean + upper), "mover of its parts")
+    return enclose_value(mean, mean - lower, mean + upper, "mover of its parts")
 
 
 def correlate_parts(
@@ -191,9 +188,8 @@ def correlate_parts(
     return found
 
 
-def _find_wilson_limits(share: float, n: float, z: float = _Z) -> tuple[float, float]:
+def _find_wilson_interval(share: float, n: float, method: str, z: float = _Z) -> Interval:
     centre = share + z**2 / (2 * n)
     reach = z * sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
     scale = 1 + z**2 / n
-    # Rounding must not put the share itself outside.
-    return min(share, max(0.0, (centre - reach) / scale)), max(share, min(1.0, (centre + reach) / scale))
+    return enclose_value(share, (centre - reach) / scale, (centre + reach) / scale, method)

@@ -11,7 +11,13 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.json_values import DESCRIBED, Count
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate import intervals
-from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, SUITES, Weighing, weigh_categories
+from pytest_fcbench.scorecard.aggregate.formulas import (
+    GROUPS,
+    OVERALL,
+    SUITES,
+    Weighing,
+    weigh_categories,
+)
 from pytest_fcbench.scorecard.aggregate.intervals import (
     CLUSTERED,
     CLUSTERED_FEW,
@@ -40,14 +46,14 @@ class Score:
     """Entries not scored because the conversation followed the rules of the other profile. The rest is no
     fair sample, so there is no accuracy then."""
     accuracy: Share | None = None
-    """Null where nothing was scored."""
+    """Null where nothing was scored, and in an official formula of which parts were not scored."""
     interval: Annotated[
         Interval | None,
         within({"minimum": 0, "maximum": 1}, "wilson", CLUSTERED, CLUSTERED_FEW, "mover of its parts"),
     ] = None
-    """Interval of the accuracy; what was not run adds nothing to it. Null where nothing was scored."""
+    """Interval of the accuracy; null where there is none."""
     missing: tuple[str, ...] = ()
-    """Parts of the official formula of which nothing was scored; they count as 0."""
+    """Parts of the official formula of which nothing was scored."""
 
     @property
     def scored(self) -> int:
@@ -62,28 +68,45 @@ class ProfileScores:
     categories: Mapping[str, Score]
     groups: Mapping[str, Score]
     overall: Score
+    all: Score
+    """Every entry that was run, each alike."""
+    weight: float = 0.0
+    """The share of overall's weight of which something was scored."""
     alike: bool = False
     """True where only a team's own suites were run: entries count alike, and the suites are the groups."""
 
     def find_score(self, name: str) -> Score | None:
-        """Return the score of a category, a group or ``overall``; None where nothing of it was run."""
-        if name == "overall":
-            return self.overall
+        """Return the score of a category, a group, ``overall`` or ``all``; None where nothing was run."""
+        if name in ("overall", ALL):
+            return self.overall if name == "overall" else self.all
         return self.categories.get(name) or self.groups.get(name)
 
     @property
+    def names(self) -> list[str]:
+        """The names of the scores that say something of the run, each whole, the one of all entries last."""
+        whole = [name for name, score in self.groups.items() if not score.missing]
+        if len(self.categories) == 1 and self.overall.accuracy is None:
+            return [*self.categories, *whole]
+        return [*self.categories, *whole, "overall" if self.overall.accuracy is not None else ALL]
+
+    @property
     def main(self) -> str:
-        """The score that stands for the run; not ``overall`` where nothing of its formula was scored."""
-        alone = [name for name in _ALONE if self.find_score(name)]
-        return alone[0] if alone and self.overall.accuracy is None else "overall"
+        """The score that stands for the run: ``overall`` where all of its parts were scored.
+
+        Else it is the category or the group that was run, if it is one, else ``all``.
+        """
+        if self.overall.accuracy is not None:
+            return "overall"
+        whole = (name for name, score in self.groups.items() if score.accuracy is not None)
+        parts = {name: weigh_categories(name, lambda part: 1.0) for name in (*self.categories, *whole)}
+        return next((name for name, among in parts.items() if among.keys() >= self.categories.keys()), ALL)
 
 
 _VerdictsByUnit: TypeAlias = Mapping[str, Mapping[str, Sequence[bool]]]
 """For each category, the verdicts of its scored entries, grouped by cluster; True if passed."""
 
-_ALONE = ("complex", "executable", "format_sensitivity")
-"""Groups and categories that have no part in overall."""
-
+ALL = "all"
+"""The metric that is the share of all entries that were run."""
 TRAINED = "trained"
 """The mark of entries that are in the training data of the model."""
 UNTRAINED = "untrained"
@@ -95,31 +118,38 @@ def aggregate_scores(
     profile: Profile,
     size_of: Callable[[str], int],
     assumed: Passed | Failed | None = None,
+    *,
+    partial: bool = False,
 ) -> ProfileScores:
     """Aggregate Records into the scores of a run.
 
     Every Record counts, so that ``n`` is entries x trials. ``size_of`` gives the number of tests of a
     category (also entries x trials) in the selected suites: a category of which nothing was scored counts
     with it in a group that is weighted by count. ``assumed`` stands in for the verdict of every entry that
-    was not scored (set-aside ones excepted), to see how far those could move a score.
+    was not scored (set-aside ones excepted), to see how far those could move a score. With ``partial`` a part
+    of a formula of which nothing was scored counts as 0, as in the official tables; without, the formula has
+    no accuracy then.
     """
     records = list(records)
+    every = tally_records(records, profile, assumed)
     categories = {
         name: tally_records(part, profile, assumed) for name, part in group_by_category(records).items()
     }
     if _has_only_own_suites(records):
         suites = dict.fromkeys(record.suite for record in records)
         own = {suite: tally_records(select_marked(records, suite), profile, assumed) for suite in suites}
-        return ProfileScores(categories, own, tally_records(records, profile, assumed), alike=True)
+        return ProfileScores(categories, own, every, every, alike=True)
     verdicts = {
         name: _group_by_unit(part, profile, assumed) for name, part in group_by_category(records).items()
     }
 
-    def replace_interval(name: str, score: Score) -> Score:
+    def finish_formula(name: str, score: Score) -> Score:
+        if score.missing and not partial:
+            return replace(score, accuracy=None, interval=None)
         # Answers that followed other rules leave a score without an interval.
         if score.interval is None:
             return score
-        return replace(score, interval=_find_group_interval(name, categories, verdicts, size_of))
+        return replace(score, interval=_find_group_interval(name, score, categories, verdicts, size_of))
 
     groups: dict[str, Score] = {}
     # In the order of GROUPS: a group stands behind those that are parts of it.
@@ -128,39 +158,40 @@ def aggregate_scores(
         if any(parts.values()):
             weights = dict.fromkeys(parts, 1 / len(parts))
             if formula.weighing is Weighing.BY_COUNT:
-                # Officially a category that was not run counts as 0 with the size of its data set.
-                sizes = {
-                    part: score.scored if score and score.scored else size_of(part)
-                    for part, score in parts.items()
-                }
+                sizes = {part: _find_size(categories, part, size_of) for part in parts}
                 weights = {part: size / max(1, sum(sizes.values())) for part, size in sizes.items()}
-            groups[name] = replace_interval(name, _combine_scores(parts, weights))
+            groups[name] = finish_formula(name, _combine_scores(parts, weights))
     overall = _combine_scores({name: groups.get(name) for name in OVERALL}, OVERALL)
-    overall = replace_interval("overall", overall)
-    if overall.accuracy is None and any(name in groups or name in categories for name in _ALONE):
-        # Where another score stands for the run, nothing of overall is missing.
-        overall = replace(overall, missing=())
+    overall = finish_formula("overall", overall)
     # The formula leaves out categories without a weight, but overall's counts are those of all entries.
-    counts = _combine_scores(dict(categories), dict.fromkeys(categories, 0.0))
-    whole = replace(counts, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)
-    return ProfileScores(categories, groups, whole)
+    whole = replace(every, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)
+    shares = weigh_categories("overall", lambda name: _find_size(categories, name, size_of))
+    weight = add_in_order(shares.get(name, 0.0) for name, score in categories.items() if score.scored)
+    return ProfileScores(categories, groups, whole, every, weight)
+
+
+def _find_size(categories: Mapping[str, Score], name: str, size_of: Callable[[str], int]) -> int:
+    """Return the number of tests with which a category counts, in a group that is weighted by count."""
+    # Officially a category that was not run counts as 0 with the size of its data set.
+    return score.scored if (score := categories.get(name)) and score.scored else size_of(name)
 
 
 def _find_group_interval(
-    metric: str, categories: Mapping[str, Score], verdicts: _VerdictsByUnit, size_of: Callable[[str], int]
+    metric: str,
+    score: Score,
+    categories: Mapping[str, Score],
+    verdicts: _VerdictsByUnit,
+    size_of: Callable[[str], int],
 ) -> Interval | None:
     """Return the interval of a group or of overall from its categories, which may have clusters in common."""
-    weights = weigh_categories(
-        metric,
-        lambda name: score.scored if (score := categories.get(name)) and score.scored else size_of(name),
-    )
+    weights = weigh_categories(metric, lambda name: _find_size(categories, name, size_of))
     known = {
         name: Part(weights[name], score.accuracy, score.interval)
         for name, score in categories.items()
         if weights.get(name) and score.accuracy is not None and score.interval
     }
     correlations = intervals.correlate_parts([verdicts[name] for name in known])
-    return intervals.find_mean_interval(list(known.values()), correlations)
+    return intervals.find_mean_interval(list(known.values()), correlations, score.accuracy)
 
 
 def _group_by_unit(
@@ -203,16 +234,26 @@ def has_formula(metric: str, records: Sequence[Record]) -> bool:
 
 
 def select_marked(records: Iterable[Record], mark: str) -> list[Record]:
-    """Select the Records whose test carries a mark; all of them for ``overall``.
+    """Select the Records whose test carries a mark; all of them for ``overall`` and ``all``.
 
     A mark is a suite, a selection, a category, or a user's own mark behind ``mark:``.
     """
-    if mark == "overall":
+    if mark in ("overall", ALL):
         return list(records)
     if (own := mark.removeprefix("mark:")) != mark:
         return [record for record in records if own in record.marks]
     members = SELECTIONS.get(mark, (mark,))
     return [record for record in records if record.suite == mark or record.category in members]
+
+
+def select_records(metric: str, records: Sequence[Record]) -> list[Record]:
+    """Select the Records that count in a metric."""
+    if metric == UNTRAINED:
+        metric, records = "overall", leave_out_trained(records)
+    if not has_formula(metric, records):
+        return select_marked(records, metric)
+    parts = weigh_categories(metric, lambda name: 1.0)
+    return [record for record in records if record.category in parts]
 
 
 def mark_trained(records: Iterable[Record], trained: Collection[str]) -> list[Record]:
@@ -234,12 +275,18 @@ def score_metric(
     profile: Profile,
     size_of: Callable[[str], int],
     assumed: Passed | Failed | None = None,
+    *,
+    partial: bool = False,
 ) -> Score | None:
-    """Return the score of ``overall``, a group, a category or a mark; None where nothing of it was run."""
+    """Return the score of ``overall``, ``all``, a group, a category or a mark; None where nothing was run.
+
+    ``partial`` is that of ``aggregate_scores``.
+    """
     if metric == UNTRAINED:
         metric, records = "overall", leave_out_trained(records)
     if has_formula(metric, records):
-        return aggregate_scores(records, profile, size_of, assumed).find_score(metric)
+        scores = aggregate_scores(records, profile, size_of, assumed, partial=partial)
+        return scores.find_score(metric)
     part = select_marked(records, metric)
     return tally_records(part, profile, assumed) if part else None
 
@@ -274,7 +321,8 @@ def tally_records(
         accuracy=passed / scored,
         interval=intervals.find_share_interval(passed, scored)
         if alone
-        else intervals.find_cluster_interval([(sum(trials), len(trials)) for trials in clusters.values()]),
+        # In the same order whatever that of the Records, because sums of fractions depend on it.
+        else intervals.find_cluster_interval(sorted((sum(each), len(each)) for each in clusters.values())),
     )
 
 
@@ -285,10 +333,8 @@ def _combine_scores(parts: Mapping[str, Score | None], weights: Mapping[str, flo
         if score and score.accuracy is not None and score.interval
     ]
     present = [score for score in parts.values() if score]
-    missing = [
-        name for name, score in parts.items() if not score or (score.accuracy is None and not score.unknown)
-    ]
-    # A nested group counts its own missing parts as 0, so the whole lacks them, too.
+    missing = [name for name, score in parts.items() if not score or not (score.scored or score.unknown)]
+    # The whole lacks what a part lacks.
     nested = [name for score in present for name in score.missing]
     unknown = sum(score.unknown for score in present)
     return Score(

@@ -6,19 +6,24 @@ Lentz's continued fraction (Press et al., "Numerical Recipes", 6.4).
 
 from __future__ import annotations
 
-from functools import cache
-from math import exp, lgamma, log
+from functools import lru_cache
+from math import erfc, exp, inf, lgamma, log, sqrt
 
 _TINY = 1e-300
 _TERMS = 500
 
 
 def find_tail(t: float, freedom: float) -> float:
-    """Return the probability of a value above ``t`` (0 or more) with so many degrees of freedom."""
+    """Return the probability of a value above ``t`` (0 or more) with so many degrees of freedom.
+
+    Infinitely many are those of the normal distribution.
+    """
+    if freedom == inf:
+        return 0.5 * erfc(t / sqrt(2))
     return 0.5 * _find_beta_share(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
-@cache
+@lru_cache(1024)
 def find_quantile(probability: float, freedom: float) -> float:
     """Return the value that is exceeded with probability 1 - ``probability``, which is above one half."""
     low, high = 0.0, 1.0

@@ -34,7 +34,7 @@ def tabulate_untrained(
     if without is None:
         return None
     whole, trained = aggregate_scores(records, profile, size_of), select_marked(records, f"mark:{TRAINED}")
-    names = dict.fromkeys((*(record.category for record in trained), "overall"))
+    names = dict.fromkeys((*(record.category for record in trained), whole.main))
     return Table(
         f"without entries of the training data ({profile} profile)",
         ("", "entries", "trained", "as run", "without", "95% interval"),

@@ -70,6 +70,8 @@ def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialSc
     numbers = range(1, k + 1) if n else ()
     some = [_sum_choices(by_cluster, [comb(k, j) - comb(k - c, j) for c in range(k + 1)]) for j in numbers]
     every = [_sum_choices(by_cluster, [comb(c, j) for c in range(k + 1)]) for j in numbers]
+    # Choices of j trials overlap: no more than k / j of an entry have no trial in common.
+    independent = [n * k / j for j in numbers]
     return TrialScores(
         k=k,
         entries=n,
@@ -77,8 +79,8 @@ def score_trials(records: Iterable[Record], profile: Profile, k: int) -> TrialSc
         mean=sum(passed) / (k * n) if n else None,
         pass_at=tuple(map(_divide_sums, some)),
         pass_hat=tuple(map(_divide_sums, every)),
-        pass_at_intervals=tuple(filter(None, map(find_cluster_interval, some))),
-        pass_hat_intervals=tuple(filter(None, map(find_cluster_interval, every))),
+        pass_at_intervals=tuple(filter(None, map(find_cluster_interval, some, independent))),
+        pass_hat_intervals=tuple(filter(None, map(find_cluster_interval, every, independent))),
         flip=sum(0 < c < k for c in passed) / n if n else None,
     )
 
@@ -90,11 +92,7 @@ def _sum_choices(
 
     ``choices`` has the number of those that count of an entry by its passed trials; where all passed, all do.
     """
-    # In a fixed order, so that the order of Records changes no digit of an interval.
-    return [
-        (sum(choices[c] for c in counts), choices[-1] * len(counts))
-        for _, counts in sorted(by_cluster.items())
-    ]
+    return [(sum(choices[c] for c in counts), choices[-1] * len(counts)) for counts in by_cluster.values()]
 
 
 def _divide_sums(sums: Sequence[tuple[int, int]]) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from math import fsum
 from statistics import fmean, quantiles, stdev
 
-from pytest_fcbench.domain.json_values import DESCRIBED, Count, Number
+from pytest_fcbench.domain.json_values import EXTENDED, Count, Number
+from pytest_fcbench.domain.transcript import PAID
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage, measure_completion
 
 
@@ -21,7 +23,7 @@ class CostLatency:
     here, an error there.
     """
 
-    __pydantic_config__ = DESCRIBED
+    __pydantic_config__ = EXTENDED
 
     steps: Count
     """Steps of which anything is known."""
@@ -39,6 +41,12 @@ class CostLatency:
     """Of a sample; null for one latency."""
     latency_p50_s: Number | None
     latency_p95_s: Number | None
+    cached_tokens: int | None = None
+    """Input tokens that servers found in their caches."""
+    cache_write_tokens: int | None = None
+    """Input tokens that servers wrote to their caches for a price of its own."""
+    reasoning_tokens: int | None = None
+    """Output tokens that are reasoning."""
 
 
 def measure_usage(records: Iterable[Record]) -> CostLatency:
@@ -50,23 +58,46 @@ def measure_beside_records(
     records: Iterable[Record], earlier: Sequence[EarlierConversation] = ()
 ) -> Mapping[str, CostLatency]:
     """Sum up the same of what is no step of a Record: earlier conversations, judge and embedding model."""
-    by_party: dict[str, list[Usage]] = {}
-    for record in records:
-        for aside in record.asides:
-            # Searches and pages of the web have no tokens.
-            if aside.completion.input_tokens is not None:
-                by_party.setdefault(aside.party, []).append(measure_completion(aside.completion, aside.usd))
-    found = {party: measure_steps(by_party[party]) for party in sorted(by_party)}
-    if not earlier:
-        return found
-    steps = [step for conversation in earlier for step in conversation.steps]
-    return {"earlier conversations": measure_steps(steps), **found}
+    beside = _list_beside_records(records, earlier)
+    return {name: used for name, steps in beside.items() if (used := measure_steps(steps)).steps}
+
+
+def measure_bill(records: Sequence[Record], earlier: Sequence[EarlierConversation] = ()) -> CostLatency:
+    """Sum up all that a run cost: the steps of its Records, and what is no step of one.
+
+    ``usd_per_1000_calls`` divides all these dollars among the calls of the model under test, so that the
+    calls of a cheap party do not lower it. Latencies are those of the Records' steps.
+    """
+    own = [step for record in records for step in record.steps]
+    beside = _list_beside_records(records, earlier)
+    whole, latencies = measure_steps([*own, *chain.from_iterable(beside.values())]), measure_steps(own)
+    calls = measure_steps([*own, *beside.get(_EARLIER, ())]).priced
+    return replace(
+        whole,
+        usd_per_1000_calls=None if whole.usd is None or not calls else 1000 * whole.usd / calls,
+        latency_mean_s=latencies.latency_mean_s,
+        latency_std_s=latencies.latency_std_s,
+        latency_p50_s=latencies.latency_p50_s,
+        latency_p95_s=latencies.latency_p95_s,
+    )
+
+
+_EARLIER = "earlier conversations"
+
+
+def _list_beside_records(
+    records: Iterable[Record], earlier: Sequence[EarlierConversation]
+) -> Mapping[str, Sequence[Usage]]:
+    """List the steps of earlier conversations and the calls of each other party that is paid."""
+    found: dict[str, list[Usage]] = {_EARLIER: [step for each in earlier for step in each.steps]}
+    asides = [aside for record in records for aside in record.asides if aside.party in PAID]
+    for aside in sorted(asides, key=lambda aside: aside.party):
+        found.setdefault(aside.party, []).append(measure_completion(aside.completion, aside.usd))
+    return found
 
 
 def measure_steps(steps: Sequence[Usage]) -> CostLatency:
     """Sum up the tokens, dollars and seconds of these steps."""
-    asked = [step.input_tokens for step in steps if step.input_tokens is not None]
-    answered = [step.output_tokens for step in steps if step.output_tokens is not None]
     usd = [step.usd for step in steps if step.usd is not None]
     # Zeros are dropped, as in bfcl-eval's eval_runner_helper.
     seconds = [step.latency_s for step in steps if step.latency_s]
@@ -76,8 +107,8 @@ def measure_steps(steps: Sequence[Usage]) -> CostLatency:
             for step in steps
         ),
         priced=len(usd),
-        input_tokens=sum(asked) if asked else None,
-        output_tokens=sum(answered) if answered else None,
+        input_tokens=_sum_known(step.input_tokens for step in steps),
+        output_tokens=_sum_known(step.output_tokens for step in steps),
         usd=fsum(usd) if usd else None,
         usd_per_1000_calls=1000 * fmean(usd) if usd else None,
         latency_mean_s=fmean(seconds) if seconds else None,
@@ -85,7 +116,15 @@ def measure_steps(steps: Sequence[Usage]) -> CostLatency:
         latency_std_s=stdev(seconds) if len(seconds) > 1 else None,
         latency_p50_s=_find_percentile(seconds, 50),
         latency_p95_s=_find_percentile(seconds, 95),
+        cached_tokens=_sum_known(step.cached_tokens for step in steps),
+        cache_write_tokens=_sum_known(step.cache_write_tokens for step in steps),
+        reasoning_tokens=_sum_known(step.reasoning_tokens for step in steps),
     )
+
+
+def _sum_known(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _find_percentile(values: Sequence[float], percent: int) -> float | None:

@@ -19,7 +19,7 @@ from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, 
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
-from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
+from pytest_fcbench.scorecard.aggregate.scores import ALL, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trials import count_trials
 from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
@@ -77,6 +77,10 @@ class Comparison:
     tested: tuple[Tested, ...]
     missing: Mapping[str, tuple[str, ...]]
     """The parts of each metric's formula of which nothing was compared."""
+    weight: float
+    """The share of overall's weight of which something was compared."""
+    main: str
+    """The metric that stands for what was compared."""
 
     @property
     def names(self) -> list[str]:
@@ -87,7 +91,7 @@ class Comparison:
 def check_metrics(metrics: Iterable[str], cards: Iterable[Scorecard]) -> list[str]:
     """Check that metrics are scores of the formulas or marks; return each once. Raises ``UsageError``."""
     named = {record.suite for card in cards for record in card.records}
-    known = dict.fromkeys(("overall", *GROUPS, *CATEGORIES, *SELECTIONS, *sorted(named)))
+    known = dict.fromkeys(("overall", ALL, *GROUPS, *CATEGORIES, *SELECTIONS, *sorted(named)))
     found = list(dict.fromkeys(metrics))
     for metric in found:
         if metric not in known:
@@ -116,7 +120,7 @@ def compare_scorecards(
     # Only for the names of the metrics and of what is missing; the values come from the pairs.
     scores = aggregate_scores((r for r in after.records if r.entry in compared), profile, after.size_of)
     found = []
-    for metric in asked or (*scores.categories, *scores.groups, "overall"):
+    for metric in asked or scores.names:
         if difference := paired.measure_difference(metric, after.size_of):
             found.append(difference)
         elif asked:
@@ -127,7 +131,8 @@ def compare_scorecards(
     kinds: dict[str, dict[str, float]] = {}
     for one in found:
         # Corrected within its kind only: the flips of a group are those of its categories.
-        kind = "category" if one.metric in CATEGORIES else "overall" if one.metric == "overall" else "group"
+        alone = one.metric in ("overall", ALL)
+        kind = "category" if one.metric in CATEGORIES else "overall" if alone else "group"
         kinds.setdefault(kind, {})[one.metric] = one.chance.p
     corrected = {
         metric: p
@@ -135,7 +140,7 @@ def compare_scorecards(
         for metric, p in zip(family, correct_by_holm(list(family.values())), strict=True)
     }
     tested = tuple(Tested(one, corrected[one.metric]) for one in found)
-    return Comparison(before, after, profile, paired, tested, missing)
+    return Comparison(before, after, profile, paired, tested, missing, scores.weight, scores.main)
 
 
 def _count_entries(card: Scorecard) -> int:
@@ -156,9 +161,9 @@ def write_conclusion(comparison: Comparison) -> str:
 
 
 def choose_main_difference(comparison: Comparison) -> Tested:
-    """Choose the difference that stands for the runs: overall, else complex or the first metric."""
+    """Choose the difference that stands for the runs, else the first of those that were asked for."""
     by_metric = {one.difference.metric: one for one in comparison.tested}
-    return by_metric.get("overall") or by_metric.get("complex") or comparison.tested[0]
+    return by_metric.get(comparison.main) or comparison.tested[0]
 
 
 def describe_direction(comparison: Comparison, before: str, after: str) -> str:
@@ -170,10 +175,16 @@ def describe_direction(comparison: Comparison, before: str, after: str) -> str:
         0: f"no difference shown between {before} and {after}",
         -1: f"{after} is worse than {before}",
     }
-    where = "overall" if found.metric == "overall" else f"in {found.metric}"
+    where = {"overall": "overall", ALL: "of all entries compared"}.get(found.metric, f"in {found.metric}")
+    if missing := comparison.missing.get(found.metric):
+        run = f", {100 * comparison.weight:.3g} of whose 100 weighted parts were compared"
+        where += run if found.metric == "overall" else f" without {', '.join(missing)}"
+    few = ""
+    if not (one.shown or chance.can_be_shown):
+        few = f"; so few entries or clusters cannot show a difference (p is {chance.smallest_p:.2g} or more)"
     return (
         f"{verdict[one.shown]}: {_format_points(found.change)} points {where} "
-        f"(95% {_format_points(chance.low)} to {_format_points(chance.high)})"
+        f"(95% {_format_points(chance.low)} to {_format_points(chance.high)}){few}"
     )
 
 
@@ -268,8 +279,7 @@ def tabulate_scores(comparison: Comparison) -> Table:
     rows = []
     for one in comparison.tested:
         found, chance = one.difference, one.difference.chance
-        # Draws of entries that have not changed say nothing of others.
-        limits = (chance.low, chance.high) if chance.low < chance.high else (None, None)
+        limits = (chance.low, chance.high)
         rows.append(
             (
                 found.metric + ("*" if comparison.missing.get(found.metric) else ""),
@@ -295,7 +305,9 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
     missing = select_outermost(part for parts in comparison.missing.values() for part in parts)
     if missing:
         left_out = ", ".join(missing)
-        yield f"* official formula, in which categories that were not compared count as 0: {left_out}"
+        yield f"* asked for; categories that were not compared count as 0 in the formula: {left_out}"
+    elif comparison.weight and comparison.main != "overall":
+        yield f"no overall: {100 * comparison.weight:.3g} of its 100 weighted parts were compared"
     yield (
         "change in points, with the limits of its 95% interval; better and worse are numbers of entries; "
         "shown: p is at most 5% and the interval leaves out 0"
@@ -303,7 +315,7 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
     if len(comparison.tested) > 1:
         yield (
             "p of each category, and of each group, is corrected for how many there are (Holm); "
-            "that of overall and the intervals are not"
+            "that of overall or all, and the intervals, are not"
         )
     methods: dict[str, list[str]] = {}
     for one in comparison.tested:

@@ -25,8 +25,8 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths
 from pytest_fcbench.scorecard.aggregate.correlation import LEAST, Correlation, correlate_pairs
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL
-from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_usage
+from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_bill
 from pytest_fcbench.scorecard.compare.comparison import check_metrics, decide_direction
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.paired import Difference, pair_runs
@@ -34,6 +34,7 @@ from pytest_fcbench.scorecard.render import call_tables
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import (
     describe_path_settings,
+    describe_weight,
     format_dollars,
     format_limits,
     format_number,
@@ -92,7 +93,7 @@ def rank_boards(
 ) -> list[Board]:
     """Rank the runs of each kind by a metric; ``released`` has dates by model label.
 
-    The default metric is overall; complex or executable where nothing of overall was run. Raises
+    The default metric is the score that stands for these runs. Raises
     ``UsageError`` for an unknown metric, and where no run has it.
     """
     check_metrics([metric] if metric else [], cards)
@@ -115,7 +116,7 @@ def rank_boards(
 def _choose_metric(cards: Sequence[Scorecard], profile: Profile) -> str:
     """Choose the metric that stands for runs of the same categories."""
     names = {card.scores(profile).main for card in cards}
-    return "overall" if "overall" in names else min(names)
+    return names.pop() if len(names) == 1 else ALL
 
 
 def _list_scored(card: Scorecard, profile: Profile) -> list[str]:
@@ -128,7 +129,8 @@ def _rank_board(
 ) -> Board:
     called, models = name_scorecards(cards), name_scorecards(cards, lambda card: card.facts.mode)
     better, apart = _find_better(cards, profile, metric)
-    scores = [score_metric(metric, card.records, profile, card.size_of) for card in cards]
+    # A metric that stands for the runs is whole; one that the user asked for need not be.
+    scores = [score_metric(metric, card.records, profile, card.size_of, partial=True) for card in cards]
     rows = []
     for n, (card, score) in enumerate(zip(cards, scores, strict=True)):
         rank = None if score is None or score.accuracy is None else 1 + len(better[n])
@@ -259,7 +261,8 @@ def join_boards(boards: Sequence[Board], metrics: Sequence[str] = ()) -> Table:
 def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
     found = {
         metric: [
-            score_metric(metric, row.card.records, board.profile, row.card.size_of) for row in board.rows
+            score_metric(metric, row.card.records, board.profile, row.card.size_of, partial=True)
+            for row in board.rows
         ]
         for metric in (board.metric, *beside)
     }
@@ -279,7 +282,8 @@ def _tabulate_scores(board: Board, beside: Sequence[str]) -> Table:
         ]
     if not_run := select_outermost(part for parts in missing.values() for part in parts):
         notes.append(
-            f"* official formula, in which categories that were not run count as 0: {', '.join(not_run)}"
+            f"* asked for; categories that were not run count as 0 in the formula: {', '.join(not_run)}; "
+            + describe_weight(board.rows[0].card.scores(board.profile))
         )
     notes += [
         f"not compared, because they have no scored entry in common: {one} and {other}"
@@ -413,7 +417,7 @@ def _tabulate_rest(board: Board) -> Table:
     rows = []
     for row in board.rows:
         overall = row.card.scores(board.profile).overall
-        took = measure_usage(row.card.records)
+        took = measure_bill(row.card.records, row.card.facts.earlier)
         rows.append(
             (
                 *(cell(row) for cell in WHO.values()),
@@ -429,7 +433,10 @@ def _tabulate_rest(board: Board) -> Table:
         "Cost and latency",
         (*WHO, "released", "scored", "not scored", *_TOOK),
         tuple(rows),
-        ("scored: entries x trials; $: of all calls, and of 1,000; s: seconds per call",),
+        (
+            "scored: entries x trials; calls and $: of the run, judges and earlier conversations too; "
+            "$/1,000: by calls of the model; s: seconds per call of the model",
+        ),
         left=_LEFT,
     )
 

@@ -170,7 +170,7 @@ def _join_facts(parts: Sequence[Scorecard]) -> RunFacts:
             _require_same(name, telling[0], told[name], part, getattr(part.facts, name))
     # Parts that share a store hold the same earlier conversations.
     earlier = {each.entry: each for part in parts for each in part.facts.earlier}
-    return replace(first.facts, shard=None, earlier=tuple(earlier.values()), **told)
+    return replace(first.facts, shard=None, ungated=None, earlier=tuple(earlier.values()), **told)
 
 
 def _count_trials(part: Scorecard) -> int | None:

@@ -3,14 +3,11 @@
 That removes how hard the entries are from the comparison: only those count whose verdict changed. The
 probability that a change is chance comes from giving each change its sign by lot. For a category whose
 entries were put once that is McNemar's exact test (McNemar 1947), here by its formula; where categories have
-weights or entries have trials, by 20,000 draws from a fixed seed. Intervals of 95 %: for a category whose
-entries were put once that of Bonett & Price (2012), which does not vanish where nothing changed; elsewhere
-the percentiles of a bootstrap over entries, category by category.
+weights or entries have trials, by 20,000 draws from a fixed seed. Where entries share a cluster, also across
+categories, they change together, and one chance would count as several; so a cluster gets its sign by lot as
+a whole (Canay, Romano & Shaikh 2017, "Randomization tests under an approximate symmetry assumption").
 
-Where entries share a cluster, also across categories, they change together, and one chance would count as
-several. So a cluster gets its sign by lot as a whole (Canay, Romano & Shaikh 2017, "Randomization tests under
-an approximate symmetry assumption"), and the interval is by Student's t from the clusters' residuals with the
-correction for few of them (CR2: Bell & McCaffrey 2002).
+The interval of the change is that of ``aggregate.differences``.
 """
 
 from __future__ import annotations
@@ -20,13 +17,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb, fsum, isclose, sqrt
-from statistics import NormalDist, fmean
+from statistics import fmean
 
 from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.differences import Estimate, estimate_change, sum_changes
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
-from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE, FEWEST, find_freedom
+from pytest_fcbench.scorecard.aggregate.intervals import CONFIDENCE
 from pytest_fcbench.scorecard.aggregate.scores import (
     UNTRAINED,
     assume_verdict,
@@ -34,13 +32,12 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     leave_out_trained,
     select_marked,
 )
-from pytest_fcbench.scorecard.aggregate.student import find_quantile, find_tail
+from pytest_fcbench.scorecard.aggregate.student import find_tail
 from pytest_fcbench.scorecard.record import Record
 
 _DRAWS = 20_000
 _ROUNDING = 1e-8
 """More than the rounding of shares below adds up to, less than any change of one entry."""
-_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +48,8 @@ class Pair:
     category: str
     before: float
     after: float
-    once: bool
-    """True where both runs have a single trial."""
+    trials: int
+    """The trials of either run, those of the run that has fewer."""
     unit: str
     """The cluster of the entry, or the entry itself where it has none."""
     reason: str = ""
@@ -62,6 +59,11 @@ class Pair:
     def change(self) -> float:
         """Above 0 where it became better."""
         return self.after - self.before
+
+    @property
+    def flips(self) -> float:
+        """The share of pairs of a trial before and one after with different verdicts."""
+        return self.before * (1 - self.after) + self.after * (1 - self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,13 @@ class Chance:
     p_worse: float
     """Probability of a loss at least as large by chance alone."""
     method: str
+    smallest_p: float = 0.0
+    """The smallest ``p`` that so many entries or clusters can have: that of all changes in one direction."""
+
+    @property
+    def can_be_shown(self) -> bool:
+        """True where the entries are enough to show some change."""
+        return self.smallest_p <= 1 - CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,126 +165,95 @@ class Paired:
         if not parts:
             return None
         pairs = [pair for _, part in parts for pair in part]
-        better, worse = sum(pair.change > 0 for pair in pairs), sum(pair.change < 0 for pair in pairs)
-        # The exact formula is for entries that weigh the same and are independent; all else is drawn.
-        alike = all(isclose(weight * len(pairs), len(part)) for weight, part in parts)
-        alone = len({pair.unit for pair in pairs}) == len(pairs)
-        chance = (
-            _estimate_from_counts(better, worse, len(pairs))
-            if alike and alone and all(pair.once for pair in pairs)
-            else _estimate_from_draws([(weight, [p.change for p in part]) for weight, part in parts])
-            if alone
-            else _estimate_from_clusters(parts)
-        )
+        before = add_in_order(weight * fmean(pair.before for pair in part) for weight, part in parts)
+        after = add_in_order(weight * fmean(pair.after for pair in part) for weight, part in parts)
         return Difference(
             metric=metric,
             entries=len(pairs),
-            before=add_in_order(weight * fmean(p.before for p in part) for weight, part in parts),
-            after=add_in_order(weight * fmean(p.after for p in part) for weight, part in parts),
-            better=better,
-            worse=worse,
-            chance=chance,
+            before=before,
+            after=after,
+            better=sum(pair.change > 0 for pair in pairs),
+            worse=sum(pair.change < 0 for pair in pairs),
+            chance=_estimate_chance(parts, after - before),
         )
 
 
-def _estimate_from_counts(better: int, worse: int, n: int) -> Chance:
-    """Estimate the significance from the flips of ``n`` entries that count alike and have one trial."""
+def _estimate_chance(parts: Sequence[tuple[float, Sequence[Pair]]], change: float) -> Chance:
+    """Estimate the significance of a change, given the pairs of each category with its weight."""
+    pairs = [pair for _, part in parts for pair in part]
+    # Where categories of the formula were not run, a change can be no larger than the weight of the others.
+    most = add_in_order(weight for weight, _ in parts)
+    alike = all(isclose(weight * len(pairs), most * len(part)) for weight, part in parts)
+    by_unit = [
+        (weight, sum_changes((pair.unit, pair.change, pair.flips, pair.trials) for pair in part))
+        for weight, part in ([(most, pairs)] if alike else parts)
+    ]
+    number = len({pair.unit for pair in pairs})
+    estimate = estimate_change(by_unit)
+    interval = estimate.find_interval(change, most)
+    # The exact formula is for independent changes of the same size; all else is drawn.
+    whole = all(pair.change in (-1, 0, 1) for pair in pairs)
+    if alike and whole and number == len(pairs):
+        p, p_worse = find_exact_chances(*(sum(pair.change == sign for pair in pairs) for sign in (1, -1)))
+        method = "McNemar, exact"
+    else:
+        totals: dict[str, float] = {}
+        for weight, clusters in by_unit:
+            n = sum(each.entries for each in clusters.values())
+            for unit, each in clusters.items():
+                totals[unit] = totals.get(unit, 0.0) + weight / n * each.total
+        p, p_worse = _draw_signs(list(totals.values()), estimate)
+        method = f"randomization of signs ({_DRAWS:,} draws)"
+    clustered = number < len(pairs)
+    chance = Chance(
+        low=interval.low,
+        high=interval.high,
+        p=p,
+        p_worse=p_worse,
+        method=f"{method}, t, of {number:,} clusters" if clustered else method,
+        smallest_p=2.0 ** (1 - number),
+    )
+    if chance.can_be_shown:
+        return chance
+    few = "" if clustered else f", of {number} {'entries' if number > 1 else 'entry'}"
+    few += f", too few to show a change (p is {chance.smallest_p:.2g} or more)"
+    return replace(chance, method=chance.method + few)
+
+
+def find_exact_chances(better: int, worse: int) -> tuple[float, float]:
+    """Return the p value of so many changes of one size, and that of a loss, by McNemar's exact test."""
     flips = better + worse
 
     # Whole numbers divided once: powers of 0.5 underflow with a thousand flips.
     def at_most(count: int) -> float:
         return sum(comb(flips, k) for k in range(count + 1)) / (1 << flips)
 
-    # Bonett & Price add one to each count, so the interval has a width where nothing changed.
-    up, down = (better + 1) / (n + 2), (worse + 1) / (n + 2)
-    reach = _Z * sqrt((up + down - (up - down) ** 2) / (n + 2))
-    return Chance(
-        low=max(-1.0, up - down - reach),
-        high=min(1.0, up - down + reach),
-        p=min(1.0, 2 * at_most(min(better, worse))),
-        p_worse=at_most(better),
-        method="McNemar, exact",
-    )
+    return min(1.0, 2 * at_most(min(better, worse))), at_most(better)
 
 
-def _estimate_from_draws(parts: Sequence[tuple[float, Sequence[float]]]) -> Chance:
-    """Estimate the significance by random draws from the changes in each category, given with its weight."""
+def _draw_signs(totals: Sequence[float], estimate: Estimate) -> tuple[float, float]:
+    """Estimate both p values of the sum of ``totals`` by signs drawn for each."""
     # Here, because the exact formula does without numpy, which takes long to import.
     import numpy
 
+    found = fsum(totals)
+    # The same part of the change is the same number, however its shares were rounded. The signs of equal ones
+    # only matter by their number, which is one binomial draw for all of them.
+    sizes = Counter(size for total in totals if (size := round(abs(total), 12)))
     # Always the same seed, so that the same two runs give the same p values.
-    chance = numpy.random.default_rng(0)
-    resampled, by_lot, found = numpy.zeros(_DRAWS), numpy.zeros(_DRAWS), 0.0
-    for weight, changes in parts:
-        # The same change is the same number, however its shares were rounded.
-        counts = Counter(round(change, 9) for change in changes)
-        found += weight * fmean(changes)
-        # Category by category, so that each draw has as many of each as the runs have.
-        n = len(changes)
-        numbers = chance.multinomial(n, [count / n for count in counts.values()], _DRAWS)
-        resampled += weight / n * (numbers @ numpy.array(list(counts)))
-        # Signs of equal changes only matter by their number, which is one binomial draw for all of them.
-        for size in {abs(change) for change in counts} - {0.0}:
-            flips = counts[size] + counts[-size]
-            by_lot += weight / n * size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
-    low, high = numpy.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Chance(
-        low=float(low),
-        high=float(high),
-        # One is added to both counts, so that p from draws is never 0.
-        p=float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS),
-        p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
-        method=f"randomization of signs, bootstrap ({_DRAWS:,} draws)",
-    )
-
-
-def _estimate_from_clusters(parts: Sequence[tuple[float, Sequence[Pair]]]) -> Chance:
-    """Estimate the significance where pairs share clusters, also across the categories, each with its weight.
-
-    Signs go to whole clusters. The interval is by t: the variance is that of the clusters' parts in the
-    change, each residual corrected for its cluster's part in the mean of a category (CR2).
-    """
-    import numpy
-
-    totals: dict[str, float] = {}
-    residuals: dict[str, float] = {}
-    shares: dict[str, float] = {}
-    for weight, pairs in parts:
-        n, mean = len(pairs), fmean(pair.change for pair in pairs)
-        units: dict[str, list[float]] = {}
-        for pair in pairs:
-            units.setdefault(pair.unit, []).append(pair.change)
-        for unit, changes in units.items():
-            size, total = len(changes), fsum(changes)
-            totals[unit] = totals.get(unit, 0.0) + weight / n * total
-            # A cluster that is a whole category leaves no residual to correct.
-            leverage = size / n if size < n else 0.0
-            residual = weight / n * (total - mean * size) / sqrt(1 - leverage)
-            residuals[unit] = residuals.get(unit, 0.0) + residual
-            shares[unit] = shares.get(unit, 0.0) + weight**2 * size / n**2
-    found, number = fsum(totals.values()), len(totals)
-    reach, freedom = 0.0, find_freedom(list(shares.values()))
-    quantile = find_quantile((1 + CONFIDENCE) / 2, freedom)
-    if number > 1:
-        reach = quantile * sqrt(fsum(residual**2 for residual in residuals.values()))
-    changed = numpy.array([total for total in totals.values() if abs(total) > _ROUNDING])
-    # Always the same seed, so that the same two runs give the same p values.
-    signs = numpy.random.default_rng(0).integers(0, 2, (_DRAWS, len(changed)), dtype=numpy.int8)
-    by_lot = (2.0 * signs - 1.0) @ changed if len(changed) else numpy.zeros(_DRAWS)
-    tail = 0.0
-    if reach and not (abs(by_lot) >= abs(found) - _ROUNDING).any():
+    chance, by_lot = numpy.random.default_rng(0), numpy.zeros(_DRAWS)
+    for size, flips in sorted(sizes.items()):
+        by_lot += size * (2 * chance.binomial(flips, 0.5, _DRAWS) - flips)
+    as_large = int((abs(by_lot) >= abs(found) - _ROUNDING).sum())
+    # One is added to both counts, so that p from draws is never 0.
+    p = (1 + as_large) / (1 + _DRAWS)
+    if not as_large:
         # Beyond what draws can tell; a correction for many tests needs less than one in so many draws.
-        tail = max(2 * find_tail(abs(found) / reach * quantile, freedom), 2.0 ** (1 - len(changed)))
-    few = f", fewer than {FEWEST}: the interval means little" if number < FEWEST else ""
-    # Where categories of the formula were not run, a change can be no larger than the weight of the others.
-    most = fsum(weight for weight, _ in parts)
-    return Chance(
-        low=max(-most, found - reach),
-        high=min(most, found + reach),
-        p=min(tail or 1.0, float(1 + (abs(by_lot) >= abs(found) - _ROUNDING).sum()) / (1 + _DRAWS)),
-        p_worse=float(1 + (by_lot <= found + _ROUNDING).sum()) / (1 + _DRAWS),
-        method=f"randomization of signs ({_DRAWS:,} draws), t, of {number:,} clusters{few}",
-    )
+        p = min(p, 2 * find_tail(abs(found) / sqrt(estimate.variance), estimate.freedom))
+    # All signs alike are one of so many outcomes, whatever was drawn.
+    least = 2.0 ** -sizes.total()
+    p_worse = (1 + int((by_lot <= found + _ROUNDING).sum())) / (1 + _DRAWS)
+    return min(1.0, max(p, 2 * least)), min(1.0, max(p_worse, least))
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +288,7 @@ def pair_runs(
                 category=second[entry].category,
                 before=fmean(first[entry].passed),
                 after=fmean(second[entry].passed),
-                once=len(first[entry].passed) == len(second[entry].passed) == 1,
+                trials=min(len(first[entry].passed), len(second[entry].passed)),
                 # A baseline has no clusters, so the run that knows one tells it.
                 unit=first[entry].unit if second[entry].unit == entry else second[entry].unit,
                 reason=next(iter(second[entry].reasons), ""),

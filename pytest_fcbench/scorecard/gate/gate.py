@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pytest_fcbench.domain.former_names import find_former_names
-from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
-from pytest_fcbench.scorecard.record import Record
+from pytest_fcbench.scorecard.record import EarlierConversation, Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -29,8 +29,27 @@ class Evidence:
     baseline: Scorecard | None = None
     asked_as: str | None = None
     """The official model as which the run's was asked; None for the form that every server takes."""
+    earlier: Sequence[EarlierConversation] = ()
+    """Conversations that entries continue, which are paid for in no Record."""
     family: tuple[str, ...] = ()
     """The metrics of all rules that ask for a loss; their p values are corrected for each other."""
+
+    def add_missing_entries(self) -> Evidence:
+        """Add the entries of the baseline that the run lacks, as entries that were not scored."""
+        present = {record.entry for record in self.records}
+        before = self.baseline.records if self.baseline else ()
+        lost = NotScored("not_run", "the run lacks the entry")
+        missing = [replace(r, verdicts=Verdicts(lost, lost)) for r in before if r.entry not in present]
+        return replace(self, records=[*self.records, *missing])
+
+    def describe_missing_parts(self, metric: str, records: Sequence[Record] | None = None) -> str | None:
+        """Describe what the run, or these Records, lack of a metric; None where nothing is missing."""
+        whole = self if records is None else replace(self, records=records)
+        # What was asked and not scored is there.
+        score = whole.score(metric, PASSING)
+        if score is None:
+            return f"nothing of {metric} was run"
+        return f"not run, but needed for {metric}: {', '.join(score.missing)}" if score.missing else None
 
     def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
         """Return a score of the run; ``assumed`` stands for verdicts that are missing."""
@@ -97,8 +116,11 @@ class LossRule(Rule, Protocol):
     """A condition that asks whether a score has become worse."""
 
     @property
-    def in_family(self) -> str | None:
-        """The metric that is tested together with those of the other rules; None where it stands alone."""
+    def alone(self) -> bool:
+        """True where p is not corrected for other rules of this kind in the gate."""
+
+    def choose_metric(self, evidence: Evidence) -> str:
+        """Choose the metric that is tested: the one that the rule names, else the one of the baseline."""
 
     def describe_power(self, evidence: Evidence, entries: Collection[str]) -> str:
         """Describe the loss that a run of these entries would probably show."""
@@ -125,8 +147,8 @@ def describe_powers(rules: Sequence[Rule], evidence: Evidence, entries: Collecti
 
 def _add_family(rules: Sequence[Rule], evidence: Evidence) -> Evidence:
     """Add the metrics of the rules whose p values are corrected for each other."""
-    asked = (rule.in_family for rule in rules if isinstance(rule, LossRule))
-    return replace(evidence, family=tuple(dict.fromkeys(metric for metric in asked if metric)))
+    asked = [rule for rule in rules if isinstance(rule, LossRule) and not rule.alone]
+    return replace(evidence, family=tuple(dict.fromkeys(rule.choose_metric(evidence) for rule in asked)))
 
 
 def choose_exit_code(outcomes: Sequence[Outcome]) -> int:

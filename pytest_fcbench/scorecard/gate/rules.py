@@ -4,10 +4,11 @@ They are written so::
 
     overall>=0.80               a score, as a fraction or in %: overall, a group, a category, a suite, a
     parallel>=75%               selection such as python, or mark:NAME for a pytest mark of your own
+    all>=75%                    the share of all entries that were run, whatever they are
     untrained>=75%              overall without the entries of --fcbench-trained
     parallel>=baseline-0.02     the same beside the baseline's score on the entries that both have
-    not-worse(95%)              overall is not worse than the baseline's, as far as can be told with that
-    not-worse(live, 99%)        confidence; or another score is not
+    not-worse(95%)              the score that stands for the baseline, as a rule overall, is not worse, as
+    not-worse(live, 99%)        far as can be told with that confidence; or another score is not
     not-worse(live, 99%, alone) the same, not corrected for other rules of this kind in the gate
     latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
     complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
@@ -29,11 +30,17 @@ from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, NotScored
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
-from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED, select_marked
-from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.aggregate.scores import (
+    ALL,
+    UNTRAINED,
+    aggregate_scores,
+    select_marked,
+    select_records,
+)
+from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_bill, measure_usage
 from pytest_fcbench.scorecard.compare.families import correct_by_holm
 from pytest_fcbench.scorecard.compare.paired import Difference, Paired, pair_runs
-from pytest_fcbench.scorecard.compare.power import CHANGING, POWER, find_smallest_loss
+from pytest_fcbench.scorecard.compare.power import CHANGING, MANY, POWER, measure_flips, plan_comparison
 from pytest_fcbench.scorecard.gate.gate import (
     FAILING,
     PASSING,
@@ -41,11 +48,21 @@ from pytest_fcbench.scorecard.gate.gate import (
     Finding,
     Rule,
 )
+from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
-METRICS = ("overall", UNTRAINED, *GROUPS, *CATEGORIES, *(name for name in SELECTIONS if name not in GROUPS))
+METRICS = (
+    "overall",
+    ALL,
+    UNTRAINED,
+    *GROUPS,
+    *CATEGORIES,
+    *(name for name in SELECTIONS if name not in GROUPS),
+)
 """The metrics of every run, whatever its suites and marks."""
 
+_NAMED = 5
+"""The most entries that a sentence names."""
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -70,12 +87,10 @@ class Bound:
         """Decide by a value whether the rule holds; ``sentence`` states the value."""
         return Finding(HELD if self.holds(value) else BROKEN, sentence)
 
-    def decide_between(
-        self, worst: float, value: float, best: float, sentence: str, unscored: str
-    ) -> Finding:
+    def decide_between(self, worst: float, best: float, sentence: str, unscored: str) -> Finding:
         """Decide on a share that could lie from ``worst`` to ``best``; undecided where that matters."""
         if self.holds(worst) == self.holds(best):
-            return self.decide(value, sentence)
+            return self.decide(worst, sentence)
         return Finding(
             UNDECIDED,
             f"{sentence}, but with {unscored} it can be anywhere from {worst:.2%} to {best:.2%}",
@@ -98,17 +113,17 @@ class ScoreRule(_BoundRule):
     def check(self, evidence: Evidence) -> Finding:
         """Check the value; undecided where unscored entries could change the outcome."""
         score = evidence.score(self.metric)
-        if score is None or score.accuracy is None:
-            return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
-        accuracy = score.accuracy
+        if problem := evidence.describe_missing_parts(self.metric):
+            return Finding(UNDECIDED, problem)
         # An entry that was not scored could have become either, so both ends are tried.
-        assumed = [evidence.score(self.metric, verdict) for verdict in (FAILING, PASSING)]
-        worst, best = (one.accuracy if one and one.accuracy is not None else accuracy for one in assumed)
-        found = f"{self.metric} is {accuracy:.2%}"
-        if score.missing:
-            found += f" (not run, counted as 0: {', '.join(score.missing)})"
+        worst, best = (evidence.score(self.metric, verdict) for verdict in (FAILING, PASSING))
+        if score is None or not score.scored or not worst or worst.accuracy is None:
+            return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
+        known = "not known" if score.accuracy is None else f"{score.accuracy:.2%}"
         unscored = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
-        return self.bound.decide_between(worst, accuracy, best, found, unscored)
+        assert best
+        assert best.accuracy is not None
+        return self.bound.decide_between(worst.accuracy, best.accuracy, f"{self.metric} is {known}", unscored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,25 +140,21 @@ class BaselineRule:
         """Check the score; undecided where it is not comparable or unscored entries could matter."""
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
-        baseline = evidence.baseline.records if evidence.baseline else ()
-        marks = {record.entry: record.marks for record in evidence.records}
-        # A baseline has no marks, and the user may have set others since: those of the run count for both.
-        shared = [
-            replace(record, marks=marks[record.entry])
-            for record in baseline
-            if record.entry in marks and not isinstance(record.verdict(evidence.profile), NotScored)
-        ]
-        entries = {record.entry for record in shared}
-        run = replace(evidence, records=[r for r in evidence.records if r.entry in entries])
+        if problem := _describe_lack(evidence, self.metric):
+            return Finding(UNDECIDED, problem)
+        before = _mark_baseline(evidence)
+        shared = [r for r in before if not isinstance(r.verdict(evidence.profile), NotScored)]
+        entries, whole = {record.entry for record in shared}, evidence.add_missing_entries()
+        run = replace(whole, records=[r for r in whole.records if r.entry in entries])
         reference = replace(evidence, records=shared).score(self.metric)
         if reference is None or reference.accuracy is None:
-            return Finding(
-                UNDECIDED, f"the run and its baseline have no scored entry of {self.metric} in common"
-            )
+            return Finding(UNDECIDED, f"the baseline has no scored entry of {self.metric}")
         limit = Bound(self.operator, reference.accuracy + self.margin)
         found = ScoreRule(self.text, self.metric, limit).check(run)
         beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n} tests"
-        return replace(found, sentence=f"{found.sentence}, {beside}")
+        return replace(
+            found, sentence=f"{found.sentence}, {beside}{_describe_unpaired(evidence, self.metric)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,28 +167,35 @@ class NotWorse:
     needs_baseline: bool = True
     alone: bool = False
     """True where p is not corrected for other rules of this kind in the gate."""
+    named: bool = True
+    """False where the rule names no metric; it is about the score that stands for the baseline then."""
 
-    @property
-    def in_family(self) -> str | None:
-        """The metric that is tested together with those of the other rules; None where it stands alone."""
-        return None if self.alone else self.metric
+    def choose_metric(self, evidence: Evidence) -> str:
+        """Choose the metric that is tested: the one that the rule names, else the one of the baseline."""
+        if self.named or evidence.baseline is None:
+            return self.metric
+        return aggregate_scores(evidence.baseline.records, evidence.profile, evidence.size_of).main
 
     def check(self, evidence: Evidence) -> Finding:
         """Check for a loss: broken where chance makes one so large less likely than ``1 - confidence``.
 
-        With few entries only a large loss can break it.
+        Undecided where entries that were not scored, or that the run lacks, could change that, and where the
+        others are too few to show any loss.
         """
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
+        metric = self.choose_metric(evidence)
+        if problem := _describe_lack(evidence, metric):
+            return Finding(UNDECIDED, problem)
         before = evidence.baseline.records if evidence.baseline else ()
-        tested = [
-            self._measure_family(pair_runs(before, evidence.records, evidence.profile, assumed), evidence)
-            for assumed in (None, FAILING, PASSING)
-        ]
-        found, worst, best = (difference for difference, _ in tested)
-        p_found, p_worst, p_best = (p for _, p in tested)
-        if found is None or worst is None or best is None:
-            return Finding(UNDECIDED, f"nothing of {self.metric} was scored in both runs")
+        later = evidence.add_missing_entries().records
+        tried = [pair_runs(before, later, evidence.profile, assumed) for assumed in (None, FAILING, PASSING)]
+        # The largest loss that the entries with a verdict could have shown.
+        tried.append(replace(tried[0], pairs=tuple(replace(pair, after=0.0) for pair in tried[0].pairs)))
+        tested = [self._measure_family(paired, metric, evidence) for paired in tried]
+        p_found, p_worst, p_best, p_largest = (p for _, p in tested)
+        if (found := tested[0][0]) is None:
+            return Finding(UNDECIDED, f"nothing of {metric} was scored in both runs")
         sentence = f"none of {found.entries} entries of {found.metric} changed"
         if found.better + found.worse:
             low, high = 100 * found.chance.low, 100 * found.chance.high
@@ -188,10 +206,15 @@ class NotWorse:
             )
             if p_found > found.chance.p_worse:
                 sentence += f", {p_found:.3f} corrected for {len(evidence.family)} such rules (Holm)"
+        sentence += _describe_unpaired(evidence, metric)
         limit = 1 - self.confidence
         if (p_worst < limit) != (p_best < limit):
             return Finding(
                 UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
+            )
+        if p_largest >= limit:
+            return Finding(
+                UNDECIDED, f"{sentence}; the baseline passed too few of these for any loss to show"
             )
         return Finding(BROKEN if p_found < limit else HELD, sentence)
 
@@ -199,28 +222,64 @@ class NotWorse:
         """Describe the loss that a run of these entries would probably show."""
         before = evidence.baseline.records if evidence.baseline else ()
         planned = [record for record in before if record.entry in entries]
-        parts = pair_runs(planned, planned, evidence.profile).weigh_pairs(self.metric, evidence.size_of)
+        parts = pair_runs(planned, planned, evidence.profile).weigh_pairs(
+            self.choose_metric(evidence), evidence.size_of
+        )
         number = sum(len(pairs) for _, pairs in parts)
         clusters = len({pair.unit for _, pairs in parts for pair in pairs})
         compared = f"{number:,} entries" + (f" in {clusters:,} clusters" if clusters < number else "")
         tests = 1 if self.alone else len(evidence.family)
-        loss = find_smallest_loss(parts, self.confidence, tests)
-        if loss is None:
+        plan, flips = plan_comparison(parts, self.confidence, tests), measure_flips(parts)
+        loss = plan.find_smallest_loss(CHANGING if flips is None else flips) if plan else None
+        if plan is None or loss is None:
             return f"{self.text}: {compared} in common with the baseline are too few to show any loss"
+        chance = f"{CHANGING:.0%} assumed to change by chance; if {MANY:.0%} do, the probability is "
+        chance += f"{plan.find_power(loss, MANY):.0%}"
+        if flips is not None:
+            chance = f"{flips:.1%} change by chance, as between two trials of the baseline"
         return (
             f"{self.text}: shows a loss of {100 * loss:.1f} points with a probability of {POWER:.0%} "
-            f"({compared} in common with the baseline; {CHANGING:.0%} assumed to change by chance)"
+            f"({compared} in common with the baseline; {chance})"
         )
 
-    def _measure_family(self, paired: Paired, evidence: Evidence) -> tuple[Difference | None, float]:
+    def _measure_family(
+        self, paired: Paired, metric: str, evidence: Evidence
+    ) -> tuple[Difference | None, float]:
         """Measure the change, and the p value of its loss corrected for the other rules."""
-        own = paired.measure_difference(self.metric, evidence.size_of)
+        own = paired.measure_difference(metric, evidence.size_of)
         if own is None:
             return None, 1.0
-        others = () if self.alone else (name for name in evidence.family if name != self.metric)
+        others = () if self.alone else (name for name in evidence.family if name != metric)
         beside = (paired.measure_difference(name, evidence.size_of) for name in others)
         family = [own, *(each for each in beside if each)]
         return own, correct_by_holm([each.chance.p_worse for each in family])[0]
+
+
+def _describe_lack(evidence: Evidence, metric: str) -> str | None:
+    """Describe what the run or its baseline lacks of a metric; None where it can be compared."""
+    if problem := evidence.describe_missing_parts(metric):
+        return problem
+    problem = evidence.describe_missing_parts(metric, _mark_baseline(evidence))
+    return problem and f"in the baseline {problem}"
+
+
+def _mark_baseline(evidence: Evidence) -> list[Record]:
+    """Give the Records of the baseline, which has no marks, the marks that the entries have in the run."""
+    marks = {record.entry: record.marks for record in evidence.records}
+    before = evidence.baseline.records if evidence.baseline else ()
+    return [replace(record, marks=marks.get(record.entry, record.marks)) for record in before]
+
+
+def _describe_unpaired(evidence: Evidence, metric: str) -> str:
+    """Name and count the entries of a metric that only the baseline or only the run has; empty without."""
+    sides = (_mark_baseline(evidence), evidence.records)
+    before, after = (dict.fromkeys(r.entry for r in select_records(metric, side)) for side in sides)
+    told = ""
+    for what, of, others in (("not run", before, after), ("only in this run", after, before)):
+        if left := [entry for entry in of if entry not in others]:
+            more = f" and {len(left) - _NAMED:,} more" if len(left) > _NAMED else ""
+            told += f"; {what}: {len(left):,} of {len(of):,} entries ({', '.join(left[:_NAMED])}{more})"
+    return told
 
 
 _LATENCIES = {
@@ -243,8 +302,7 @@ class CallsRule(_BoundRule):
         if score.accuracy is None or limits is None:
             return Finding(UNDECIDED, f"nothing of {self.metric} was scored")
         found = f"{self.metric} is {score.accuracy:.2%} ({score.right} of {score.calls})"
-        worst, best = limits
-        return self.bound.decide_between(worst, score.accuracy, best, found, "entries not scored")
+        return self.bound.decide_between(*limits, found, "entries not scored")
 
 
 class LatencyRule(_BoundRule):
@@ -259,15 +317,17 @@ class LatencyRule(_BoundRule):
 
 
 class CostRule(_BoundRule):
-    """A bound on the dollars for calls; stored answers count at their price."""
+    """A bound on the dollars of the bill, judges included; stored answers count at their price."""
 
     def check(self, evidence: Evidence) -> Finding:
         """Check the dollars; undecided where unknown prices could change the outcome."""
-        used = measure_usage(evidence.records)
+        used = measure_bill(evidence.records, evidence.earlier)
         usd = getattr(used, _COSTS[self.metric])
         if usd is None:
             return Finding(UNDECIDED, "no price is known; give it under 'prices' in fcbench.yaml")
         found = f"{self.metric} is ${usd:.4f}"
+        if others := measure_beside_records(evidence.records, evidence.earlier):
+            found += f" with {', '.join(others)}"
         if used.priced < used.steps:
             found += f" for the {used.priced} of {used.steps} calls whose price is known"
             # Unknown prices can only add to a sum, so a sum above its limit is decided; a mean is not.
@@ -308,14 +368,15 @@ _DOLLARS = re.compile(rf"{_NUMBER}\s*usd", re.IGNORECASE)
 def parse_rule(text: str, suites: Collection[str] = ()) -> Rule:
     """Parse a rule; ``suites`` are names that have scores, too. Raises ``UsageError``."""
     if found := _NOT_WORSE.fullmatch(text):
-        metric, percent = found[1] or "overall", float(found[2])
+        metric, percent, alone = found[1] or "overall", float(found[2]), bool(found[3])
         if not 50 <= percent < 100:
             raise _make_error(
                 text,
                 f"the confidence must be at least 50% and below 100%, not {percent:g}%; use e.g. "
                 f"not-worse(95%)",
             )
-        return NotWorse(text, _require_metric(text, metric, suites), percent / 100, alone=bool(found[3]))
+        metric = _require_metric(text, metric, suites)
+        return NotWorse(text, metric, percent / 100, alone=alone, named=bool(found[1]))
     found = _PLAIN.fullmatch(text)
     if not found:
         raise _make_error(

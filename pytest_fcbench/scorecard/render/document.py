@@ -28,8 +28,14 @@ from pytest_fcbench.scorecard.aggregate.scores import Score, aggregate_scores, l
 from pytest_fcbench.scorecard.aggregate.strata import score_strata
 from pytest_fcbench.scorecard.aggregate.trained import score_untrained
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import (
+    CostLatency,
+    measure_beside_records,
+    measure_bill,
+    measure_usage,
+)
 from pytest_fcbench.scorecard.record import Record, group_by_category
+from pytest_fcbench.scorecard.render.run_verdict import describe_share
 from pytest_fcbench.scorecard.run_facts import SCHEMA, Outcome, RunFacts, make_facts_adapter
 
 Value = TypeVar("Value")
@@ -58,6 +64,9 @@ class RunUsage:
     others: Annotated[Mapping[str, CostLatency] | None, _Absent()] = None
     """Of earlier conversations, the judge and the embedding model, which ``run`` does not contain; only where
     there are any."""
+    bill: Annotated[CostLatency | None, _Absent()] = None
+    """Tokens and dollars of ``run`` and ``others`` together, which is what the run cost. Its latencies are
+    those of ``run``, and its dollars per 1,000 calls are by calls of the model. Older scorecards lack it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,8 @@ class ProfileResults:
     categories: Mapping[str, Score]
     groups: Mapping[str, Score]
     overall: Score
+    all: Score
+    """Every entry that was run, each alike."""
     complex: Annotated[Mapping[str, golden_paths.PathScores] | None, _Absent(), _WITH_ALL] = None
     """By category and for ``all``; only where entries with golden paths were run."""
     executable: Annotated[Mapping[str, execution.Sides] | None, _Absent(), _WITH_ALL] = None
@@ -114,6 +125,8 @@ class Results:
     sizes: Mapping[str, Count]
     """Number of tests of each category that counts by its size in a group, even if it was not run."""
     usage: RunUsage
+    headline: str
+    """How many passed of which entries in the profile of the run, in words."""
     profiles: Annotated[Mapping[Profile, ProfileResults], Field(json_schema_extra={"required": [*Profile]})]
     gate: tuple[Outcome, ...]
 
@@ -129,6 +142,10 @@ def _join(facts: Mapping[str, Value], results: Mapping[str, Value]) -> dict[str,
     return {key: {**facts, **results}[key] for key in (*order, *results)}
 
 
+_LATER = ("ratings", "headline")
+"""Keys that older sections lack."""
+
+
 def json_schema() -> dict[str, Any]:
     """Generate the JSON Schema of the section and of the Records."""
     adapters = (make_facts_adapter(), _results_adapter())
@@ -138,8 +155,11 @@ def json_schema() -> dict[str, Any]:
     section = {
         "type": "object",
         "additionalProperties": False,
-        # Sections written before replies were rated have no ratings.
-        "required": ["schema", *facts["required"], *(key for key in results["required"] if key != "ratings")],
+        "required": [
+            "schema",
+            *facts["required"],
+            *(each for each in results["required"] if each not in _LATER),
+        ],
         "properties": {"schema": {"const": SCHEMA}, **_join(facts["properties"], results["properties"])},
     }
     return {
@@ -159,15 +179,19 @@ def write_section(
     profiles: dict[Profile, ProfileResults] = {}
     for profile in Profile:
         scores = aggregate_scores(records, profile, size_of)
+        without = score_untrained(records, profile, size_of)
         by_category = {name: score_trials(part, profile, trials) for name, part in parts.items()}
         profiles[profile] = ProfileResults(
             scores.categories,
             scores.groups,
             scores.overall,
+            scores.all,
             golden_paths.score_paths_by_category(records, profile) or None,
             execution.count_sides_by_category(records, profile) or None,
             measure_sensitivity(records, profile),
-            without.overall if (without := score_untrained(records, profile, size_of)) else None,
+            without.find_score(scores.main)
+            if (without := score_untrained(records, profile, size_of))
+            else None,
             count_right_turns_by_category(records, profile) or None,
             RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
             score_strata(records, profile) or None,
@@ -180,7 +204,9 @@ def write_section(
             measure_usage(records),
             {name: measure_usage(part) for name, part in parts.items()},
             measure_beside_records(records, facts.earlier) or None,
+            measure_bill(records, facts.earlier),
         ),
+        headline=describe_share(records, facts.profile, aggregate_scores(records, facts.profile, size_of)),
         profiles=profiles,
         gate=tuple(gate),
     )

@@ -203,8 +203,8 @@ CONVERSATIONS: Mapping[str, FailureCode] = {
     ),
     "multi_turn:inference_error": FailureCode("The model gave no answer in a turn.", _SETTING),
     "multi_turn:irrelevance_error:decoder_success": FailureCode(
-        "A call changed the state or did the task in a turn in which nothing can be done yet, because a "
-        "value or a function is missing.",
+        "A call needed what is withheld until a later turn (a value, a function or the request itself), or "
+        "invented it.",
         "the right answer asks the user",
     ),
     "multi_turn:irrelevance_error:unreadable_call": FailureCode(

@@ -50,7 +50,7 @@ def tabulate_formats(records: Sequence[Record], profile: Profile) -> Iterator[Ta
                 f"{cost.gained:,}",
                 f"{cost.lost:,}",
                 f"{100 * cost.difference:+.2f}",
-                f"{100 * limits.low:+.2f} to {100 * limits.high:+.2f}" if (limits := cost.interval) else "-",
+                f"{100 * cost.interval.low:+.2f} to {100 * cost.interval.high:+.2f}",
             )
             for cost in costs
         )
@@ -85,5 +85,8 @@ def _tabulate_spread(found: dict[Profile, Sensitivity], profile: Profile) -> Tab
         f"differences between formats, in points (intervals of the {profile} profile)",
         ("measure", *Profile, "95% interval"),
         tuple(rows),
-        (chance,) if own.max_delta_by_chance is not None else (),
+        (
+            *([f"no intervals: {own.intervals.reason}"] if own.intervals.reason else []),
+            *([chance] if own.max_delta_by_chance is not None else []),
+        ),
     )

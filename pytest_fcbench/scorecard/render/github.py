@@ -21,6 +21,7 @@ from pytest_fcbench.scorecard.render import call_tables, format_tables, run_verd
 from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.tables import Table, escape_paragraph, render_markdown, unlink
 from pytest_fcbench.scorecard.render.terminal import Explain
+from pytest_fcbench.scorecard.render.wording import describe_weight
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
 
 _ONE_LINE = 100_000
@@ -57,12 +58,21 @@ def _escape_data(text: str) -> str:
 
 
 def write_step_summary(
-    facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome], explain: Explain | None = None
+    facts: RunFacts,
+    evidence: Evidence,
+    outcomes: Sequence[Outcome],
+    explain: Explain | None = None,
+    recorded: Sequence[Outcome] = (),
 ) -> Iterator[str]:
-    """Write the summary of a run in Markdown: verdict, scores, gate, what changed, the first failures."""
+    """Write the summary of a run in Markdown: verdict, scores, gate, what changed, the first failures.
+
+    ``recorded`` are the outcomes in the run, where the rules are others.
+    """
     signs = {(True, False): "❌ ", (False, True): "✅ "}
     for line in run_verdict.write_verdict(facts, evidence, outcomes, _ONE_LINE):
         yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
+    if facts.ungated:
+        yield from (escape_paragraph(facts.ungated), "")
     yield from render_markdown(_tabulate_scores(facts, evidence))
     for table in (
         tabulate_untrained(evidence.records, evidence.profile, evidence.size_of),
@@ -76,27 +86,14 @@ def write_step_summary(
         if table:
             yield ""
             yield from render_markdown(table)
-    if outcomes:
-        yield ""
-        found = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in outcomes)
-        yield from render_markdown(
-            Table("Gate", ("rule", "outcome", "found"), found, (), frozenset(("outcome", "found")))
-        )
-    if evidence.baseline and not evidence.not_comparable:
-        paired = pair_runs(evidence.baseline.records, evidence.records, evidence.profile)
-        for title, flips in (("Worse than the baseline", paired.worse), ("Better", paired.better)):
-            if flips:
-                rows = tuple(
-                    (shorten_format_id(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
-                    for flip in flips[:_FLIPS]
-                )
-                more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
-                title = f"{title} ({len(flips)})"
-                yield ""
-                yield from render_markdown(
-                    Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))
-                )
-
+    for title, told in (("Gate", outcomes), ("Gate of the run itself", recorded)):
+        if told:
+            yield ""
+            found = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in told)
+            yield from render_markdown(
+                Table(title, ("rule", "outcome", "found"), found, (), frozenset(("outcome", "found")))
+            )
+    yield from _tabulate_flips(evidence)
     failed = [r for r in evidence.records if isinstance(r.verdict(evidence.profile), Failed)]
     if explain and failed:
         yield from ("", f"### Failed ({len(failed)})")
@@ -109,12 +106,31 @@ def write_step_summary(
             yield from ("", f"and {len(failed) - _EXPLAINED} more in the report")
 
 
+def _tabulate_flips(evidence: Evidence) -> Iterator[str]:
+    """Write tables of the entries that changed since the baseline."""
+    if not evidence.baseline or evidence.not_comparable:
+        return
+    paired = pair_runs(evidence.baseline.records, evidence.records, evidence.profile)
+    for title, flips in (("Worse than the baseline", paired.worse), ("Better", paired.better)):
+        if flips:
+            rows = tuple(
+                (shorten_format_id(flip.entry), f"{flip.before:.0%}", f"{flip.after:.0%}", flip.reason)
+                for flip in flips[:_FLIPS]
+            )
+            more = (f"and {len(flips) - _FLIPS} more",) if len(flips) > _FLIPS else ()
+            title = f"{title} ({len(flips)})"
+            yield ""
+            yield from render_markdown(
+                Table(title, ("entry", "before", "now", "why"), rows, more, frozenset(("why",)))
+            )
+
+
 def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
     scores = {profile: aggregate_scores(evidence.records, profile, evidence.size_of) for profile in Profile}
     own = scores[facts.profile]
     changes = _find_changes(facts, evidence)
     rows = []
-    for name in (*own.categories, *own.groups, "overall"):
+    for name in own.names:
         score = own.find_score(name)
         counts = (score.n, score.passed, score.failed, score.not_scored) if score else ("",) * 4
         both = [scores[each].find_score(name) for each in Profile]
@@ -129,7 +145,6 @@ def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
                 *(() if changes is None else (changes(name),)),
             )
         )
-    main, where = own.find_score(own.main), "overall" if own.main == "overall" else f"in {own.main}"
     return Table(
         f"{facts.model} ({facts.mode})",
         (
@@ -137,7 +152,9 @@ def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
             *(() if changes is None else ("change",)),
         ),
         tuple(rows),
-        (f"Not run, counted as 0 {where}: {', '.join(main.missing)}.",) if main and main.missing else (),
+        (f"{describe_weight(own)}, without {', '.join(own.overall.missing)}.",)
+        if own.weight and own.overall.missing
+        else (),
     )
 
 

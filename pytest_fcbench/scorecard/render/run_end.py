@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.render import github, run_ranking, run_verdict, terminal
 from pytest_fcbench.scorecard.render.explanations import Line
@@ -22,7 +23,6 @@ def write_run_end(
     width: int,
     most: int,
     annotate: bool,
-    remark: str | None = None,
     explain: Explain | None = None,
     rivals: Sequence[Scorecard] = (),
 ) -> Iterator[Line]:
@@ -40,14 +40,29 @@ def write_run_end(
     # Failures quote what models wrote; the gate's lines quote the user's own rules only.
     yield from github.silence_commands(told) if annotate else told
     yield from map(Line, terminal.write_gate_lines(outcomes))
-    if remark:
-        yield Line(remark)
+    if facts.ungated:
+        yield Line(facts.ungated)
     yield from run_ranking.write_ranking(facts, evidence, rivals)
     if explain and not few:
         yield Line("")
         yield from run_verdict.write_next_commands(facts, evidence.records, width)
     if annotate:
         yield from map(Line, github.write_annotations(outcomes))
+
+
+def list_properties(
+    facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome]
+) -> Iterator[tuple[str, str]]:
+    """List the facts of a run and its first lines as names and values, for files of other tools."""
+    yield "fcbench.model", facts.model
+    yield "fcbench.mode", facts.mode
+    yield "fcbench.profile", facts.profile
+    scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
+    yield "fcbench.headline", run_verdict.describe_share(evidence.records, facts.profile, scores)
+    for line in terminal.write_gate_lines(outcomes):
+        yield "fcbench.gate", line.removeprefix("gate ")
+    if facts.ungated:
+        yield "fcbench.gate", facts.ungated
 
 
 def append_summary(

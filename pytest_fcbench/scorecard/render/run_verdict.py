@@ -6,17 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
-from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
-from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.explanations import Line
-from pytest_fcbench.scorecard.render.wording import format_limits
+from pytest_fcbench.scorecard.render.wording import describe_weight, format_limits
 from pytest_fcbench.scorecard.run_facts import HELD, Outcome, RunFacts
 
 _WORST = 3
@@ -28,7 +26,7 @@ def write_verdict(
 ) -> Iterator[Line]:
     """Write what a reader wants to know first, each in a line of its own."""
     scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
-    yield from _wrap_line(_describe_share(evidence.records, facts, scores), width)
+    yield from _wrap_line(describe_share(evidence.records, facts.profile, scores), width)
     for outcome in outcomes:
         if outcome.code != HELD:
             yield from _wrap_line(
@@ -69,23 +67,23 @@ def measure_share(records: Iterable[Record], profile: Profile) -> tuple[int, int
     return passed, n, find_share_interval(passed, n) if alone else find_cluster_interval(list(units.values()))
 
 
-def _describe_share(records: Sequence[Record], facts: RunFacts, scores: ProfileScores) -> str:
-    """Describe the share of all entries that passed, and the official formula beside it."""
-    passed, n, found = measure_share(records, facts.profile)
+def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileScores) -> str:
+    """Describe the share of all entries that passed, of which categories they are, and BFCL's formula.
+
+    The formula is left out where a part of it was not run.
+    """
+    passed, n, found = measure_share(records, profile)
     if not n:
-        return f"no entry was scored in the {facts.profile} profile"
-    limits = format_limits(found)
-    share = f"{passed / n:.1%} passed: {passed:,} of {n:,} (95% {limits}), {facts.profile} profile"
-    overall = scores.overall
-    if scores.alike or overall.accuracy is None:
+        return f"no entry was scored in the {profile} profile"
+    of = "" if scores.main in ("overall", ALL) else f" of {scores.main}"
+    share = (
+        f"{passed / n:.1%} passed: {passed:,} of {n:,}{of} (95% {format_limits(found)}), {profile} profile"
+    )
+    if scores.alike:
         return share
-    whole = [name for name, score in scores.groups.items() if name in OVERALL and not score.missing]
-    # Of a single category the formula says nothing yet.
-    if not whole:
-        return share
-    weight = add_in_order(OVERALL[name] for name in whole)
-    of = "" if not overall.missing else f", of whose weight {weight:.0%} was run in full"
-    return f"{share}; BFCL's overall: {overall.accuracy:.2%}{of}"
+    if scores.overall.accuracy is not None:
+        return f"{share}; BFCL's overall: {scores.overall.accuracy:.2%}"
+    return f"{share}; {describe_weight(scores)}" if scores.weight else share
 
 
 def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:

@@ -9,22 +9,23 @@ from itertools import chain, islice
 from textwrap import wrap
 from typing import TypeAlias
 
-from pytest_fcbench.domain.arithmetic import add_in_order
 from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, put_on_one_line, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns, strata
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score, aggregate_scores
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, Score, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trained import tabulate_untrained
 from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import measure_beside_records, measure_bill, measure_usage
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.tables import render_text
 from pytest_fcbench.scorecard.render.wording import (
+    describe_bill,
     describe_path_settings,
+    describe_weight,
     format_dollars,
     format_limits,
     format_number,
@@ -168,14 +169,13 @@ def _write_scores(
     shown = _fit_columns(_SCORES, _LEAST_SCORES, width)
     line = "-" * (_NAME + sum(_SCORES[column] for column in shown))
     yield f"{'':<{_NAME}}" + "".join(f"{column:>{_SCORES[column]}}" for column in shown)
+    last = [name for name in found[-1].names if name not in found[0].categories]
     for name in found[0].categories:
         yield _format_score(name, shown, *(each.categories[name] for each in found))
-    if found[0].groups:
-        yield line
-    for name in found[0].groups:
-        yield _format_score(name, shown, *(each.groups[name] for each in found))
-    yield line
-    yield _format_score("overall", shown, *(each.overall for each in found))
+    for place, name in enumerate(last):
+        if place == 0 or name in ("overall", ALL):
+            yield line
+        yield _format_score(name, shown, *(score for each in found if (score := each.find_score(name))))
 
 
 def _format_score(
@@ -190,8 +190,7 @@ def _format_score(
         "corrected": _format_percent(corrected.accuracy),
         "95% interval": format_limits(own.interval),
     }
-    partial = "*" if counts.missing else ""
-    return f"{name + partial:<{_NAME}}" + "".join(f"{cells[column]:>{_SCORES[column]}}" for column in shown)
+    return f"{name:<{_NAME}}" + "".join(f"{cells[column]:>{_SCORES[column]}}" for column in shown)
 
 
 def _format_percent(accuracy: float | None) -> str:
@@ -199,41 +198,24 @@ def _format_percent(accuracy: float | None) -> str:
 
 
 def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
-    """Explain overall by its formula with weights, and name the parts that were not run."""
-    complex_calls = scores.groups.get("complex")
+    """Explain overall by its formula with weights, or why there is none."""
     if scores.alike:
         yield (
             "overall gives every entry the same weight; the official formulas apply to the "
             "suites of the benchmark"
         )
     elif scores.overall.accuracy is not None:
-        terms = []
-        for name, weight in OVERALL.items():
-            score = scores.groups.get(name)
-            value = "(not run)"
-            if score and score.accuracy is not None:
-                value = f"{_format_percent(score.accuracy)}{'*' if score.missing else ''}"
-            terms.append(f"{weight:.0%} {name} {value}")
-        star = "*" if scores.overall.missing else ""
-        overall = f"overall {_format_percent(scores.overall.accuracy)}{star}"
+        terms = [
+            f"{weight:.0%} {name} {_format_percent(scores.groups[name].accuracy)}"
+            for name, weight in OVERALL.items()
+        ]
+        overall = f"overall {_format_percent(scores.overall.accuracy)}"
         yield from _wrap_text(f"{overall} = {' + '.join(terms)}", width, "")
-    if scores.overall.missing:
-        whole = {
-            name: score for name, score in scores.groups.items() if name in OVERALL and not score.missing
-        }
-        weight = add_in_order(OVERALL[name] for name in whole)
-        reached = add_in_order(OVERALL[name] * (score.accuracy or 0.0) for name, score in whole.items())
-        # The mean of what was run is what a partial run can be judged by: overall counts the rest as 0.
-        mean = f", with a mean of {reached / weight:.2%}" if weight else ""
-        formula = f"what was not run counts as 0; run in full: {weight:.0%} of the weight{mean}"
-        yield from _wrap_text(f"* official formula: {formula}", width, "")
-        yield from _wrap_text(f"not run: {', '.join(scores.overall.missing)}", width)
-    if complex_calls and complex_calls.missing:
-        yield from _wrap_text(
-            f"* complex: counts as 0, not run: {', '.join(complex_calls.missing)}", width, ""
-        )
-    if complex_calls:
-        yield "overall follows BFCL's formula, which excludes complex categories"
+        if "complex" in scores.groups:
+            yield "overall follows BFCL's formula, which excludes complex categories"
+    elif scores.weight:
+        missing = ", ".join(scores.overall.missing)
+        yield from _wrap_text(f"no overall: {describe_weight(scores)}, without {missing}", width, "")
 
 
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
@@ -243,8 +225,8 @@ _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6,
 def _write_cost_latency(
     records: Sequence[Record], earlier: Sequence[EarlierConversation], width: int
 ) -> Iterator[str]:
-    run = measure_usage(records)
-    if not run.steps:
+    bill, others = measure_bill(records, earlier), measure_beside_records(records, earlier)
+    if not bill.steps:
         return
     yield ""
     yield "cost and latency (tokens, dollars, dollars per 1,000 calls, seconds)"
@@ -252,14 +234,14 @@ def _write_cost_latency(
     shown = _fit_columns({name: size + 1 for name, size in _USAGE.items()}, _LEAST_USAGE, width)
     yield _format_usage("", dict(zip(_USAGE, _USAGE, strict=True)), shown)
     rows = {name: measure_usage(part) for name, part in group_by_category(records).items()}
-    for name, row in {**rows, "run": run, **measure_beside_records(records, earlier)}.items():
+    for name, row in {**rows, "run": measure_usage(records), **others}.items():
         usd = (format_dollars(row.usd), format_dollars(row.usd_per_1000_calls))
         latencies = (row.latency_mean_s, row.latency_std_s, row.latency_p50_s, row.latency_p95_s)
         tokens = (format_number(row.steps), format_number(row.input_tokens), format_number(row.output_tokens))
         cells = (*tokens, *usd, *(format_number(latency, ".2f") for latency in latencies))
         yield _format_usage(name, dict(zip(_USAGE, cells, strict=True)), shown)
-    if 0 < run.priced < run.steps:
-        yield f"dollars cover {run.priced} of {run.steps} steps; the cost of the others is not known"
+    for sentence in describe_bill(bill, others):
+        yield from _wrap_text(sentence, width, "")
 
 
 def _format_usage(name: str, cells: Mapping[str, str], shown: Iterable[str]) -> str:

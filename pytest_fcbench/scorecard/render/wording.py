@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.aggregate.intervals import Interval
+from pytest_fcbench.scorecard.aggregate.scores import ProfileScores
+from pytest_fcbench.scorecard.aggregate.usage import CostLatency
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -74,8 +76,16 @@ def format_time(seconds: float) -> str:
 
 
 def format_limits(interval: Interval | None) -> str:
-    """Write an interval of shares in percent, or a dash."""
-    return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") if interval else "-"
+    """Write an interval of shares in percent, or a dash; with the number of clusters where they are few."""
+    if interval is None:
+        return "-"
+    few = f" ({interval.clusters} cluster{'s'[: interval.clusters - 1]})" if interval.clusters else ""
+    return f"{interval.low:.1%}-{interval.high:.1%}".replace("%-", "-") + few
+
+
+def describe_weight(scores: ProfileScores) -> str:
+    """Describe how much of BFCL's formula was run."""
+    return f"{100 * scores.weight:.3g} of the 100 weighted parts of BFCL's overall were run"
 
 
 def select_outermost(parts: Iterable[str]) -> list[str]:
@@ -93,3 +103,19 @@ def format_number(value: float | None, form: str = "d") -> str:
 def format_dollars(usd: float | None) -> str:
     """Write dollars with as many decimals as they need."""
     return format_number(usd, ".4f" if usd is not None and usd < 1 else ".2f")
+
+
+def describe_bill(bill: CostLatency, others: Iterable[str]) -> Iterator[str]:
+    """Describe what a run cost with all its parties, and which tokens may have prices of their own."""
+    if bill.usd is not None and (named := ", ".join(others)):
+        per_1000 = f"${format_dollars(bill.usd_per_1000_calls)} per 1,000 calls of the model"
+        yield f"bill with {named}: ${format_dollars(bill.usd)}, {per_1000}"
+    if 0 < bill.priced < bill.steps:
+        yield f"dollars cover {bill.priced} of {bill.steps} steps; the cost of the others is not known"
+    parts = (
+        (bill.cached_tokens, "of the input were read from a cache"),
+        (bill.cache_write_tokens, "of the input were written to a cache"),
+        (bill.reasoning_tokens, "of the output were reasoning"),
+    )
+    if known := [f"{count:,} {what}" for count, what in parts if count]:
+        yield f"tokens: {', '.join(known)}"

@@ -1,71 +1,100 @@
 """Entries that expect no call although a function could serve them.
 
-To be sure takes understanding the question, so these findings are hints, unless another entry of the suite
-shows it.
+To be sure takes understanding the question, so these findings are likely mistakes at the most.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_fcbench.domain.entry import ExpectedCalls, NoCall
-from pytest_fcbench.domain.prompting import Mode, Names, Prompting
-from pytest_fcbench.domain.transcript import AskModel
-from pytest_fcbench.models.baselines.lexical import LexicalModel
-from pytest_fcbench.models.protocol import run_through
-from pytest_fcbench.tools.audit.duplicates import find_pairs, read_question
+from pytest_fcbench.domain.entry import Entry, ExpectedCalls, NoCall
+from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.matchers.golden_path.assignment import count_common
+from pytest_fcbench.tools.audit.duplicates import Question, find_pairs, read_question
 from pytest_fcbench.tools.audit.facts import Facts
-from pytest_fcbench.tools.audit.findings import HINT, LIKELY, Flaw, check, format_value
+from pytest_fcbench.tools.audit.findings import LIKELY, Flaw, check, format_value
+from pytest_fcbench.tools.audit.fitting_functions import RARE, Rarity, find_fit, is_content, split_words
 from pytest_fcbench.tools.audit.function_docs import serialize_doc
-
-_LEXICAL = LexicalModel(Prompting.make_default(Mode.FC, Names.DOTTED))
-_NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @check(
     "idle", "no call is expected, but one seems right", "decide whether the function can answer the question"
 )
 def find_idle_functions(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find questions for which a function that is offered looks right although no call is expected.
+    """Find questions for which a function that is offered looks right although no call is expected."""
+    for entry, evidence in find_fitting_functions(facts.entries, facts.threshold).items():
+        yield entry, Flaw(LIKELY, evidence)
 
-    Likely where another entry asks nearly the same and expects a call of a function that is offered here
-    too; a hint where every word of a function's name stands in the question and the ``lexical`` model fills
-    all that the function requires.
+
+def find_fitting_functions(entries: Sequence[Entry], threshold: float = 0.8) -> Mapping[str, str]:
+    """Return the evidence that an offered function fits, by the id of an entry that expects no call.
+
+    The evidence is one of three: another entry of the suite asks nearly the same (by ROUGE-L), or the same in
+    more words, and expects a call of a function that is offered here too; or the function fits by its words.
     """
     # After a conversation has begun, the same question may have been answered by then.
     idle = [
-        entry
-        for entry in facts.entries
+        read_question(entry)
+        for entry in entries
         if isinstance(entry.expectation, NoCall) and entry.functions and not entry.rule.continues
     ]
-    called = {e.id: e.expectation for e in facts.entries if isinstance(e.expectation, ExpectedCalls)}
-    others = [read_question(entry) for entry in facts.entries if entry.id in called]
+    called = [read_question(entry) for entry in entries if isinstance(entry.expectation, ExpectedCalls)]
     served: dict[str, str] = {}
-    for pair in find_pairs([*map(read_question, idle)], others, facts.threshold):
-        entry, other = pair.question.source, pair.other.source
-        names = {call.name for call in called[other.id].calls}
-        needed = {serialize_doc(doc) for doc in other.functions if doc.name in names}
-        # Docs are compared, not names: another function of the same name may do something else.
-        if needed and needed <= set(map(serialize_doc, entry.functions)):
-            told = f"{other.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(sorted(names))}"
-            served[entry.id] = f"{told}, which is offered here too: {pair.question.excerpt}"
-    for entry in idle:
+    for pair in find_pairs(idle, called, threshold):
+        if names := _list_shared_calls(pair.question.source, pair.other.source):
+            told = f"{pair.other.source.id} (ROUGE-L {pair.rouge_l:.2f}) calls {format_value(names)}"
+            served[pair.question.source.id] = f"{told}, which is offered here too: {pair.question.excerpt}"
+    longer: defaultdict[str, list[Question[Entry]]] = defaultdict(list)
+    for other in called:
+        for doc in _list_called_docs(other.source):
+            longer[serialize_doc(doc)].append(other)
+    rarity = Rarity([entry for entry in entries if entry.category.single_turn])
+    for question in idle:
+        entry = question.source
         if entry.id in served:
-            yield entry.id, Flaw(LIKELY, served[entry.id])
             continue
-        question = read_question(entry)
-        for call in run_through(_LEXICAL.complete(entry, AskModel(()))).tool_calls or ():
-            name = call if isinstance(call, str) else call.name
-            # Nearly every question has short parts such as ``by`` and ``to``.
-            words = [word.lower() for word in _NAME_PART.findall(name) if len(word) > 2]
-            is_said = all(
-                any(said == word or (len(word) > 3 and said.startswith(word)) for said in question.words)
-                for word in words
-            )
-            if words and is_said:
-                told = (
-                    f"every word of {name} occurs in the question, and its required parameters can be filled"
-                )
-                yield entry.id, Flaw(HINT, f"{told}: {question.excerpt}")
+        for other in (each for doc in entry.functions for each in longer[serialize_doc(doc)]):
+            names = _list_shared_calls(entry, other.source)
+            if names and _is_part(question.text, other.text, rarity):
+                told = f"{other.source.id} has all words of the question and calls {format_value(names)}"
+                served[entry.id] = f"{told}, which is offered here too: {question.excerpt}"
                 break
+        else:
+            for doc in entry.functions:
+                if not (fit := find_fit(question.text, doc, rarity)):
+                    continue
+                told = f"the words {format_value([*fit.words])} are those of {doc.name}"
+                if fit.values:
+                    told += f", and its parameters can be given {format_value([*fit.values])}"
+                served[entry.id] = f"{told}: {question.excerpt}"
+                break
+    return served
+
+
+def _list_called_docs(entry: Entry) -> Sequence[FunctionDoc]:
+    """List the docs of the functions that an entry expects to be called."""
+    assert isinstance(entry.expectation, ExpectedCalls)
+    names = {call.name for call in entry.expectation.calls}
+    return [doc for doc in entry.functions if doc.name in names]
+
+
+def _list_shared_calls(entry: Entry, other: Entry) -> Sequence[str]:
+    """List the functions that another entry calls, if all of them are offered in this entry."""
+    docs = _list_called_docs(other)
+    # Docs are compared, not names: another function of the same name may do something else.
+    is_offered = {*map(serialize_doc, docs)} <= {*map(serialize_doc, entry.functions)}
+    return sorted(doc.name for doc in docs) if is_offered else []
+
+
+_QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)")
+
+
+def _is_part(question: str, other: str, rarity: Rarity) -> bool:
+    """Tell whether a question of some rare words is in another one, in order and outside its quotes."""
+    words = [*filter(is_content, split_words(question))]
+    if len(words) < 2 or all(rarity.rate_word(word) < RARE for word in words):
+        return False
+    # A question in quotes is a text to work on.
+    return count_common(words, split_words(_QUOTED.sub(" ", other))) == len(words)

@@ -79,7 +79,7 @@ def _is_compared(
     made = [
         [[other if text == call_text else text for text in texts]] if texts else [] for texts in truth.turns
     ]
-    verdict = match_calls(truth, made, lambda: facts.open_environments(entry), Profile.CORRECTED)
+    verdict = match_calls(entry, made, lambda: facts.open_environments(entry), Profile.CORRECTED)
     return not verdict.passed
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import put_on_one_line, shorten_text
 from pytest_fcbench.tools.export.order import Order
 from pytest_fcbench.tools.export.plots.shapes import Box, Drawing, Label, estimate_width
@@ -26,12 +25,6 @@ def render_text(order: Order) -> Iterator[str]:
     """Yield the badge as SVG or as JSON."""
     metric = order.find_metric()
     score = order.find_score(order.card, metric)
-    # A badge has no room to say what its number leaves out.
-    if score and score.missing and order.metric is None:
-        raise UsageError(
-            f"{order.card.path}: {metric} counts what was not run as 0: {', '.join(score.missing)}; name the "
-            f"score of the badge with --metric, also if it is {metric}"
-        )
     suites = " + ".join(order.card.facts.suites)
     label = shorten_text(put_on_one_line(order.name or f"{suites} {metric}"), _LONGEST)
     message = f"{score.accuracy:.1%}" if score and score.accuracy is not None else "not scored"

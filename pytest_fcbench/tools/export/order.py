@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -43,17 +43,19 @@ class Order:
         """Return the name of the score to show. Raises ``UsageError`` where no scorecard has it."""
         found = [card.scores(self.profile) for card in self.cards]
         if self.metric is None:
-            return found[0].main
+            names = {scores.main for scores in found}
+            return names.pop() if len(names) == 1 else ALL
         if not any(scores.find_score(self.metric) for scores in found):
             known = dict.fromkeys(
-                name for scores in found for name in ("overall", *scores.groups, *scores.categories)
+                name for scores in found for name in ("overall", ALL, *scores.groups, *scores.categories)
             )
             raise UsageError(f"--metric={self.metric}: {describe_unknown_name('metric', self.metric, known)}")
         return self.metric
 
     def find_score(self, card: Scorecard, metric: str) -> Score | None:
         """Return a score of a scorecard; None where nothing of it was scored."""
-        score = card.scores(self.profile).find_score(metric)
+        is_asked_for = self.metric is not None
+        score = score_metric(metric, card.records, self.profile, card.size_of, partial=is_asked_for)
         return score if score and score.accuracy is not None else None
 
 

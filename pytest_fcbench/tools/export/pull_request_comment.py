@@ -19,7 +19,8 @@ def render_text(order: Order) -> Iterator[str]:
     """Yield the comment line by line."""
     facts = order.card.facts
     evidence = Evidence(
-        *(order.card.records, facts.profile, order.card.size_of, facts.suites, order.baseline, facts.asked_as)
+        *(order.card.records, facts.profile, order.card.size_of, facts.suites, order.baseline),
+        *(facts.asked_as, facts.earlier),
     )
     yield f"{MARK}\n"
     # GitHub refuses a comment that is too long, in place of cutting it.

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from pytest_fcbench.scorecard.aggregate.scores import Score
+from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
 from pytest_fcbench.scorecard.render.tables import Table
 from pytest_fcbench.scorecard.render.wording import (
+    describe_weight,
     format_number,
     name_scorecards,
     name_suites,
-    select_outermost,
 )
-from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.tools.export.order import Order
 
 
 def tabulate_scores(order: Order) -> Table:
     """Tabulate accuracy and interval of every score in percent, and counts where there is one run."""
     found = [card.scores(order.profile) for card in order.cards]
-    names = dict.fromkeys(name for scores in found for _, name, _ in list_scores(scores))
-    # Overall is the last score of each scorecard, whatever the others have.
-    names["overall"] = names.pop("overall", None)
-    missing = select_outermost(part for scores in found for part in scores.overall.missing)
-    notes = [f"Not run, counted as 0 in overall: {', '.join(missing)}."] if missing else []
+    names = dict.fromkeys(name for scores in found for name in scores.names)
+    # These are the last of each scorecard, whatever the others have.
+    names |= {last: names.pop(last) for last in ("overall", ALL) if last in names}
+    weights = dict.fromkeys(describe_weight(scores) for scores in found if scores.overall.missing)
+    notes = [f"{weight}." for weight in weights]
     rows: list[tuple[str, ...]]
     if len(found) == 1:
         title = f"{order.card.facts.model} ({order.card.facts.mode})"

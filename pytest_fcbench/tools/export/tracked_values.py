@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
-from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import measure_bill
 from pytest_fcbench.scorecard.render.wording import format_time
 from pytest_fcbench.scorecard.rows import list_scores
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -46,7 +46,7 @@ def collect_numbers(card: Scorecard) -> Mapping[str, float]:
             numbers[f"{at}/high"] = limits.high if limits else None
             numbers[f"{at}/scored"] = score.scored
             numbers[f"{at}/not_scored"] = score.not_scored
-    usage = asdict(measure_usage(card.records))
+    usage = asdict(measure_bill(card.records, card.facts.earlier))
     numbers |= {f"usage/{name}": value for name, value in usage.items()}
     return {name: float(value) for name, value in numbers.items() if value is not None}
 

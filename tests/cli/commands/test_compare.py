@@ -51,8 +51,8 @@ def test_the_conclusion_comes_first_and_tables_follow(
     monkeypatch.setenv("COLUMNS", "100")
     lines = _run_compare(capsys, *runs).splitlines()
     assert (
-        lines[0]
-        == "tuned is better than base: +1.8 points overall (95% +1.4 to +2.2), 30 better, 1 worse of 40"
+        lines[0] == "tuned is better than base: +72.5 points in parallel (95% +52.2 to +85.9), 30 better, "
+        "1 worse of 40"
     )
     assert "Scores (official profile)" in lines
     (row,) = (line for line in lines if line.startswith("parallel "))
@@ -100,7 +100,7 @@ def test_baselines_are_compared_by_their_verdicts(
     path = tmp_path / "baseline.json"
     path.write_text(write_baseline(load_scorecard(Path(runs[0]))), encoding="utf-8")
     out = _run_compare(capsys, str(path), runs[1], "--flips=1")
-    assert out.startswith("tuned is better than base: +1.8 points overall")
+    assert out.startswith("tuned is better than base: +72.5 points in parallel")
     assert "core:parallel_0  parallel  failed  passed  wrong_count\n" in out
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_fcbench.cli import main
+from pytest_fcbench.cli.commands import diagnose
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.run.context import RunContext
@@ -106,6 +107,28 @@ def run_diagnose(capfd: pytest.CaptureFixture[str]) -> RunDiagnose:
 
 
 # By rules
+
+
+@pytest.mark.parametrize(
+    ("doubts", "says"),
+    [
+        ({}, "though no function fits"),
+        ({"irrelevance_0": "its words fit"}, "and the entry is doubtful: its words fit"),
+    ],
+    ids=["sound", "doubtful"],
+)
+def test_a_call_is_not_said_to_be_wrong_where_the_entry_is_doubtful(
+    run_diagnose: RunDiagnose, monkeypatch: pytest.MonkeyPatch, doubts: Mapping[str, str], says: str
+) -> None:
+    (entry, *_) = core.open_suite(Path()).load(CATEGORIES["irrelevance"])
+    name = entry.functions[0].name
+    Path("script.json").write_text(json.dumps({"answers": {entry.key: [{name: {}}]}}))
+    write_card(hold_conversations("scripted:script.json", "irrelevance", (0,)))
+    monkeypatch.setattr(diagnose, "find_fitting_functions", lambda entries: doubts)
+    line = run_diagnose(CARD).splitlines()[1]
+    assert " unwanted_call " in line
+    assert line.endswith(says)
+    assert ("no function fits" in line) is not bool(doubts)
 
 
 def test_what_is_no_conversation_in_turns_is_counted(

@@ -58,7 +58,7 @@ def test_rows_of_several_scorecards_are_one_file(capsys: pytest.CaptureFixture[s
 def test_parquet_is_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         run_export(capsys, "parquet", "a.json", "--per=score", "-o", "x.parquet")
-        == "written to x.parquet\n12 rows\n"
+        == "written to x.parquet\n14 rows\n"
     )
     assert Path("x.parquet").read_bytes()[:4] == b"PAR1"
 

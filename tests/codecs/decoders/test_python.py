@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
+from pytest_fcbench.codecs.python_syntax import parse_expression
 from pytest_fcbench.domain.transcript import Call
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 
@@ -136,9 +137,13 @@ VALUES = {
     "minus": ("-5", -5, -5),
     "minus float": ("-2.5", -2.5, -2.5),
     "plus": ("+5", -5, 5),
-    "not": ("not True", -1, False),
-    "not zero": ("not 0", 0, True),
-    "invert": ("~5", -5, -6),
+    "not": ("not True", -1, "not True"),
+    "not zero": ("not 0", 0, "not 0"),
+    "invert": ("~5", -5, "~5"),
+    "minus zero": ("-0.0", -0.0, -0.0),
+    "complex number": ("1+2j", 1 + 2j, 1 + 2j),
+    "complex number with a sign": ("-2j", -2j, -2j),
+    "a long number with a sign": (f"-{10**4_000}", -(10**4_000), -(10**4_000)),
     "minus True": ("-True", -1, -1),
     "double minus": ("--5", NO, 5),
     "minus name": ("-y", NO, "-y"),
@@ -159,47 +164,25 @@ VALUES = {
     "quotient": ("1/4", 0.25, 0.25),
     "floor and remainder": ("7//2 + 7%2", 4, 4),
     "power": ("2**-1", 0.5, 0.5),
-    "bits": ("(1 << 4 | 3) & ~1 ^ 8 >> 1", 22, 22),
     "signs inside arithmetic": ("1 + +5", 6, 6),
-    "not inside arithmetic": ("1 + (not 0)", 2, 2),
     "repeated text": ("'ab'*2", "abab", "abab"),
+    "text repeated by a sum": ("'.' * (4 - 1)", "...", "..."),
+    "joined texts": ("'a' + 'b' * 2", "abb", "abb"),
     "joined lists": ("[1] + [2]*2", [1, 2, 2], [1, 2, 2]),
-    "joined tuples": ("(1,) + (2,)", (1, 2), (1, 2)),
+    "rounding": ("round(2.5) + 1", 3, 3),
+    "number to text": ("'no. ' + str(round(1.5 * 3))", "no. 4", "no. 4"),
+    "text repeated less than never": ("'a' * -5", "", ""),
     "arithmetic with a name": ("1 + y", NO, "1 + y"),
     "arithmetic with a call": ("1 + now()", NO, "1 + now()"),
-    "arithmetic of kinds": ("1 + 'a'", NO, "1 + 'a'"),
     "arithmetic with dots": ("'a' + ...", NO, "'a' + ..."),
-    "formatting of dots": ("'%s' % [...]", NO, "'%s' % [...]"),
     "division by zero": ("1/0", NO, "1 / 0"),
     "power too large": ("9**9**9", NO, "9 ** 9 ** 9"),
     "shift too large": ("1 << 10**9", NO, "1 << 10 ** 9"),
     "text too long": ("'x'*10**10", NO, "'x' * 10 ** 10"),
-    "list too long": ("10**10*[0]", NO, "10 ** 10 * [0]"),
-    "joined dicts": ("{'a': 1} | {'b': 2}", {"a": 1, "b": 2}, {"a": 1, "b": 2}),
-    "unpacking in arithmetic": ("{**a} | {'b': 2}", NO, "{**a} | {'b': 2}"),
-    "formatting": ("'%s-%03d' % ('a', 2)", "a-002", "a-002"),
-    "formatting by name": ("'%(a)s' % {'a': 1}", "1", "1"),
-    "formatting of bytes": ("b'%d' % 1", b"1", b"1"),
-    "formatting of another kind": ("'%d' % 'a'", NO, "'%d' % 'a'"),
-    "formatting too wide": ("'%9999999999d' % 1", NO, "'%9999999999d' % 1"),
-    "formatting of bytes too wide": ("b'%.9999f' % 1", NO, "b'%.9999f' % 1"),
-    "formatting as wide as an operand": ("'%*d' % (9, 1)", NO, "'%*d' % (9, 1)"),
-    "formatting of many": ("'%999d' * 99 % ((1,) * 99)", NO, "'%999d' * 99 % ((1,) * 99)"),
-    "pure functions": ("sum([1, 2]) / len((1, 2))", 1.5, 1.5),
-    "power by function": ("pow(2, 3) + max(1, 5) - min([1, 5])", 12, 12),
-    "rounding": ("round(2.567, 1) + round(15.5, -1)", 22.6, 22.6),
-    "conversion": ("int('3') + float('1.5') * abs(-2) + bool(1)", 7.0, 7.0),
-    "number to text": ("'no. ' + str(1)", "no. 1", "no. 1"),
-    "failing function": ("int('x') + 1", NO, "int('x') + 1"),
-    "function with a keyword": ("round(2.5, ndigits=1) + 1", NO, "round(2.5, ndigits=1) + 1"),
-    "function of too many places": ("round(5, -10**9) + 1", NO, "round(5, -10 ** 9) + 1"),
-    "function with too large a power": ("pow(9, 9**9) + 1", NO, "pow(9, 9 ** 9) + 1"),
-    "power with remainder": ("pow(2, 3, 5) + 1", NO, "pow(2, 3, 5) + 1"),
-    "text of a list": ("str([1]) + 'a'", NO, "str([1]) + 'a'"),
-    "sum of lists": ("sum([[1]], []) + [2]", NO, "sum([[1]], []) + [2]"),
+    "list too long": ("[0]*10**10", NO, "[0] * 10 ** 10"),
     "pure function alone": ("round(2.6)", "round(2.6)", 3),
     "call without keywords": ("now()", "now()", "now()"),
-    "call with an f-string": ('now(f"{a}")', "now(f'{a}')", "now(f'{a}')"),
+    "call with an f-string": ('now(f"{a}")', NO, NO),
     "call with the same quotes in an f-string": ("""now(f'{a['b']}')""", NO, NO),
     "call with positional": ("date( 1,2 )", "date(1, 2)", "date(1, 2)"),
     "call with keywords": ("date(day=+1)", {"date": {"day": -1}}, {"date": {"day": 1}}),
@@ -208,7 +191,7 @@ VALUES = {
     "attribute": ("Color.RED", NO, "Color.RED"),
     "plain f-string": ("f'abc'", NO, "abc"),
     "empty f-string": ("f''", NO, ""),
-    "f-string": ("f'{a}'", NO, "f'{a}'"),
+    "f-string": ("f'{a}'", NO, NO),
     "set": ("{1, 2}", NO, [1, 2]),
     "lambda": ("lambda: 1", NO, "lambda: 1"),
     "comparison": ("a < b", NO, "a < b"),
@@ -228,6 +211,43 @@ def test_a_value_is_read_officially_and_corrected(source: str, official: object,
     assert pair_with_repr(read_value(python.parse_corrected, source)) == pair_with_repr(corrected)
 
 
+NEVER_SEEN = (
+    *("'%s-%03d' % ('a', 2)", "'%(a)s' % {'a': 1}", "'%(b)s' % {'a': 1}", "b'%d' % 1", "'%*d' % (9, 1)"),
+    *("'%(a)999999999d' % {'a': 1}", "b'%(a).999999999f' % {b'a': 1}", "'%999d' * 20 % ((1,) * 20)"),
+    *("str('%(a)999999999d') % {'a': 1}", "str(1) * 99999", "('a' + 'b') * 9", "9 * 'a'", "b'a' * 9"),
+    *("(1,) * 9", "(1,) + (2,)", "b'a' + b'b'", "'a' + [1]", "'a' * 1.5", "'a' * 'b'", "[1] - [1]"),
+    *("str(b'a', 'nope') + ''", "str(b'a', 'rot13') + ''", "str(b'a', 'zlib') + ''", "str(b'a', 'punycode')"),
+    *("str([1]) + 'a'", "str('a') + 'a'", "str() + 'a'", "sum([1, 2]) / 2", "len('a') + 1", "max(1, 5) + 1"),
+    *("pow(2, 3) + 1", "int('3') + 1", "abs(-2) + 1", "bool(1) + 1", "round(2.567, 1) + 1", "round('a') + 1"),
+    *("1 << 4", "8 >> 1", "1 | 3", "3 & 1", "3 ^ 1", "{'a': 1} | {'b': 2}", "1 + (not 0)", "1 + ~1", "2 @ 2"),
+)
+"""What no model was seen to write and Python would compute, or refuse with any of its errors."""
+
+
+@pytest.mark.parametrize("source", NEVER_SEEN)
+def test_what_no_model_writes_is_not_evaluated(source: str) -> None:
+    assert read_value(python.parse_official, f"0 + ({source})") == NO
+    assert read_value(python.parse_corrected, f"0 + ({source})") != NO
+    with pytest.raises(Undecodable, match="would have to be evaluated"):
+        python.fold_constants(parse_expression(f"0 + ({source})"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("str(9e999) + str(round(9e999))", "cannot convert float infinity to integer"),
+        ("round(9e999 - 9e999)", "cannot convert float NaN to integer"),
+        ("10.0 ** 400", "[Rr]esult"),
+        ("2j // 1", "unsupported operand"),
+        ("round(2j)", "type complex"),
+        ("0 ** -1", "0.0 cannot be raised to a negative power"),
+    ],
+)
+def test_arithmetic_that_fails_is_a_refusal(text: str, words: str) -> None:
+    with pytest.raises(Undecodable, match=f"^arithmetic failed: .*{words}"):
+        python.fold_constants(parse_expression(text))
+
+
 def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_corrected_one() -> None:
     text = "[f(x=1), g(y=Color.RED)]"
     assert read_outcome(python.parse_official, text) == NO
@@ -242,7 +262,7 @@ def test_an_unreadable_value_spoils_the_whole_official_answer_but_not_the_correc
         pytest.param("[f()] + [g()]", "expected a list of calls, found BinOp", id="no list"),
         pytest.param("f(x=Color.RED)", "Attribute is not a value", id="value"),
         pytest.param("f(x={**a})", "** inside a dict is not a value", id="unpacking"),
-        pytest.param("f(x={[1]: 2})", "not a dict: unhashable type: 'list'", id="key"),
+        pytest.param("f(x={[1]: 2})", "not a key: unhashable type: 'list'", id="key"),
         pytest.param("f(x=9**9**9)", "the result of the arithmetic is too large", id="size"),
         pytest.param(f"f(x={2**14_000})", "an integer is too large", id="integer"),
         pytest.param("f(x=1/0)", "arithmetic failed: division by zero", id="arithmetic"),
@@ -299,21 +319,13 @@ def test_statements_of_another_kind_are_refused(text: str, words: str) -> None:
         python.parse_official_statements(text)
 
 
-def test_statements_too_deep_for_the_parser_name_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(given: object) -> object:
-        raise MemoryError
-
-    monkeypatch.setattr(python, "parse_module", fail)
-    with pytest.raises(Undecodable, match=r"^not Python calls: MemoryError$"):
-        python.parse_official_statements("f()")
-
-
 @pytest.mark.parametrize(
     ("name", "error", "words"),
     [
         ("parse_expression", MemoryError(), "not Python calls: MemoryError"),
-        ("_read_constant", RecursionError(), "the arguments are nested too deeply"),
-        ("_read_constant", ValueError("too many digits"), "too many digits"),
+        ("_read_constant", RecursionError(), "the text cannot be read: RecursionError: "),
+        ("_read_constant", ValueError("too many"), "the text cannot be read: ValueError: too many"),
+        ("_read_constant", KeyError("a"), "the text cannot be read: KeyError: 'a'"),
     ],
 )
 def test_what_a_parser_cannot_take_is_a_refusal(
@@ -327,15 +339,18 @@ def test_what_a_parser_cannot_take_is_a_refusal(
         python.parse_official("[f(x=1)]")
 
 
-@pytest.mark.parametrize("source", ["3 ** 7_000", "1 << 13_999", "(1 << 6_999) * (1 << 6_999)"])
-def test_integers_may_have_as_many_bits_as_python_writes(source: str) -> None:
-    """14,000 bits at most; one more and the answer is refused."""
+@pytest.mark.parametrize(
+    ("source", "larger"),
+    [
+        ("2 ** 1_024", "2 ** 1_025"),
+        ("2 ** 1_023 * 2 ** 1_023", "2 ** 1_023 * 2 ** 1_024"),
+        ("-(2 ** 1_023) - 2 ** 1_023", "-(2 ** 1_023) - 2 ** 1_024"),
+        ("10 ** 308", "10 ** 617"),
+    ],
+)
+def test_computed_integers_have_at_most_twice_the_bits_of_the_largest_float(source: str, larger: str) -> None:
+    """By the bits of the operands, which are known before: a power of two has half of those."""
     assert read_value(python.parse_official, source) == eval(source)
-    larger = (
-        source.replace("7_000", "7_001")
-        .replace("13_999", "14_000")
-        .replace("(1 << 6_999) *", "(1 << 7_000) *")
-    )
     assert read_value(python.parse_official, larger) == NO
 
 
@@ -343,8 +358,8 @@ def test_an_integer_may_be_written_with_as_many_bits() -> None:
     assert read_value(python.parse_official, str(2**14_000 - 1)) == 2**14_000 - 1
 
 
-@pytest.mark.parametrize(("source", "most"), [("'a'", 100_000), ("[1]", 50_000), ("['abc', []]", 20_000)])
-def test_sequences_may_be_repeated_to_a_hundred_thousand_parts(source: str, most: int) -> None:
+@pytest.mark.parametrize(("source", "most"), [("'a'", 5_000), ("[1]", 2_500), ("['abc', []]", 1_000)])
+def test_sequences_may_be_repeated_to_five_thousand_parts(source: str, most: int) -> None:
     assert read_value(python.parse_official, f"{source} * {most}") == eval(source) * most
     assert read_value(python.parse_official, f"{source} * {most + 1}") == NO
 
@@ -436,9 +451,9 @@ def test_source_text_with_a_huge_integer_is_read_or_refused(
 @pytest.mark.parametrize(
     "source",
     [
-        pytest.param("[[0]*100000]*100000", id="list of lists"),
-        pytest.param("['x'*100000]*100000", id="list of texts"),
-        pytest.param("([[[0]*1000]*1000]*1000, 1)", id="three levels"),
+        pytest.param("[[0]*2000]*2000", id="list of lists"),
+        pytest.param("['x'*2000]*2000", id="list of texts"),
+        pytest.param("[[[[0]*200]*200]*200, 1]", id="three levels"),
     ],
 )
 def test_repetition_inside_repetition_is_refused(source: str) -> None:
@@ -447,13 +462,11 @@ def test_repetition_inside_repetition_is_refused(source: str) -> None:
 
 
 @pytest.mark.parametrize("read", READERS.values())
-@pytest.mark.parametrize(
-    "value", ["'ab' * 9", "[0] * 9", "(1, 2) * 9", "('a' + 'b') * 9", "9 * ['a']", "'%9d' % 1"]
-)
+@pytest.mark.parametrize("value", ["'ab' * 9", "[0] * 9", "['ab', 1] * (4 + 5)"])
 def test_more_than_twenty_repeated_texts_and_lists_are_refused(
     read: Callable[[str], tuple[Call, ...]], value: str
 ) -> None:
-    """Each can be a short text that takes a hundred kilobytes."""
+    """Each can be a short text that takes kilobytes."""
     (call,) = read(f"[f(a=[{', '.join([value] * 20)}])]")
     assert isinstance(held := call.arguments["a"], list)
     assert len(held) == 20

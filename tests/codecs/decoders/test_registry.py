@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import builtins
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_fcbench.codecs import execution_text
 from pytest_fcbench.codecs.decoders import registry
-from pytest_fcbench.codecs.decoders.outcome import WRONG_FORMAT, Calls, Prose, Reading, Unreadable
+from pytest_fcbench.codecs.decoders.outcome import (
+    WRONG_FORMAT,
+    Calls,
+    Prose,
+    Reading,
+    Undecodable,
+    Unreadable,
+)
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
     Offer,
@@ -94,14 +105,77 @@ def test_the_syntax_of_most_texts_is_guessed_and_of_as_many_the_models_own(
     assert guess_syntax(texts) == syntax
 
 
-def test_an_answer_beyond_the_depth_of_a_reader_is_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
-    def read_too_deep(text: str) -> tuple[Call, ...]:
-        raise RecursionError
+def list_builtin_errors() -> Iterator[Exception]:
+    """Yield one of each kind of error that Python has."""
+    made = {
+        UnicodeDecodeError: UnicodeDecodeError("utf-8", b"", 0, 1, "x"),
+        UnicodeEncodeError: UnicodeEncodeError("utf-8", "", 0, 1, "x"),
+        UnicodeTranslateError: UnicodeTranslateError("", 0, 1, "x"),
+        ExceptionGroup: ExceptionGroup("x", [KeyError("x")]),
+    }
+    for kind in vars(builtins).values():
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            yield made.get(kind) or kind("x")
 
-    deep = read_every_language(Mode.PROMPT, read_too_deep, read_too_deep)
-    monkeypatch.setattr(registry, "SYNTAXES", {"deep": deep})
-    too_deep = Unreadable("the answer is nested too deeply")
-    assert decode_official("[[", "deep") == decode_corrected("[[", "deep") == too_deep
+
+BUILTIN_ERRORS = list(list_builtin_errors())
+
+
+def put_fault(monkeypatch: pytest.MonkeyPatch, name: str, error: BaseException) -> None:
+    """Let every reader of a syntax raise an error."""
+
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    readers, known = dict.fromkeys(Language, fail), SYNTAXES[name]
+    faulty = known and replace(
+        known,
+        official=readers,
+        corrected=readers,
+        parts=known.parts and fail,
+        carried_out=known.carried_out and fail,
+        carried_out_parts=known.carried_out_parts and fail,
+    )
+    monkeypatch.setattr(registry, "SYNTAXES", {name: faulty})
+    monkeypatch.setattr(execution_text, "SYNTAXES", {name: faulty})
+    monkeypatch.setattr(registry, "as_call", fail)
+
+
+IN_TEXT, IN_CALLS = Completion(text="<tool_call"), Completion(text="", tool_calls=(ToolCall("f", {}),))
+
+
+@pytest.mark.parametrize(
+    ("name", "completion"),
+    [
+        *((name, IN_TEXT) for name in SYNTAXES if name != "tool_calls"),
+        *((name, IN_CALLS) for name in SYNTAXES),
+    ],
+)
+def test_no_error_but_ours_passes_the_door_of_a_decoder(
+    name: str, completion: Completion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason names it, so that a mistake of a decoder is seen."""
+    assert len(BUILTIN_ERRORS) > 50
+    for error in BUILTIN_ERRORS:
+        put_fault(monkeypatch, name, error)
+        with pytest.raises(Undecodable, match="cannot be read: ") as refused:
+            execution_text.read_call_texts(completion, name)
+        readings = decode_official(completion, name), decode_corrected(completion, name)
+        reasons = [str(refused.value), *(each.reason for each in readings if isinstance(each, Unreadable))]
+        assert len(reasons) == 3
+        # Of a StopIteration a generator makes a RuntimeError.
+        named = "" if isinstance(error, StopIteration) else f"{type(error).__name__}: "
+        assert all(f"cannot be read: {named}" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError])
+def test_what_ends_a_program_passes_the_door(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_fault(monkeypatch, "python", error())
+    for decode in (decode_official, decode_corrected, execution_text.read_call_texts):
+        with pytest.raises(error):
+            decode(IN_TEXT, "python")
 
 
 # The official reading

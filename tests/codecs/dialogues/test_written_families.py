@@ -386,3 +386,16 @@ READERS: list[Callable[[str], ReadAnswer]] = [
 )
 def test_no_answer_breaks_a_reader(read: Callable[[str], ReadAnswer], text: str) -> None:
     assert read(text).message["role"] == "assistant"
+
+
+def nest_lists(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(190, True), (201, False)])
+def test_values_are_read_to_the_same_depth_on_every_version_of_python(depth: int, is_read: bool) -> None:
+    """A depth that ``json`` reads on some of them."""
+    deep = f'{{"name": "f", "arguments": {{"x": {nest_lists(depth)}}}}}'
+    assert bool(read_tagged_calls(f"<tool_call>\n{deep}\n</tool_call>").message["calls"]) is is_read
+    assert ("ids" in read_numbered_calls(f"[{deep}]").message) is is_read
+    assert write_result_text(deep).startswith("{value:") is not is_read

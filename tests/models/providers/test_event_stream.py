@@ -62,6 +62,31 @@ def test_texts_go_on_from_chunk_to_chunk() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": {"prompt_tokens": 3}}]},
+        {
+            "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+            "x_groq": {"usage": {"prompt_tokens": 3}},
+        },
+        {
+            "choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": {"prompt_tokens": 1}}],
+            "usage": {"prompt_tokens": 3},
+        },
+    ],
+    ids=["in the choice", "in a member of its own", "in both, where that of the whole counts"],
+)
+def test_the_usage_is_read_wherever_a_stream_states_it(chunk: dict[str, object]) -> None:
+    joined = join_events(write_events(make_delta(role="assistant", content="a"), chunk))
+    assert joined.reply["usage"] == {"prompt_tokens": 3}
+
+
+def test_a_stream_without_usage_states_none() -> None:
+    joined = join_events(write_events(make_delta(content="a"), {"x_groq": {"id": "q"}}, make_delta("stop")))
+    assert "usage" not in joined.reply
+
+
 def test_a_null_takes_nothing_back() -> None:
     message = join_message(make_delta(content=None), make_delta(content="a"), make_delta(content=None))
     assert message == {"content": "a"}

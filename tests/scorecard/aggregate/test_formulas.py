@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, Weighing, weigh_categories
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
+from pytest_fcbench.scorecard.record import Record
 from tests.factories import make_record
 
 SIZES = {"live_simple": 3, "live_multiple": 1, "live_parallel": 4, "live_parallel_multiple": 2}
 
 
+def _make_records(counts: Mapping[str, Sequence[int]]) -> list[Record]:
+    """Make a run: by category how many entries passed, failed and were not scored."""
+    kinds: list[Verdict] = [Passed(), Failed("code", "reason"), NotScored("timeout", "600 s")]
+    return [
+        make_record(verdict, category=category, number=number)
+        for category, found in counts.items()
+        for number, verdict in enumerate(
+            verdict for verdict, count in zip(kinds, found, strict=False) for _ in range(count)
+        )
+    ]
+
+
+def _find_size(category: str) -> int:
+    return SIZES.get(category, 99)
+
+
 def _score_counts(**counts: tuple[int, ...]) -> ProfileScores:
-    """Score a run: by category how many entries passed, failed and were not scored."""
-    records = []
-    for category, found in counts.items():
-        kinds: list[Verdict] = [Passed(), Failed("code", "reason"), NotScored("timeout", "600 s")]
-        verdicts = [verdict for verdict, count in zip(kinds, found, strict=False) for _ in range(count)]
-        records += [make_record(v, category=category, number=n) for n, v in enumerate(verdicts)]
-    return aggregate_scores(records, Profile.OFFICIAL, lambda name: SIZES.get(name, 99))
+    return aggregate_scores(_make_records(counts), Profile.OFFICIAL, _find_size)
+
+
+def _score_partly(**counts: tuple[int, ...]) -> ProfileScores:
+    """Score a run with parts that were not run as 0."""
+    return aggregate_scores(_make_records(counts), Profile.OFFICIAL, _find_size, partial=True)
 
 
 def test_the_official_weights_make_a_whole() -> None:
@@ -52,35 +70,38 @@ def test_which_groups_are_weighted_by_count() -> None:
 
 def test_entries_of_v1_are_a_group_that_moves_nothing_of_overall() -> None:
     without, beside = (
-        _score_counts(irrelevance=(1, 1)),
-        _score_counts(irrelevance=(1, 1), sql=(1, 2), chatable=(1, 0)),
+        _score_partly(irrelevance=(1, 1)),
+        _score_partly(irrelevance=(1, 1), sql=(1, 2), chatable=(1, 0)),
     )
     assert beside.groups["v1"].accuracy == pytest.approx(2 / 4)
-    assert beside.overall.accuracy == without.overall.accuracy
+    assert beside.overall.accuracy == without.overall.accuracy == 0.1 * 0.5 / 2
     assert beside.overall.missing == without.overall.missing
 
 
 def test_complex_categories_are_a_group_without_a_part_in_overall() -> None:
     """Officially the success rate over all entries: 2 + 0 + 4 of 3 + 1 + 4, whatever their domains."""
-    alone = _score_counts(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(0, 0), cross=(0, 0))
-    assert alone.groups.keys() == {"complex"}
-    assert alone.categories["hotels"].accuracy == pytest.approx(2 / 3)
-    assert (alone.overall.n, alone.overall.accuracy, alone.overall.missing) == (8, None, ())
-    assert alone.main == "complex"
+    part = _score_counts(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0))
+    assert part.groups.keys() == {"complex"}
+    assert part.categories["hotels"].accuracy == pytest.approx(2 / 3)
+    assert (part.overall.n, part.overall.accuracy, part.weight) == (8, None, 0)
+    assert (part.groups["complex"].accuracy, part.groups["complex"].missing) == (
+        None,
+        ("attraction", "cross"),
+    )
     whole = _score_counts(hotels=(2, 1), flights=(0, 1), car_rental=(4, 0), attraction=(1, 0), cross=(0, 9))
     assert whole.groups["complex"].accuracy == pytest.approx(7 / 18)
     assert whole.groups["complex"].missing == ()
+    assert (part.main, whole.main) == ("all", "complex")
 
 
 def test_complex_entries_move_nothing_of_overall() -> None:
-    without = _score_counts(irrelevance=(1, 1))
-    beside = _score_counts(irrelevance=(1, 1), hotels=(0, 5))
-    assert beside.main == without.main == "overall"
-    assert (beside.overall.accuracy, beside.overall.missing) == (
+    without = _score_partly(irrelevance=(1, 1))
+    beside = _score_partly(irrelevance=(1, 1), hotels=(0, 5))
+    assert (beside.overall.accuracy, beside.overall.missing, beside.weight) == (
         without.overall.accuracy,
         without.overall.missing,
+        without.weight,
     )
-    assert beside.groups["complex"].accuracy == 0
     assert beside.groups["complex"].missing == ("flights", "car_rental", "attraction", "cross")
 
 
@@ -95,10 +116,9 @@ def test_executable_categories_are_a_group_without_a_part_in_overall() -> None:
     )
     assert alone.groups["executable_simple"].accuracy == pytest.approx(0.75)
     assert alone.groups["executable"].accuracy == pytest.approx(1.75 / 4)
-    assert (alone.main, alone.overall.accuracy, alone.overall.missing) == ("executable", None, ())
-    beside = _score_counts(irrelevance=(1, 1), exec_simple=(0, 5))
-    assert beside.main == "overall"
-    assert beside.overall.accuracy == _score_counts(irrelevance=(1, 1)).overall.accuracy
+    assert (alone.main, alone.overall.accuracy, alone.weight) == ("executable", None, 0)
+    beside = _score_partly(irrelevance=(1, 1), exec_simple=(0, 5))
+    assert beside.overall.accuracy == _score_partly(irrelevance=(1, 1)).overall.accuracy
 
 
 def test_a_whole_run_is_scored_by_the_official_weights() -> None:
@@ -143,10 +163,33 @@ def test_a_whole_run_is_scored_by_the_official_weights() -> None:
     overall = 0.1 * non_live + 0.1 * 0.7 + 0.1 * 0.7 + 0.3 * 1.75 / 4 + 0.4 * (1.75 / 3 + 0.1) / 2
     assert scores.overall.accuracy == pytest.approx(overall)
     assert scores.overall.missing == ()
+    assert scores.main == "overall"
+    assert scores.weight == pytest.approx(1)
 
 
-def test_a_part_that_was_not_run_counts_as_0_in_a_mean() -> None:
-    scores = _score_counts(simple_python=(1, 0), multiple=(1, 0))
+def test_a_formula_of_which_a_part_was_not_run_has_no_accuracy() -> None:
+    """Nor has one of which a part was asked and not scored; what was run as a whole has one."""
+    scores = _score_counts(
+        **dict.fromkeys(("live_irrelevance", "memory_kv", "memory_vector"), (1, 0)),
+        irrelevance=(1, 1),
+        live_simple=(3, 0),
+        memory_rec_sum=(0, 0, 1),
+    )
+    missing = {name: score.missing for name, score in scores.groups.items() if score.missing}
+    assert missing.keys() == {"live", "memory", "agentic"}
+    assert missing["memory"] == ("memory_rec_sum",)
+    for name in missing:
+        assert (scores.groups[name].accuracy, scores.groups[name].interval) == (None, None)
+    assert (scores.overall.accuracy, scores.overall.interval) == (None, None)
+    assert scores.overall.missing[:3] == ("non_live", "multi_turn", "live_multiple")
+    assert scores.groups["irrelevance_all"].accuracy == pytest.approx(0.75)
+    assert (scores.all.accuracy, scores.all.n, scores.all.missing) == (7 / 8, 9, ())
+    # irrelevance_all 10, live_simple 3 of 10 entries of 10, two of three parts of half of 40
+    assert scores.weight == pytest.approx(0.1 + 0.03 + 0.2 * 2 / 3)
+
+
+def test_a_part_that_was_not_run_counts_as_0_in_a_mean_that_is_asked_for() -> None:
+    scores = _score_partly(simple_python=(1, 0), multiple=(1, 0))
     assert scores.groups["simple"].accuracy == pytest.approx(1 / 3)
     assert scores.groups["simple"].missing == ("simple_java", "simple_javascript")
     assert scores.groups["non_live"].accuracy == pytest.approx((1 / 3 + 1) / 4)
@@ -162,7 +205,7 @@ def test_without_multi_turn_the_overall_score_lacks_its_weight() -> None:
     scores = _score_counts(live_relevance=(1, 0), multi_turn_composite=(1, 0))
     assert "multi_turn" not in scores.groups
     assert scores.overall.missing == ("non_live", "live", "irrelevance_all", "multi_turn", "agentic")
-    some = _score_counts(multi_turn_base=(3, 1))
+    some = _score_partly(multi_turn_base=(3, 1))
     assert some.groups["multi_turn"].accuracy == pytest.approx(0.75 / 4)
     assert some.overall.accuracy == pytest.approx(0.3 * 0.75 / 4)
     assert some.groups["multi_turn"].missing == (
@@ -173,14 +216,14 @@ def test_without_multi_turn_the_overall_score_lacks_its_weight() -> None:
 
 
 def test_a_live_part_that_was_not_run_counts_as_0_with_all_its_entries() -> None:
-    scores = _score_counts(live_simple=(2, 1), live_multiple=(1, 0))
+    scores = _score_partly(live_simple=(2, 1), live_multiple=(1, 0))
     assert scores.groups["live"].accuracy == pytest.approx(3 / (4 + 4 + 2))
     assert scores.groups["live"].missing == ("live_parallel", "live_parallel_multiple")
     assert scores.groups["live"].n == 4
 
 
 def test_a_group_that_was_not_run_counts_as_0_overall() -> None:
-    scores = _score_counts(irrelevance=(1, 0), live_irrelevance=(1, 0))
+    scores = _score_partly(irrelevance=(1, 0), live_irrelevance=(1, 0))
     assert scores.overall.accuracy == pytest.approx(0.1)
     assert scores.overall.missing == ("non_live", "live", "multi_turn", "agentic")
 
@@ -211,8 +254,11 @@ def test_the_mean_of_equal_parts_is_that_part(share: tuple[int, int], group: str
 
 
 def test_a_live_part_that_is_named_missing_counts_as_0() -> None:
-    scores = _score_counts(
-        live_simple=(3, 0), live_multiple=(0, 0, 1), live_parallel=(4, 0), live_parallel_multiple=(2, 0)
+    scores = _score_partly(
+        live_simple=(3, 0),
+        live_multiple=(0, 0, 1),
+        live_parallel=(4, 0),
+        live_parallel_multiple=(2, 0),
     )
     assert scores.groups["live"].missing == ("live_multiple",)
     assert scores.groups["live"].accuracy == pytest.approx(9 / 10)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pytest_fcbench.scorecard.aggregate.intervals import (
     Interval,
     Part,
+    enclose_value,
     find_cluster_interval,
-    find_difference_interval,
     find_mean_interval,
     find_ratio_interval,
     find_share_interval,
@@ -189,21 +189,38 @@ def test_a_ratio_that_is_a_share_has_the_limits_of_a_share() -> None:
     assert find_ratio_interval(clusters) == find_cluster_interval(clusters)
 
 
-@pytest.mark.parametrize(
-    ("clusters", "limits"),
-    [
-        ([(1, 2), (-1, 2), (0, 2)], (-1.0, 1.0, "linearised mean")),
-        ([(1, 1), (-1, 1)], (-1.0, 1.0, "linearised mean")),
-        # Mean 0.5, residuals 0.5 and -0.5: 12.7062 (t of 1) * sqrt(2 * 0.5) / 4
-        ([(2, 2), (0, 2)], (-1.0, 1.0, "linearised mean")),
-        ([(1, 2)], None),
-        ([(1, 2), (1, 2)], None),
-    ],
-)
-def test_a_difference_has_linearised_limits(
-    clusters: list[tuple[int, int]], limits: tuple[float, float, str] | None
+@given(st.floats(-1, 1), st.floats(-2, 2), st.floats(-2, 2), st.sampled_from([(0.0, 1.0), (-1.0, 1.0)]))
+def test_an_interval_holds_its_value_and_only_what_is_possible(
+    value: float, low: float, high: float, limits: tuple[float, float]
 ) -> None:
-    assert _round_limits(find_difference_interval(clusters)) == limits
+    value = max(value, limits[0])
+    found = enclose_value(value, low, high, "wilson", *limits)
+    assert limits[0] <= found.low <= value <= found.high <= limits[1]
+
+
+def test_a_mean_that_was_added_up_in_another_order_lies_in_its_interval() -> None:
+    """Ten times a tenth is 0.9999999999999999 from left to right."""
+    tenth = Part(0.1, 1.0, Interval(0.5, 1.0, "wilson"))
+    without, found = find_mean_interval([tenth] * 10), find_mean_interval([tenth] * 10, mean=1.0)
+    assert found is not None
+    assert without is not None
+    assert without.high < 1.0 == found.high
+
+
+def test_few_clusters_are_told() -> None:
+    few, enough = find_cluster_interval([(2, 2)] * 5), find_cluster_interval([(2, 2)] * 6)
+    assert few is not None
+    assert enough is not None
+    assert (few.clusters, enough.clusters) == (5, None)
+
+
+def test_verdicts_that_overlap_count_as_fewer() -> None:
+    """One of a hundred choices of trials failed, of ten entries."""
+    clusters = [(10, 10)] * 9 + [(9, 10)]
+    whole, half = find_cluster_interval(clusters), find_cluster_interval(clusters, most=50)
+    assert whole is not None
+    assert half is not None
+    assert half.low < whole.low
 
 
 def test_a_mean_has_the_limits_of_its_parts_by_their_weights() -> None:

@@ -48,8 +48,11 @@ def _make_records(category: str, *verdicts: Verdict) -> list[Record]:
     return [make_record(verdict, category=category, number=n) for n, verdict in enumerate(verdicts)]
 
 
-def _score_records(*records: Sequence[Record], profile: Profile = Profile.OFFICIAL) -> ProfileScores:
-    return aggregate_scores([record for group in records for record in group], profile, no_more)
+def _score_records(
+    *records: Sequence[Record], profile: Profile = Profile.OFFICIAL, partial: bool = False
+) -> ProfileScores:
+    every = [record for group in records for record in group]
+    return aggregate_scores(every, profile, no_more, partial=partial)
 
 
 def _read_limits(interval: Interval | None) -> tuple[float, float, str]:
@@ -97,15 +100,17 @@ def test_entries_that_share_a_cluster_are_one() -> None:
 
 
 def test_a_group_is_as_sure_as_its_parts() -> None:
-    """The one that was not run counts as 0 and adds no doubt."""
-    groups = _score_records(_make_records("irrelevance", PASSED, FAILED, PASSED)).groups
+    """The one that was not run, where it counts as 0, adds no doubt."""
+    groups = _score_records(_make_records("irrelevance", PASSED, FAILED, PASSED), partial=True).groups
     # Half of the limits of 2 of 3
     assert _read_limits(groups["irrelevance_all"].interval) == (0.1038, 0.4693, "mover of its parts")
 
 
 def test_overall_goes_by_the_weights_of_its_groups() -> None:
     scores = _score_records(
-        _make_records("irrelevance", PASSED, FAILED), _make_records("live_irrelevance", PASSED, PASSED)
+        _make_records("irrelevance", PASSED, FAILED),
+        _make_records("live_irrelevance", PASSED, PASSED),
+        partial=True,
     )
     assert _read_limits(scores.groups["irrelevance_all"].interval) == (0.3637, 0.9527, "mover of its parts")
     assert _read_limits(scores.overall.interval) == (0.0364, 0.0953, "mover of its parts")
@@ -150,10 +155,10 @@ def test_a_run_of_nothing_has_no_scores() -> None:
     assert scores.overall.accuracy is None
 
 
-@pytest.mark.parametrize("name", ["multiple", "non_live", "overall"])
+@pytest.mark.parametrize("name", ["multiple", "non_live", "overall", "all"])
 def test_scores_are_found_by_name(name: str) -> None:
     scores = _score_records(_make_records("multiple", PASSED))
-    named = {**scores.categories, **scores.groups, "overall": scores.overall}
+    named = {**scores.categories, **scores.groups, "overall": scores.overall, "all": scores.all}
     assert scores.find_score(name) is named[name]
 
 
@@ -178,7 +183,9 @@ def test_each_trial_counts() -> None:
         make_record(verdict, category="live_simple", number=index // 3, trial=index % 3 + 1)
         for index, verdict in enumerate(verdicts)
     ]
-    scores = aggregate_scores(records, Profile.OFFICIAL, lambda name: 6 if name == "live_multiple" else 0)
+    scores = aggregate_scores(
+        records, Profile.OFFICIAL, lambda name: 6 if name == "live_multiple" else 0, partial=True
+    )
     found = scores.categories["live_simple"]
     assert (found.n, found.passed, found.failed, found.not_scored) == (6, 3, 2, 1)
     assert scores.groups["live"].accuracy == 3 / 11
@@ -207,15 +214,26 @@ def test_where_nothing_of_overall_was_scored_all_of_it_is_missing() -> None:
     )
 
 
-@pytest.mark.parametrize("category", ["hotels", "exec_simple", "format_sensitivity"])
-def test_where_another_score_stands_for_the_run_nothing_of_overall_is_missing(category: str) -> None:
-    assert _score_records(_make_records(category, PASSED)).overall.missing == ()
-
-
-def test_beside_another_score_overall_says_what_it_lacks() -> None:
-    overall = _score_records(_make_records("hotels", PASSED), _make_records("live_simple", PASSED)).overall
-    assert overall.accuracy == pytest.approx(0.1)
-    assert overall.missing[:2] == ("non_live", "irrelevance_all")
+@pytest.mark.parametrize(
+    ("categories", "main", "names"),
+    [
+        ("hotels", "hotels", ["hotels"]),
+        ("irrelevance", "irrelevance", ["irrelevance"]),
+        ("irrelevance live_irrelevance", "irrelevance_all", ["irrelevance_all", "all"]),
+        ("irrelevance live_irrelevance hotels", "all", ["irrelevance_all", "all"]),
+        ("simple_python multiple", "all", ["all"]),
+        ("simple_python simple_java simple_javascript", "simple", ["simple", "all"]),
+    ],
+)
+def test_the_score_that_stands_for_a_part_is_whole(categories: str, main: str, names: list[str]) -> None:
+    """One category or one group that was run whole, else all entries; no formula that lacks a part."""
+    run = categories.split()
+    scores = _score_records(*(_make_records(name, PASSED, FAILED) for name in run))
+    assert scores.main == main
+    assert scores.names == (names if len(run) == 1 else [*run, *names])
+    for name in scores.names:
+        assert (score := scores.find_score(name))
+        assert (score.accuracy, score.missing) == (0.5, ())
 
 
 def test_what_followed_the_rules_of_the_other_profile_leaves_no_accuracy() -> None:
@@ -233,7 +251,8 @@ def test_what_followed_the_rules_of_the_other_profile_leaves_no_accuracy() -> No
 
 
 def test_a_single_entry_is_all_of_its_group() -> None:
-    assert _score_records(_make_records("live_simple", PASSED)).groups["live"].accuracy == 1.0
+    scores = _score_records(_make_records("live_simple", PASSED), partial=True)
+    assert scores.groups["live"].accuracy == 1.0
 
 
 @pytest.mark.parametrize(
@@ -259,7 +278,7 @@ _MIXED = [
 ]
 
 
-@pytest.mark.parametrize("metric", ["overall", "live", "live_simple"])
+@pytest.mark.parametrize("metric", ["overall", "all", "live", "live_simple"])
 @pytest.mark.parametrize("assumed", [None, PASSED])
 @pytest.mark.parametrize("profile", Profile)
 def test_a_metric_with_a_formula_is_that_of_the_scores(
@@ -299,7 +318,7 @@ def test_a_metric_of_which_nothing_was_run_has_no_score(metric: str) -> None:
 
 
 def _list_scores(scores: ProfileScores) -> Mapping[str, Score]:
-    return {**scores.categories, **scores.groups, "overall": scores.overall}
+    return {**scores.categories, **scores.groups, "overall": scores.overall, "all": scores.all}
 
 
 @given(RECORDS)
@@ -310,6 +329,13 @@ def test_counts_add_up_everywhere(records: list[Record]) -> None:
             assert score.scored == score.passed + score.failed, name
             assert 0 <= score.set_aside <= score.not_scored, name
             assert score.accuracy is None or 0 <= score.accuracy <= 1, name
+
+
+@given(RECORDS)
+def test_only_what_is_whole_has_an_accuracy(records: list[Record]) -> None:
+    for profile in Profile:
+        for name, score in _list_scores(aggregate_scores(records, profile, no_more)).items():
+            assert score.accuracy is None or not score.missing, name
 
 
 @given(RECORDS)
@@ -390,4 +416,5 @@ def test_beside_a_suite_of_the_benchmark_the_formula_holds() -> None:
     scores = _score_records([make_record(PASSED, suite="mine"), make_record(PASSED, number=1)])
     assert not scores.alike
     assert "mine" not in scores.groups
-    assert scores.overall.accuracy == pytest.approx(0.1 / 4 / 3)
+    assert scores.weight == pytest.approx(0.1 / 4 / 3)
+    assert (scores.overall.accuracy, scores.all.accuracy) == (None, 1)

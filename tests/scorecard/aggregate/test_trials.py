@@ -54,8 +54,9 @@ def test_four_entries_of_four_trials() -> None:
 def _find_intervals(*by_number: Sequence[int]) -> tuple[Interval, ...]:
     """Find the intervals of the choices of 1, 2, 3 and 4 trials that count, given for four entries."""
     found = [
-        find_cluster_interval([(count, whole) for count in counts])
-        for counts, whole in zip(by_number, (4, 6, 4, 1), strict=True)
+        # At most k / j choices of an entry have no trial in common.
+        find_cluster_interval([(count, whole) for count in counts], 4 * 4 / j)
+        for j, (counts, whole) in enumerate(zip(by_number, (4, 6, 4, 1), strict=True), 1)
     ]
     return tuple(interval for interval in found if interval)
 

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.transcript import Aside, Completion, Party
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import (
+    CostLatency,
+    measure_beside_records,
+    measure_bill,
+    measure_usage,
+)
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from tests.factories import make_record
 
@@ -42,7 +47,16 @@ def test_sums_and_means_of_a_run() -> None:
         "latency_std_s": pytest.approx(sqrt(7)),  # (4 + 1 + 9) / (3 - 1)
         "latency_p50_s": 2.0,
         "latency_p95_s": pytest.approx(5.6),  # 0.95 x 2 = 1.9: nine tenths of the way from 2 to 6
+        "cached_tokens": None,
+        "cache_write_tokens": None,
+        "reasoning_tokens": None,
     }
+
+
+def test_parts_of_tokens_are_summed_where_they_are_known() -> None:
+    known = Usage(1.0, 100, 10, 0.1, cached_tokens=40, cache_write_tokens=5, reasoning_tokens=3)
+    found = _measure_steps(known, Usage(1.0, 50, 10, 0.1, cached_tokens=2), Usage(1.0, 50, 10, 0.1))
+    assert (found.cached_tokens, found.cache_write_tokens, found.reasoning_tokens) == (42, 5, 3)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +74,7 @@ def test_where_nothing_is_known_all_is_none(records: list[Record]) -> None:
 
 def test_one_value_has_no_deviation() -> None:
     found = _measure_steps(Usage(1.5, 7, 2, 0.25))
-    assert astuple(found) == (1, 1, 7, 2, 0.25, 250.0, 1.5, None, 1.5, 1.5)
+    assert astuple(found) == (1, 1, 7, 2, 0.25, 250.0, 1.5, None, 1.5, 1.5, None, None, None)
 
 
 def test_each_sum_is_over_the_steps_that_know_their_value() -> None:
@@ -181,3 +195,51 @@ def test_earlier_conversations_come_first() -> None:
 
 def test_nothing_beside_records_is_nothing() -> None:
     assert measure_beside_records([make_record()]) == {}
+
+
+def test_a_party_that_counts_no_tokens_has_its_seconds_and_dollars() -> None:
+    """Such as a judge on a server that is paid by the hour."""
+    record = replace(make_record(), asides=(make_aside(Party.JUDGE, None, 0.5),))
+    judge = measure_beside_records([record])[Party.JUDGE]
+    assert (judge.steps, judge.usd, judge.latency_mean_s) == (1, 0.5, 2.0)
+
+
+# The bill
+
+EARLIER = [EarlierConversation("core:a", (Usage(5.0, 10, 1, 0.25), Usage(5.0, 20, 2, 0.25)), ())]
+STEP = Usage(1.0, 100, 10, 0.5)
+
+
+def test_the_bill_of_a_model_alone_is_its_usage() -> None:
+    records = [make_record(steps=[STEP, STEP]), make_record(number=1, steps=[Usage(2.0, 1, 1)])]
+    assert measure_bill(records) == measure_usage(records)
+    assert measure_bill([]) == NOTHING
+
+
+def test_earlier_conversations_are_on_the_bill() -> None:
+    bill = measure_bill([make_record(steps=[STEP])], EARLIER)
+    assert (bill.steps, bill.priced, bill.input_tokens, bill.usd) == (3, 3, 130, 1.0)
+    assert bill.usd_per_1000_calls == pytest.approx(1000 / 3)
+
+
+def test_a_judge_is_on_the_bill_and_its_calls_are_none_of_the_model() -> None:
+    record = replace(make_record(steps=[STEP]), asides=(make_aside(Party.JUDGE, 10, 0.25),) * 2)
+    bill = measure_bill([record])
+    assert (bill.steps, bill.priced, bill.output_tokens, bill.usd) == (3, 3, 12, 1.0)
+    assert bill.usd_per_1000_calls == 1000.0
+
+
+def test_a_judge_without_a_price_leaves_the_bill_open() -> None:
+    record = replace(make_record(steps=[STEP]), asides=(make_aside(Party.JUDGE, 10),))
+    bill = measure_bill([record])
+    assert (bill.steps, bill.priced, bill.usd) == (2, 1, 0.5)
+
+
+def test_searches_of_the_web_are_not_on_the_bill() -> None:
+    record = replace(make_record(steps=[STEP]), asides=(make_aside(Party.WEB, None),))
+    assert measure_bill([record]) == measure_usage([record])
+
+
+def test_latencies_of_the_bill_are_those_of_the_records() -> None:
+    record = replace(make_record(steps=[STEP]), asides=(make_aside(Party.JUDGE, 10, 0.25),))
+    assert measure_bill([record], EARLIER).latency_mean_s == 1.0

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile
+from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.compare.comparison import (
     Comparison,
     compare_scorecards,
@@ -93,20 +94,17 @@ def test_a_difference_is_shown_by_p_and_interval(low: float, high: float, p: flo
     assert decide_direction(found, p) == says
 
 
-def test_rows_are_categories_groups_and_overall() -> None:
-    verdicts = {"simple_python": [True, False], "parallel": [True, True], "live_relevance": [False]}
-    table = tabulate_scores(_compare_cards(make_card(verdicts, "a"), make_card(verdicts, "b")))
-    assert [row[0] for row in table.rows] == [
-        "simple_python",
-        "parallel",
-        "live_relevance",
-        "simple*",
-        "non_live*",
-        "overall*",
-    ]
-    assert table.notes[0] == (
-        "* official formula, in which categories that were not compared count as 0: "
-        "simple_java, simple_javascript, multiple, "
+def test_rows_are_categories_whole_groups_and_all_entries_where_there_is_no_overall() -> None:
+    simple = ["simple_python", "simple_java", "simple_javascript"]
+    verdicts = {**{name: [True, False] for name in (*simple, "parallel")}, "live_relevance": [False]}
+    cards = make_card(verdicts, "a"), make_card(verdicts, "b")
+    table = tabulate_scores(_compare_cards(*cards))
+    assert list(_read_column(table, "p")) == [*simple, "parallel", "live_relevance", "simple", "all"]
+    assert table.notes[0] == "no overall: 5 of its 100 weighted parts were compared"
+    asked = tabulate_scores(_compare_cards(*cards, metrics=["non_live", "overall", "simple"]))
+    assert list(_read_column(asked, "p")) == ["non_live*", "overall*", "simple"]
+    assert asked.notes[0] == (
+        "* asked for; categories that were not compared count as 0 in the formula: multiple, "
         "parallel_multiple, live, irrelevance_all, multi_turn, agentic"
     )
 
@@ -139,14 +137,9 @@ def test_categories_are_corrected_for_each_other_and_overall_is_not() -> None:
     )
     assert _read_column(every, "p")["parallel"] == "0.062"
     assert _read_column(every, "shown")["parallel"] == ""
-    assert _read_column(every, "shown")["overall*"] == "worse"
+    assert _read_column(every, "shown")["all"] == "worse"
     assert _read_column(alone, "p") == {"parallel": "0.016"}
     assert _read_column(alone, "shown") == {"parallel": "worse"}
-
-
-def test_where_nothing_changed_draws_give_no_interval() -> None:
-    table = tabulate_scores(_compare_flips(0, 0, 30))
-    assert _read_column(table, "low") == {"parallel": "-8.7", "non_live*": "-", "overall*": "-"}
 
 
 def test_metrics_may_be_marks() -> None:
@@ -161,11 +154,14 @@ def test_metrics_may_be_marks() -> None:
 @pytest.mark.parametrize(
     ("better", "worse", "same", "says"),
     [
-        (25, 8, 167, "b is better than a: +0.2 points overall (95% +0.1 to +0.4), 25 better, 8 worse of 200"),
-        (0, 30, 70, "b is worse than a: -0.8 points overall"),
-        (9, 8, 100, "no difference shown between a and b: +0.0 points overall"),
+        (
+            *(25, 8, 167),
+            "b is better than a: +8.5 points in parallel (95% +2.8 to +14.0), 25 better, 8 worse of 200",
+        ),
+        (0, 30, 70, "b is worse than a: -30.0 points in parallel"),
+        (9, 8, 100, "no difference shown between a and b: +0.9 points in parallel"),
         (0, 0, 206, "no difference shown: none of 206 entries changed from a to b"),
-        pytest.param(4, 0, 0, "no difference shown between a and b: +2.5 points", id="few entries"),
+        pytest.param(4, 0, 0, "no difference shown between a and b: +100.0 points", id="few entries"),
         pytest.param(5, 0, 200, "no difference shown between a and b", id="few flips"),
     ],
 )
@@ -173,13 +169,29 @@ def test_the_conclusion_claims_what_is_shown(better: int, worse: int, same: int,
     assert write_conclusion(_compare_flips(better, worse, same)).startswith(says)
 
 
-def test_the_conclusion_is_about_overall_or_the_first_metric() -> None:
-    verdicts = {"parallel": [True] * 4, "multiple": [True] * 4}
-    cards = make_card(verdicts, "a"), make_card({**verdicts, "parallel": [False, True, True, True]}, "b")
-    assert " points in parallel " in write_conclusion(
-        _compare_cards(*cards, metrics=["parallel", "multiple"])
-    )
-    assert " points overall " in write_conclusion(_compare_cards(*cards, metrics=["parallel", "overall"]))
+@pytest.mark.parametrize(
+    ("whole", "metrics", "says"),
+    [
+        (True, [], " -0.6 points overall (95% "),
+        (True, ["parallel", "overall"], " -0.6 points overall (95% "),
+        (True, ["parallel", "multiple"], " -25.0 points in parallel (95% "),
+        (False, [], " -12.5 points of all entries compared (95% "),
+        (False, ["parallel", "overall"], " -25.0 points in parallel (95% "),
+        (
+            *(False, ["overall", "parallel"]),
+            " -0.6 points overall, 5 of whose 100 weighted parts were compared (95% ",
+        ),
+        (False, ["non_live"], " -6.2 points in non_live without simple, parallel_multiple (95% "),
+    ],
+)
+def test_the_conclusion_is_about_what_stands_for_the_runs_or_the_first_metric(
+    whole: bool, metrics: Sequence[str], says: str
+) -> None:
+    names = weigh_categories("overall", lambda name: 1.0) if whole else ("parallel", "multiple")
+    before = dict.fromkeys(names, [True] * 4)
+    after = {**before, "parallel": [False, True, True, True]}
+    found = _compare_cards(make_card(before, "a"), make_card(after, "b"), metrics)
+    assert says in write_conclusion(found)
 
 
 def test_the_same_model_is_told_apart() -> None:
@@ -303,7 +315,7 @@ def test_calls_along_golden_paths_stand_side_by_side() -> None:
         ("all", "after", "15 of 16", "93.75%"),
     ]
     assert table in tabulate_comparison(found, 5)
-    assert " points in complex (95% " in write_conclusion(found)
+    assert " points in hotels (95% " in write_conclusion(found)
     assert tabulate_complex_calls(_compare_flips(1, 0, 1)).rows == ()
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, weigh_categories
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.leaderboard import (
     Board,
@@ -167,19 +168,21 @@ def test_one_table_for_programs_says_of_each_row_what_it_was_put() -> None:
             [_make_card("a", 30), _make_card("c", 10, suites={"core": {"version": "2"}})], Profile.OFFICIAL
         )
     )
-    assert table.columns[:5] == ("rank", "model", "mode", "overall", "95% interval")
+    assert table.columns[:5] == ("rank", "model", "mode", "parallel", "95% interval")
     assert [(row[1], row[-1]) for row in table.rows] == [("a", "core 1; parallel"), ("c", "core 2; parallel")]
 
 
 def _make_complex_card(name: str, right: int, **facts: object) -> Scorecard:
-    """Make a run of 30 hotels entries of three templates, each with so many right calls of 4."""
+    """Make a run of 30 entries of three templates in each domain, each with so many right calls of 4."""
     records = [
         make_path_record(
             Passed() if right == 4 else Failed("value_error", ""),
+            category=category,
             number=n,
             path=make_path_score(calls=4, right=right),
             cluster=str(n // 10),
         )
+        for category in GROUPS["complex"].parts
         for n in range(30)
     ]
     return replace(_make_card(name, 0, **facts), records=tuple(records))
@@ -190,11 +193,11 @@ def test_runs_of_complex_entries_are_ranked_by_these() -> None:
     (board,) = rank_boards(cards, Profile.OFFICIAL)
     scores, calls, _ = tabulate_board(board)
     assert board.metric == "complex"
-    assert scores.columns == ("rank", "model", "mode", "complex*", "95% interval", "hotels")
+    assert scores.columns == ("rank", "model", "mode", "complex", "95% interval", *GROUPS["complex"].parts)
     assert calls.columns[:5] == ("rank", "model", "mode", "right calls", "call acc.")
     assert [row[1:5] for row in calls.rows] == [
-        ("b", "fc", "120 of 120", "100.00%"),
-        ("a", "fc", "60 of 120", "50.00%"),
+        ("b", "fc", "600 of 600", "100.00%"),
+        ("a", "fc", "300 of 600", "50.00%"),
     ]
     assert len(calls.notes) == 1
 
@@ -219,10 +222,10 @@ def test_other_rules_of_conversations_are_told() -> None:
 def test_one_table_for_programs_has_the_columns_of_all() -> None:
     table = join_boards(rank_boards([_make_card("a", 30), _make_complex_card("b", 4)], Profile.OFFICIAL))
     assert table.columns[-1] == "data"
-    assert {"overall", "complex", "hotels", "call acc."} <= set(table.columns)
+    assert {"parallel", "complex", "hotels", "call acc."} <= set(table.columns)
     rows = {row[1]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
     assert (rows["a"]["call acc."], rows["b"]["call acc."]) == ("-", "100.00%")
-    assert rows["b"]["overall"] == "-"
+    assert rows["b"]["parallel"] == "-"
 
 
 def test_the_same_model_is_told_apart_by_mode_or_file() -> None:
@@ -243,22 +246,32 @@ def test_versions_that_judged_are_told_where_they_differ() -> None:
 # Columns
 
 
-def test_scores_are_those_of_the_formulas() -> None:
-    scores, _ = tabulate_board(_rank_one_board(_make_card("a", 30), _make_card("b", 30)))
-    assert scores.columns[3:] == (
-        "overall*",
-        "95% interval",
-        "non_live*",
-        "live",
-        "irrelevance_all",
-        "multi_turn",
-        "agentic",
-    )
-    assert scores.rows[0][3:] == ("1.88%", "1.5-2.1%", "18.75%", "-", "-", "-", "-")
+def test_a_formula_of_which_parts_were_not_run_is_shown_where_it_is_asked_for() -> None:
+    cards = [_make_card("a", 30), _make_card("b", 30)]
+    scores, _ = tabulate_board(_rank_one_board(*cards))
+    assert scores.columns[3:] == ("overall*", "95% interval", "parallel")
+    assert scores.rows[0][3:] == ("1.88%", "1.5-2.1%", "75.00%")
     assert scores.notes[2] == (
-        "* official formula, in which categories that were not run count as 0: "
-        "live, irrelevance_all, multi_turn, agentic, simple, multiple, parallel_multiple"
+        "* asked for; categories that were not run count as 0 in the formula: live, irrelevance_all, "
+        "multi_turn, agentic, simple, multiple, parallel_multiple; 2.5 of the 100 weighted parts of BFCL's "
+        "overall were run"
     )
+    (board,) = rank_boards(cards, Profile.OFFICIAL)
+    scores, _ = tabulate_board(board)
+    assert (scores.columns[3:], len(scores.notes)) == (("parallel", "95% interval"), 2)
+
+
+def test_scores_are_those_of_the_formulas() -> None:
+    whole = {name: [True] for name in weigh_categories("overall", lambda name: 1.0)}
+    (board,) = rank_boards(
+        [make_card({**whole, "parallel": [False]}, "a"), make_card(whole, "b")], Profile.OFFICIAL
+    )
+    scores, _ = tabulate_board(board)
+    assert scores.columns[3:] == (
+        *("overall", "95% interval", "non_live", "live", "irrelevance_all", "multi_turn", "agentic"),
+    )
+    told = {row[1]: (row[3], *row[5:]) for row in scores.rows}
+    assert told["a"] == ("97.50%", "75.00%", "100.00%", "100.00%", "100.00%", "100.00%")
 
 
 def test_other_columns_can_be_asked_for() -> None:
@@ -306,6 +319,23 @@ def test_the_chart_names_every_dated_model() -> None:
     assert 'role="img" aria-label="parallel over release date, core 1; parallel; the tables' in svg
 
 
+def test_a_model_that_passes_everything_has_a_place_in_the_chart() -> None:
+    """The weights of its categories add up to 0.9999999999999999, those of the groups to 1."""
+    whole = {name: [True] * 3 for name in weigh_categories("overall", lambda name: 1.0)}
+    cards = [
+        make_card(whole, "best", ()),
+        make_card({**whole, "irrelevance": [True, False, False]}, "next", ()),
+    ]
+    (board,) = rank_boards(
+        cards, Profile.OFFICIAL, "overall", {"best": date(2025, 2, 1), "next": date(2024, 2, 1)}
+    )
+    score = board.rows[0].score
+    assert score is not None
+    assert score.interval is not None
+    assert (score.accuracy, score.interval.high) == (1.0, 1.0)
+    assert {"best", "next"} <= _read_texts(draw_releases(board) or "")
+
+
 def test_one_date_makes_no_chart() -> None:
     assert _draw_chart({"old": date(2023, 6, 13)}, "undated") is None
 
@@ -348,7 +378,7 @@ def test_ast_and_execution_of_each_model_and_over_all() -> None:
         [_make_executed_card("a", 9, 10), _make_executed_card("b", 5, 6), _make_executed_card("c", 1, 4)],
         Profile.OFFICIAL,
     )
-    assert board.metric == "executable"
+    assert board.metric == "exec_simple"
     table = next(table for table in tabulate_board(board) if table.title == "AST and execution")
     assert table.columns[-2:] == ("AST", "execution")
     assert [row[-2:] for row in table.rows] == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from math import comb, sqrt
+from math import comb
 
 import pytest
 from hypothesis import given, settings
@@ -13,14 +13,16 @@ from scipy import stats
 from scipy.stats import t as student_t
 
 from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.differences import Estimate, estimate_change, sum_changes
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS, OVERALL, weigh_categories
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.compare.paired import (
+    Chance,
     Difference,
+    Pair,
     Paired,
-    _estimate_from_clusters,
-    _estimate_from_counts,
-    _estimate_from_draws,
+    _draw_signs,
+    _estimate_chance,
     pair_runs,
 )
 from pytest_fcbench.scorecard.record import Record
@@ -53,6 +55,37 @@ def _measure_difference(paired: Paired, metric: str = "parallel") -> Difference:
     found = paired.measure_difference(metric)
     assert found is not None
     return found
+
+
+def _make_parts(*parts: tuple[float, Sequence[float]]) -> list[tuple[float, list[Pair]]]:
+    """Make pairs of independent entries put once with these changes, by the weight of their category."""
+    return [
+        (
+            weight,
+            [
+                Pair(f"{number}-{n}", str(number), max(0.0, -change), max(0.0, change), 1, f"{number}-{n}")
+                for n, change in enumerate(changes)
+            ],
+        )
+        for number, (weight, changes) in enumerate(parts)
+    ]
+
+
+def _estimate_counts(better: int, worse: int, n: int) -> Chance:
+    """Estimate the chance of so many flips of ``n`` entries that count alike."""
+    changes = [1.0] * better + [-1.0] * worse + [0.0] * (n - better - worse)
+    return _estimate_chance(_make_parts((1.0, changes)), (better - worse) / n)
+
+
+def _draw_parts(*parts: tuple[float, Sequence[float]]) -> tuple[float, float]:
+    """Draw the p values of these changes by category, each an entry."""
+    made = _make_parts(*parts)
+    totals = [weight * pair.change / len(pairs) for weight, pairs in made for pair in pairs]
+    summed = [
+        (weight, sum_changes((pair.unit, pair.change, pair.flips, 1) for pair in pairs))
+        for weight, pairs in made
+    ]
+    return _draw_signs(totals, estimate_change(summed))
 
 
 # What is compared
@@ -104,9 +137,9 @@ def test_trials_count_by_their_share() -> None:
 
     (one,) = pair_runs(make_trials(True, True, False), make_trials(True, False), Profile.OFFICIAL).pairs
     assert (one.before, one.after) == pytest.approx((2 / 3, 0.5))
-    assert not one.once
+    assert one.trials == 2
     (plain,) = pair_runs([make_record()], [make_record(trial=1)], Profile.OFFICIAL).pairs
-    assert plain.once
+    assert plain.trials == 1
 
 
 # Chance, by formula
@@ -114,7 +147,7 @@ def test_trials_count_by_their_share() -> None:
 
 @pytest.mark.parametrize(("better", "worse"), [*product(range(6), range(6)), (40, 61), (300, 250), (0, 2000)])
 def test_the_probabilities_are_those_of_the_binomial_test(better: int, worse: int) -> None:
-    found = _estimate_from_counts(better, worse, better + worse + 5)
+    found = _estimate_counts(better, worse, better + worse + 5)
     if not better + worse:
         assert (found.p, found.p_worse) == (1.0, 1.0)
         return
@@ -138,30 +171,32 @@ def test_the_interval_holds_the_true_change_as_often_as_it_says(n: int, up: floa
     covered = sum(
         probability
         for probability, better, worse in _list_flip_counts(n, up, down)
-        if (chance := _estimate_from_counts(better, worse, n)).low <= up - down <= chance.high
+        if (chance := _estimate_counts(better, worse, n)).low <= up - down <= chance.high
     )
     assert covered >= 0.93
 
 
-def test_the_interval_is_that_of_the_paper() -> None:
-    """Bonett & Price 2012: Wald's limits after one more flip in each direction."""
-    chance = _estimate_from_counts(7, 1, 21)
-    up, down = 8 / 23, 2 / 23
-    reach = 1.959963984540054 * sqrt((up + down - (up - down) ** 2) / 23)
-    assert (chance.low, chance.high) == pytest.approx((6 / 23 - reach, 6 / 23 + reach))
-
-
 def test_the_limits_of_the_interval_are_changes_that_can_be() -> None:
     """Without the bounds they would be -1.23 and 1.23."""
-    assert _estimate_from_counts(0, 5, 5).low == -1.0
-    assert _estimate_from_counts(5, 0, 5).high == 1.0
-    assert _estimate_from_counts(5, 0, 5).method == "McNemar, exact"
+    assert _estimate_counts(0, 5, 5).low == -1.0
+    assert _estimate_counts(5, 0, 5).high == 1.0
+    assert _estimate_counts(6, 0, 6).method == "McNemar, exact"
 
 
 def test_where_nothing_changed_few_entries_still_say_little() -> None:
-    few, many = _estimate_from_counts(0, 0, 10), _estimate_from_counts(0, 0, 1000)
+    few, many = _estimate_counts(0, 0, 10), _estimate_counts(0, 0, 1000)
     assert few.low < -0.1 < 0.1 < few.high
     assert -0.01 < many.low < 0 < many.high < 0.01
+
+
+def test_entries_that_are_too_few_to_show_a_change_are_named() -> None:
+    """Five of five have p = 2 / 32."""
+    few, enough = _estimate_counts(5, 0, 5), _estimate_counts(6, 0, 6)
+    assert (few.smallest_p, enough.smallest_p) == (1 / 16, 1 / 32)
+    assert (few.p, enough.p) == (few.smallest_p, enough.smallest_p)
+    assert (few.can_be_shown, enough.can_be_shown) == (False, True)
+    assert few.method == "McNemar, exact, of 5 entries, too few to show a change (p is 0.062 or more)"
+    assert _estimate_counts(0, 0, 1).method.startswith("McNemar, exact, of 1 entry, too few")
 
 
 # Chance, by draws
@@ -169,22 +204,9 @@ def test_where_nothing_changed_few_entries_still_say_little() -> None:
 
 @pytest.mark.parametrize(("better", "worse", "same"), [(0, 0, 20), (3, 9, 50), (0, 4, 10), (30, 60, 400)])
 def test_draws_come_near_the_formula(better: int, worse: int, same: int) -> None:
-    n = better + worse + same
-    exact = _estimate_from_counts(better, worse, n)
-    drawn = _estimate_from_draws([(1.0, [1.0] * better + [-1.0] * worse + [0.0] * same)])
-    assert drawn.p == pytest.approx(exact.p, abs=0.015)
-    assert drawn.p_worse == pytest.approx(exact.p_worse, abs=0.015)
-    if better + worse > 50:
-        assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.01)
-
-
-def test_the_bootstrap_has_the_variance_of_a_weighted_sum() -> None:
-    parts = [(0.75, [1.0] * 40 + [0.0] * 160), (0.25, [-0.5] * 30 + [0.0] * 70)]
-    drawn = _estimate_from_draws(parts)
-    change = 0.75 * 0.2 - 0.25 * 0.15
-    variance = 0.75**2 * (0.2 * 0.8) / 200 + 0.25**2 * 0.25 * (0.3 * 0.7) / 100
-    reach = 1.96 * sqrt(variance)
-    assert (drawn.low, drawn.high) == pytest.approx((change - reach, change + reach), abs=0.004)
+    exact = _estimate_counts(better, worse, better + worse + same)
+    drawn = _draw_parts((1.0, [1.0] * better + [-1.0] * worse + [0.0] * same))
+    assert drawn == pytest.approx((exact.p, exact.p_worse), abs=0.015)
 
 
 @pytest.mark.parametrize(
@@ -198,33 +220,33 @@ def test_the_bootstrap_has_the_variance_of_a_weighted_sum() -> None:
 )
 def test_thirds_that_come_out_the_same_are_the_same(changes: list[float], p: float) -> None:
     """All signs by lot, counted by hand; the shares of three trials cannot be written as they are."""
-    assert _estimate_from_draws([(0.1, changes)]).p == pytest.approx(p, abs=0.015)
+    assert _draw_parts((0.1, changes))[0] == pytest.approx(p, abs=0.015)
 
 
 def test_the_changes_of_all_categories_add_up() -> None:
     """Three flips of a quarter each in the same direction: by lot that happens twice in eight."""
-    drawn = _estimate_from_draws([(0.5, [1.0, 1.0]), (0.5, [1.0, 0.0])])
-    assert drawn.p == pytest.approx(2 / 8, abs=0.015)
-    assert drawn.p_worse == pytest.approx(1)
-    worse = _estimate_from_draws([(0.5, [-1.0, -1.0]), (0.5, [-1.0, 0.0])])
-    assert worse.p_worse == pytest.approx(1 / 8, abs=0.015)
+    better, worse = (_draw_parts((0.5, [sign, sign]), (0.5, [sign, 0.0])) for sign in (1.0, -1.0))
+    assert better == pytest.approx((2 / 8, 1.0), abs=0.015)
+    assert worse == pytest.approx((2 / 8, 1 / 8), abs=0.015)
 
 
-def test_a_change_that_no_draw_reaches_has_one_draw_more_than_all_as_its_chance() -> None:
-    drawn = _estimate_from_draws([(1.0, [-1.0] * 100)])
-    assert drawn.p == drawn.p_worse == 1 / 20_001
+def test_a_change_that_no_draw_reaches_has_the_tail_of_t_for_its_chance() -> None:
+    """A hundred losses, twenty standard errors from 0."""
+    p, p_worse = _draw_signs([-0.01] * 100, Estimate(-1.0, 0.0025, 9.0))
+    assert p == pytest.approx(2 * float(student_t.sf(20, 9)))
+    assert p_worse == 1 / 20_001
 
 
-def test_both_limits_of_the_bootstrap_leave_out_as_many_draws() -> None:
-    """The number of flips in a draw is binomial."""
-    drawn = _estimate_from_draws([(1.0, [1.0] * 2000 + [0.0] * 8000)])
-    limits = [stats.binom.ppf(share, 10_000, 0.2) / 10_000 for share in (0.025, 0.975)]
-    assert (drawn.low, drawn.high) == pytest.approx(limits, abs=0.0003)
+def test_no_draw_makes_p_smaller_than_that_of_all_signs_alike() -> None:
+    for number in range(1, 9):
+        p, p_worse = _draw_parts((1.0, [-1.0] * number))
+        assert 2 * 0.5**number <= p < 2 * 0.5**number + 0.01
+        assert 0.5**number <= p_worse < 0.5**number + 0.01
 
 
 def test_draws_are_the_same_every_time() -> None:
-    parts = [(1.0, [1.0, -1.0, -1.0, 0.0])]
-    assert _estimate_from_draws(parts) == _estimate_from_draws(parts)
+    parts = (1.0, [1.0, -1.0, -1.0, 0.0])
+    assert _draw_parts(parts) == _draw_parts(parts)
 
 
 # Clusters
@@ -250,7 +272,8 @@ def test_a_cluster_gets_one_sign() -> None:
     assert found.chance.p == pytest.approx(2 / 2**3, abs=0.015)
     assert found.chance.p_worse == pytest.approx(1, abs=0.015)
     assert found.chance.method == (
-        "randomization of signs (20,000 draws), t, of 4 clusters, fewer than 6: the interval means little"
+        "randomization of signs (20,000 draws), t, of 4 clusters, too few to show a change "
+        "(p is 0.12 or more)"
     )
 
 
@@ -261,23 +284,16 @@ def test_the_probability_is_that_of_all_signs_of_clusters() -> None:
     assert found.chance.p_worse == pytest.approx(sum(total <= 3 for total in totals) / 8, abs=0.015)
 
 
-def test_the_interval_of_clusters_is_by_t() -> None:
-    """Sums 4, -2, 1 of ten entries each: their mean 0.1, its error sqrt(0.09 / 3), and t with two degrees."""
-    chance = _measure_difference(_pair_clusters((4, 0), (0, 2), (1, 0)), "hotels").chance
-    reach = float(student_t.ppf(0.975, 2)) * sqrt(0.09 / 3)
-    assert (chance.low, chance.high) == pytest.approx((0.1 - reach, 0.1 + reach))
-
-
 def test_a_change_is_no_larger_than_the_weight_of_what_was_run() -> None:
     pairs = _pair_clusters((10, 0), (9, 0), (1, 0)).pairs
-    whole, part = (_estimate_from_clusters([(weight, pairs)]) for weight in (1.0, 0.1))
+    whole, part = (_estimate_chance([(weight, pairs)], weight * 2 / 3) for weight in (1.0, 0.1))
     assert (whole.high, part.high) == (1.0, 0.1)
     assert part.low == pytest.approx(whole.low / 10)
 
 
 def test_clusters_of_one_entry_change_nothing() -> None:
     single = _measure_difference(_pair_clusters((1, 0), (0, 1), (1, 0), (0, 0), size=1), "hotels")
-    assert single.chance == _estimate_from_counts(2, 1, 4)
+    assert single.chance == _estimate_counts(2, 1, 4)
 
 
 def test_a_baseline_needs_no_clusters() -> None:
@@ -296,7 +312,7 @@ def test_a_category_put_once_is_tested_exactly() -> None:
     assert (found.entries, found.better, found.worse) == (20, 2, 6)
     assert found.change == pytest.approx(-0.2)
     assert found.before - found.after == pytest.approx(0.2)
-    assert found.chance == _estimate_from_counts(2, 6, 20)
+    assert found.chance == _estimate_counts(2, 6, 20)
 
 
 def test_a_group_takes_its_weights() -> None:
@@ -308,7 +324,7 @@ def test_a_group_takes_its_weights() -> None:
     found = _measure_difference(pair_runs(before, after, Profile.OFFICIAL), "simple")
     assert found.change == pytest.approx(-0.5 / 3)
     assert found.metric == "simple"
-    assert found.chance.method == "randomization of signs, bootstrap (20,000 draws)"
+    assert found.chance.method == "randomization of signs (20,000 draws)"
 
 
 def test_a_category_that_no_run_has_counts_by_its_size() -> None:
@@ -327,7 +343,7 @@ def test_a_mark_counts_every_entry_alike() -> None:
     paired = pair_runs(before, after, Profile.OFFICIAL)
     for mark in ("core", "single_turn", "python"):
         assert _measure_difference(paired, mark).change == pytest.approx(-0.25)
-        assert _measure_difference(paired, mark).chance == _estimate_from_counts(0, 4, 16)
+        assert _measure_difference(paired, mark).chance == _estimate_counts(0, 4, 16)
     assert _measure_difference(paired, "live").change == 0
     assert paired.measure_difference("bfcl") is None
     assert paired.measure_difference("multi_turn") is None
@@ -362,7 +378,8 @@ def test_scores_on_the_same_entries_are_those_of_the_runs(
     before, after = _make_runs(flips)
     found = pair_runs(before, after, Profile.OFFICIAL).measure_difference(metric, lambda name: 3)
     scores = [
-        aggregate_scores(run, Profile.OFFICIAL, lambda name: 3).find_score(metric) for run in (before, after)
+        aggregate_scores(run, Profile.OFFICIAL, lambda name: 3, partial=True).find_score(metric)
+        for run in (before, after)
     ]
     if metric == "core" or found is None:
         return

@@ -7,43 +7,72 @@ from collections.abc import Sequence
 import numpy
 import pytest
 
-from pytest_fcbench.scorecard.compare import paired
-from pytest_fcbench.scorecard.compare.paired import Pair
-from pytest_fcbench.scorecard.compare.power import CHANGING, POWER, find_smallest_loss
+from pytest_fcbench.scorecard.compare.paired import Pair, find_exact_chances
+from pytest_fcbench.scorecard.compare.power import CHANGING, MANY, POWER, measure_flips, plan_comparison
 
 
 def _make_pairs(changes: Sequence[float], clusters: int = 0) -> list[Pair]:
     """Make a pair of each change, spread over so many clusters, or each by itself."""
     return [
-        Pair(f"core:parallel_{n}", "parallel", 1.0, 1.0 + change, True, str(n % clusters if clusters else n))
+        Pair(f"core:parallel_{n}", "parallel", 1.0, 1.0 + change, 1, str(n % clusters if clusters else n))
         for n, change in enumerate(changes)
     ]
 
 
-def test_a_loss_of_that_size_is_shown_about_as_often_as_stated() -> None:
-    entries, runs = 300, 400
-    loss = find_smallest_loss([(1.0, _make_pairs([0.0] * entries))], 0.95)
-    assert loss is not None
-    # Half of the chance changes go either way; the loss goes one way.
+def find_smallest_loss(
+    parts: Sequence[tuple[float, Sequence[Pair]]], confidence: float, tests: int = 1
+) -> float | None:
+    """Find the loss that is shown where the usual share of entries changes by chance."""
+    plan = plan_comparison(parts, confidence, tests)
+    return plan.find_smallest_loss(CHANGING) if plan else None
+
+
+def _count_shown(loss: float, changing: float, entries: int = 300, runs: int = 400) -> float:
+    """Count the share of simulated runs that show a loss; half of the chance changes go either way."""
     chance = numpy.random.default_rng(7)
-    rates = [CHANGING / 2 + loss, CHANGING / 2, 1 - CHANGING - loss]
+    rates = [changing / 2 + loss, changing / 2, 1 - changing - loss]
     drawn = chance.multinomial(entries, rates, runs).tolist()
-    shown = sum(paired._estimate_from_counts(up, down, entries).p_worse < 0.05 for down, up, _ in drawn)
-    assert POWER - 0.1 < shown / runs < POWER + 0.1
+    return sum(find_exact_chances(up, down)[1] < 0.05 for down, up, _ in drawn) / runs
 
 
-def test_half_of_that_loss_is_often_missed() -> None:
-    entries, runs = 300, 400
-    loss = find_smallest_loss([(1.0, _make_pairs([0.0] * entries))], 0.95)
+def test_a_loss_of_that_size_is_shown_about_as_often_as_stated() -> None:
+    loss = find_smallest_loss([(1.0, _make_pairs([0.0] * 300))], 0.95)
     assert loss is not None
-    chance = numpy.random.default_rng(7)
-    drawn = chance.multinomial(
-        entries, [CHANGING / 2 + loss / 2, CHANGING / 2, 1 - CHANGING - loss / 2], runs
+    assert POWER - 0.1 < _count_shown(loss, CHANGING) < POWER + 0.1
+    assert _count_shown(loss / 2, CHANGING) < 0.5
+
+
+def test_the_power_where_more_entries_change_by_chance() -> None:
+    plan = plan_comparison([(1.0, _make_pairs([0.0] * 300))], 0.95)
+    assert plan is not None
+    loss = plan.find_smallest_loss(CHANGING)
+    assert loss is not None
+    assert plan.find_power(loss, CHANGING) == pytest.approx(POWER)
+    assert plan.find_power(loss, MANY) == pytest.approx(_count_shown(loss, MANY), abs=0.1)
+    assert plan.find_power(loss, MANY) < POWER - 0.1
+
+
+def test_the_share_that_changes_by_chance_is_that_between_two_trials() -> None:
+    """One of three passed: two of three pairs of trials differ; the other entry never changes."""
+    pairs = [
+        Pair(f"core:parallel_{n}", "parallel", share, share, 3, str(n))
+        for n, share in enumerate((1 / 3, 1.0))
+    ]
+    assert measure_flips([(0.5, pairs)]) == pytest.approx(1 / 3)
+    assert measure_flips([(0.5, pairs), (0.5, _make_pairs([0.0]))]) is None
+
+
+def test_chance_evens_out_over_trials() -> None:
+    once, often = (
+        plan_comparison([(1.0, [Pair(str(n), "parallel", 1.0, 1.0, k, str(n)) for n in range(100)])], 0.95)
+        for k in (1, 5)
     )
-    shown = sum(
-        paired._estimate_from_counts(up, down, entries).p_worse < 0.05 for down, up, _ in drawn.tolist()
-    )
-    assert shown / runs < 0.5
+    assert once is not None
+    assert often is not None
+    few, many = often.find_smallest_loss(CHANGING), once.find_smallest_loss(CHANGING)
+    assert few is not None
+    assert many is not None
+    assert few < many
 
 
 def test_four_entries_show_no_loss() -> None:

@@ -49,7 +49,8 @@ def test_rules_share_their_chance_of_a_false_alarm(rules: list[str], outcome: st
         (
             ["not-worse(multiple, 80%)"],
             "not-worse(multiple, 80%): shows a loss of 37.7 points with a probability of 80% "
-            "(10 entries in common with the baseline; 10% assumed to change by chance)",
+            "(10 entries in common with the baseline; 10% assumed to change by chance; if 20% do, the "
+            "probability is 75%)",
         ),
         (
             ["not-worse(multiple, 99.99%)"],
@@ -65,3 +66,14 @@ def test_a_plan_describes_the_loss_that_a_rule_would_show(rules: list[str], line
     planned = {record.entry for record in _make_run(0)} | {"core:new_1"}
     found = list(describe_powers([parse_rule(rule) for rule in rules], evidence, planned))
     assert found == ([line] if line else [])
+
+
+def test_a_baseline_with_trials_tells_how_much_changes_by_chance() -> None:
+    """Half of the entries pass in one of two trials, and two of their trials always differ."""
+    first, second = (
+        [replace(record, trial=trial) for record in _make_run(lost)] for trial, lost in ((1, 0), (2, 5))
+    )
+    baseline = Scorecard(Path("before.json"), FACTS, (*first, *second), {})
+    evidence = Evidence((), Profile.OFFICIAL, lambda name: 10, FACTS.suites, baseline)
+    (line,) = describe_powers([parse_rule("not-worse(multiple, 80%)")], evidence, {r.entry for r in first})
+    assert line.endswith("; 50.0% change by chance, as between two trials of the baseline)")

@@ -64,14 +64,20 @@ def test_missing_verdicts_are_as_assumed() -> None:
     assert (worst.accuracy, best.accuracy) == (0.5, 1.0)
 
 
-def test_categories_without_entries_weigh_by_their_size() -> None:
-    """Overall, the categories of ``live`` count by their entries, also those that were not run."""
-    records = [make_record(Passed(), category="live_simple")]
-    small = Evidence(records, Profile.OFFICIAL, lambda name: 1, {}).score("live")
-    large = Evidence(records, Profile.OFFICIAL, lambda name: 100, {}).score("live")
-    assert small is not None
-    assert large is not None
-    assert small.accuracy != large.accuracy
+def test_what_a_metric_lacks_is_named_also_of_other_records() -> None:
+    """An entry that was asked and not scored is there."""
+    evidence = make_evidence(NotScored("timeout", "z"))
+    assert evidence.describe_missing_parts("multiple") is None
+    assert evidence.describe_missing_parts("multiple", []) == "nothing of multiple was run"
+    lacks = "not run, but needed for non_live: simple, parallel, parallel_multiple"
+    assert evidence.describe_missing_parts("non_live") == lacks
+
+
+def test_entries_that_only_the_baseline_has_are_added_without_a_verdict() -> None:
+    evidence = make_evidence(Passed(), baseline=make_card({"multiple": [True, False]}))
+    first, added = evidence.add_missing_entries().records
+    assert (first, added.entry) == (evidence.records[0], "core:multiple_1")
+    assert {added.verdict(profile).status for profile in Profile} == {"not_scored"}
 
 
 OLD = {"version": "1", "pack_hash": "0123456789abcdef"}

@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.transcript import Aside, Completion, Party
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
+from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence, Finding
 from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse_rule
-from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS, make_path_record, make_path_score, make_record
@@ -25,6 +28,16 @@ TIMEOUT, ASIDE = NotScored("timeout", "600 s"), NotScored(SET_ASIDE, "bad data")
 
 def _make_records(category: str, *verdicts: Verdict) -> list[Record]:
     return [make_record(verdict, category=category, number=n) for n, verdict in enumerate(verdicts)]
+
+
+def _make_whole_run(failing: str = "none", leaving_out: str = "none") -> list[Record]:
+    """Make an entry of each category of overall, left out or failing where its name begins so."""
+    return [
+        record
+        for name in weigh_categories("overall", lambda category: 1.0)
+        if not name.startswith(leaving_out)
+        for record in _make_records(name, FAILED if name.startswith(failing) else PASSED)
+    ]
 
 
 def _make_baseline(records: Sequence[Record], version: str = "1") -> Scorecard:
@@ -126,8 +139,8 @@ def test_what_is_no_rule_is_told(text: str, says: str) -> None:
         ("latency", "Did you mean 'latency.p95' or 'latency.p50'?"),
         (
             "accuracy",
-            "Valid: overall, untrained, simple, non_live, live, irrelevance_all, multi_turn, web_search, "
-            "memory, agentic, complex, executable_simple, executable, v1, ",
+            "Valid: overall, all, untrained, simple, non_live, live, irrelevance_all, multi_turn, "
+            "web_search, memory, agentic, complex, executable_simple, executable, v1, ",
         ),
     ],
 )
@@ -174,21 +187,28 @@ def test_a_rule_about_a_category(rule: str, code: int) -> None:
     assert (outcome.code, outcome.sentence) == (code, "multiple is 75.00%")
 
 
-def test_a_rule_about_a_group_names_what_was_not_run() -> None:
-    outcome = _check_rule("irrelevance_all>=0.6", *_make_records("irrelevance", PASSED))
-    assert (outcome.code, outcome.sentence) == (
-        BROKEN,
-        "irrelevance_all is 50.00% (not run, counted as 0: live_irrelevance)",
+@pytest.mark.parametrize("rule", ["irrelevance_all>=0.1", "irrelevance_all<=0.1"])
+def test_a_rule_about_a_group_names_what_was_not_run(rule: str) -> None:
+    part, rest = _make_records("irrelevance", PASSED), _make_records("live_irrelevance", FAILED)
+    assert _check_rule(rule, *part) == Finding(
+        UNDECIDED, "not run, but needed for irrelevance_all: live_irrelevance"
+    )
+    whole = _check_rule(rule, *part, *rest)
+    assert whole == Finding(HELD if ">" in rule else BROKEN, "irrelevance_all is 50.00%")
+
+
+@pytest.mark.parametrize(("rule", "code"), [("overall>=70%", HELD), ("overall>70%", BROKEN)])
+def test_a_rule_about_overall(rule: str, code: int) -> None:
+    assert _check_rule(rule, *_make_whole_run(failing="multi_turn")) == Finding(code, "overall is 70.00%")
+    assert _check_rule(rule, *_make_whole_run(leaving_out="multi_turn")) == Finding(
+        UNDECIDED, "not run, but needed for overall: multi_turn"
     )
 
 
-def test_a_rule_about_overall() -> None:
-    records = [*_make_records("irrelevance", PASSED), *_make_records("live_irrelevance", PASSED)]
-    outcome = _check_rule("overall>=5%", *records)
-    assert outcome.code == HELD
-    assert outcome.sentence == (
-        "overall is 10.00% (not run, counted as 0: non_live, live, multi_turn, agentic)"
-    )
+@pytest.mark.parametrize(("rule", "code"), [("all>=50%", HELD), ("all>50%", BROKEN)])
+def test_a_rule_about_all_entries_needs_no_formula(rule: str, code: int) -> None:
+    records = [*_make_records("multiple", PASSED, PASSED, FAILED), *_make_records("hotels", FAILED)]
+    assert _check_rule(rule, *records) == Finding(code, "all is 50.00%")
 
 
 def test_the_profile_decides() -> None:
@@ -223,16 +243,17 @@ def test_set_aside_entries_are_not_among_those_that_leave_it_open() -> None:
     assert "with 1 of 4 entries not scored" in outcome.sentence
 
 
-@pytest.mark.parametrize("metric", ["multiple", "non_live"])
+@pytest.mark.parametrize("metric", ["irrelevance", "irrelevance_all", "all"])
 def test_a_rule_about_what_was_not_scored_cannot_be_told(metric: str) -> None:
-    outcome = _check_rule(f"{metric}>=0.1", *_make_records("multiple", TIMEOUT))
+    records = [*_make_records("irrelevance", TIMEOUT), *_make_records("live_irrelevance", TIMEOUT)]
+    outcome = _check_rule(f"{metric}>=0.1", *records)
     assert (outcome.code, outcome.sentence) == (UNDECIDED, f"nothing of {metric} was scored")
 
 
 @pytest.mark.parametrize("metric", ["parallel", "live"])
 def test_a_rule_about_what_was_not_run_cannot_be_told(metric: str) -> None:
     outcome = _check_rule(f"{metric}>=0.1", *_make_records("multiple", PASSED))
-    assert (outcome.code, outcome.sentence) == (UNDECIDED, f"nothing of {metric} was scored")
+    assert (outcome.code, outcome.sentence) == (UNDECIDED, f"nothing of {metric} was run")
 
 
 @pytest.mark.parametrize("rule", ["overall>=0.5", "overall<=0.5"])
@@ -263,7 +284,7 @@ def test_a_rule_about_a_mark_of_the_users_own() -> None:
     ]
     assert _check_rule("mark:smoke>=50%", *records) == Finding(HELD, "mark:smoke is 50.00%")
     assert _check_rule("mark:slow>=50%", *records).code == BROKEN
-    assert _check_rule("mark:none>=50%", *records) == Finding(UNDECIDED, "nothing of mark:none was scored")
+    assert _check_rule("mark:none>=50%", *records) == Finding(UNDECIDED, "nothing of mark:none was run")
 
 
 # Calls along golden paths
@@ -371,11 +392,47 @@ def test_a_score_beside_the_baselines(rule: str, code: int) -> None:
 
 
 def test_only_entries_that_both_have_count() -> None:
-    """The new one that passes and the old one that passed say nothing of a change."""
+    """The new one that passes, which is named, and one that the baseline had not scored say nothing."""
     before = _make_baseline(_make_records("parallel", PASSED, FAILED, TIMEOUT))
     run = [*_make_records("parallel", PASSED, FAILED, PASSED), make_record(category="parallel", number=7)]
     found = _check_rule("parallel>=baseline", *run, baseline=before)
-    assert found == Finding(HELD, "parallel is 50.00%, the baseline's 50.00% on the same 2 tests")
+    assert found == Finding(
+        HELD,
+        "parallel is 50.00%, the baseline's 50.00% on the same 2 tests; only in this run: 1 of 4 entries "
+        "(core:parallel_7)",
+    )
+
+
+_SAME = "the baseline's 100.00% on the same 100 tests"
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "code", "says"),
+    [
+        (97, 3, HELD, f"parallel is 97.00%, {_SAME}"),
+        (96, 4, BROKEN, f"parallel is 96.00%, {_SAME}"),
+        (
+            *(98, 0, HELD),
+            f"parallel is 100.00%, {_SAME}; not run: 2 of 100 entries (core:parallel_98, core:parallel_99)",
+        ),
+        (
+            *(96, 0, UNDECIDED),
+            "parallel is 100.00%, but with 4 of 100 entries not scored it can be anywhere from 96.00% to "
+            f"100.00%, {_SAME}; not run: 4 of 100 entries (core:parallel_96, core:parallel_97, "
+            "core:parallel_98, core:parallel_99)",
+        ),
+        (
+            *(95, 4, BROKEN),
+            f"parallel is 95.96%, {_SAME}; not run: 1 of 100 entries (core:parallel_99)",
+        ),
+    ],
+)
+def test_beside_a_baseline_entries_that_the_run_lacks_are_not_scored(
+    passed: int, failed: int, code: int, says: str
+) -> None:
+    before = _make_baseline(_make_records("parallel", *[PASSED] * 100))
+    run = _make_records("parallel", *[PASSED] * passed, *[FAILED] * failed)
+    assert _check_rule("parallel>=baseline-3%", *run, baseline=before) == Finding(code, says)
 
 
 def test_entries_that_were_not_scored_may_turn_a_comparison() -> None:
@@ -411,13 +468,19 @@ def test_the_marks_of_the_run_hold_for_its_baseline_too() -> None:
 @pytest.mark.parametrize(
     ("rule", "says"),
     [
-        ("parallel>=baseline", "the run and its baseline have no scored entry of parallel in common"),
+        (
+            "parallel>=baseline",
+            "nothing of parallel was scored, the baseline's 100.00% on the same 1 tests; not run: 1 of 1 ",
+        ),
         ("not-worse(parallel, 95%)", "nothing of parallel was scored in both runs"),
     ],
 )
 def test_without_shared_entries_nothing_can_be_told(rule: str, says: str) -> None:
-    before = _make_baseline(_make_records("multiple", PASSED))
-    assert _check_rule(rule, *_make_records("parallel", PASSED), baseline=before) == Finding(UNDECIDED, says)
+    run, other = _make_records("parallel", PASSED), replace(make_record(), category="parallel")
+    found = _check_rule(rule, *run, baseline=_make_baseline([other]))
+    assert (found.code, found.sentence[: len(says)]) == (UNDECIDED, says)
+    found = _check_rule(rule, *run, baseline=_make_baseline(_make_records("multiple", PASSED)))
+    assert found == Finding(UNDECIDED, "in the baseline nothing of parallel was run")
     assert (
         _check_rule(rule, *_make_records("parallel", PASSED)).sentence
         == "there is no baseline to compare with"
@@ -428,16 +491,17 @@ def test_without_shared_entries_nothing_can_be_told(rule: str, says: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "metric", "confidence"),
+    ("text", "metric", "confidence", "named"),
     [
-        ("not-worse(95%)", "overall", 0.95),
-        (" not-worse( live , 99.5% ) ", "live", 0.995),
-        ("not-worse(mark:smoke,80%)", "mark:smoke", 0.8),
-        ("not-worse(50%)", "overall", 0.5),
+        ("not-worse(95%)", "overall", 0.95, False),
+        ("not-worse(overall, 95%)", "overall", 0.95, True),
+        (" not-worse( live , 99.5% ) ", "live", 0.995, True),
+        ("not-worse(mark:smoke,80%)", "mark:smoke", 0.8, True),
+        ("not-worse(50%)", "overall", 0.5, False),
     ],
 )
-def test_not_worse_names_a_confidence(text: str, metric: str, confidence: float) -> None:
-    assert parse_rule(text) == NotWorse(text, metric, confidence)
+def test_not_worse_names_a_confidence(text: str, metric: str, confidence: float, named: bool) -> None:
+    assert parse_rule(text) == NotWorse(text, metric, confidence, named=named)
 
 
 def _make_changed_run(better: int, worse: int, same: int) -> tuple[list[Record], Scorecard]:
@@ -472,29 +536,118 @@ def test_where_nothing_changed_that_is_what_is_said() -> None:
 
 
 def test_a_change_is_told_in_points_with_its_interval() -> None:
-    """Bonett & Price: one more flip in each direction, so 2 of 6, and 1.96 times the root of 1/9."""
-    run, before = _make_changed_run(1, 1, 2)
+    run, before = _make_changed_run(1, 2, 7)
     found = _check_rule("not-worse(parallel, 95%)", *run, baseline=before)
+    difference = pair_runs(before.records, run, Profile.OFFICIAL).measure_difference("parallel")
+    assert difference
     assert found.sentence == (
-        "parallel changed by +0.00 points (95% -65.33 to +65.33) on 4 entries, 1 better, 1 worse; "
-        "p of such a loss by chance 0.750"
+        f"parallel changed by -10.00 points (95% {100 * difference.chance.low:+.2f} to "
+        f"{100 * difference.chance.high:+.2f}) on 10 entries, 1 better, 2 worse; "
+        "p of such a loss by chance 0.500"
     )
-    run, before = _make_changed_run(0, 2, 2)
-    found = _check_rule("not-worse(parallel, 95%)", *run, baseline=before)
-    assert found.sentence.startswith("parallel changed by -50.00 points ")
 
 
 def test_a_loss_in_a_group_is_weighed_by_the_sizes_of_its_categories() -> None:
-    before = _make_baseline(_make_records("live_simple", *[PASSED] * 4))
-    evidence = Evidence(
-        _make_records("live_simple", *[FAILED] * 4),
-        Profile.OFFICIAL,
-        lambda name: 12 if name == "live_multiple" else 0,
-        FACTS.suites,
-        before,
-    )
-    found = parse_rule("not-worse(live, 95%)").check(evidence)
+    sizes = {"live_multiple": 10, "live_parallel": 1, "live_parallel_multiple": 1}
+    same = [record for name, size in sizes.items() for record in _make_records(name, *[PASSED] * size)]
+    before = _make_baseline([*_make_records("live_simple", *[PASSED] * 4), *same])
+    run = [*_make_records("live_simple", *[FAILED] * 4), *same]
+    found = _check_rule("not-worse(live, 95%)", *run, baseline=before)
     assert found.sentence.startswith("live changed by -25.00 points ")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code", "says"),
+    [
+        ([TIMEOUT] * 4, UNDECIDED, "nothing of parallel was scored in both runs"),
+        ([PASSED] * 4, UNDECIDED, "none of 4 entries of parallel changed; the baseline passed too few of "),
+        ([FAILED] * 4, UNDECIDED, "parallel changed by -100.00 points "),
+        ([PASSED] * 5, HELD, "none of 5 entries of parallel changed"),
+        ([FAILED] * 5, BROKEN, "parallel changed by -100.00 points "),
+        ([FAILED] * 4 + [PASSED], HELD, "parallel changed by -80.00 points "),
+    ],
+)
+def test_a_rule_holds_only_where_a_loss_could_have_shown(
+    verdicts: list[Verdict], code: int, says: str
+) -> None:
+    """Four of four lost have p = 1/16 and five 1/32, so that of four no loss can be told."""
+    before = _make_baseline(_make_records("parallel", *[PASSED] * len(verdicts)))
+    found = _check_rule("not-worse(95%)", *_make_records("parallel", *verdicts), baseline=before)
+    assert found.code == code
+    assert found.sentence.startswith(says)
+    assert ("too few" in found.sentence) == (len(verdicts) == 4 and verdicts[0] != TIMEOUT)
+
+
+def test_entries_that_the_baseline_failed_can_show_no_loss() -> None:
+    before = _make_baseline(_make_records("parallel", *[PASSED] * 4, *[FAILED] * 40))
+    found = _check_rule("not-worse(95%)", *before.records, baseline=before)
+    assert found == Finding(
+        UNDECIDED,
+        "none of 44 entries of parallel changed; the baseline passed too few of these for any loss to show",
+    )
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "code", "says"),
+    [
+        (100, 0, HELD, "none of 100 entries of parallel changed"),
+        (96, 0, HELD, "not run: 4 of 100 entries (core:parallel_96, core:parallel_97, core:parallel_98, "),
+        (60, 0, UNDECIDED, "and 35 more); the entries that were not scored could change the outcome"),
+        (50, 10, BROKEN, "10 worse; p of such a loss by chance 0.001; not run: 40 of 100 entries ("),
+        (1, 0, UNDECIDED, "the entries that were not scored could change the outcome"),
+    ],
+)
+def test_entries_that_the_run_lacks_may_hide_a_loss(passed: int, failed: int, code: int, says: str) -> None:
+    before = _make_baseline(_make_records("parallel", *[PASSED] * 100))
+    run = _make_records("parallel", *[PASSED] * passed, *[FAILED] * failed)
+    found = _check_rule("not-worse(95%)", *run, baseline=before)
+    assert (found.code, says in found.sentence) == (code, True)
+
+
+def test_entries_that_only_the_run_has_are_told_and_change_nothing() -> None:
+    run, before = _make_changed_run(0, 0, 40)
+    more = _make_records("parallel", *[FAILED] * 46)[40:]
+    found = _check_rule("not-worse(95%)", *run, *more, baseline=before)
+    assert found == Finding(
+        HELD,
+        "none of 40 entries of parallel changed; only in this run: 6 of 46 entries (core:parallel_40, "
+        "core:parallel_41, core:parallel_42, core:parallel_43, core:parallel_44 and 1 more)",
+    )
+
+
+@pytest.mark.parametrize("rule", ["not-worse(overall, 95%)", "overall>=baseline-3%", "overall>=baseline"])
+def test_a_formula_is_compared_where_both_runs_have_all_of_it(rule: str) -> None:
+    whole, part = _make_whole_run(), _make_whole_run(leaving_out="multi_turn")
+    lacks = "not run, but needed for overall: multi_turn"
+    assert _check_rule(rule, *whole, baseline=_make_baseline(whole)).code == HELD
+    assert _check_rule(rule, *part, baseline=_make_baseline(whole)) == Finding(UNDECIDED, lacks)
+    found = _check_rule(rule, *whole, baseline=_make_baseline(part))
+    assert found == Finding(UNDECIDED, f"in the baseline {lacks}")
+
+
+@pytest.mark.parametrize(
+    ("before", "run", "code", "says"),
+    [
+        (_make_whole_run(), _make_whole_run(failing="multi_turn"), HELD, "overall changed by -30.00 points "),
+        (
+            *(_make_whole_run(), _make_whole_run(leaving_out="multi_turn"), UNDECIDED),
+            "not run, but needed for overall: multi_turn",
+        ),
+        (
+            *(_make_whole_run(leaving_out="multi_turn"), _make_whole_run(), HELD),
+            "none of 17 entries of all changed; only in this run: 4 of 21 entries (",
+        ),
+        (
+            *(_make_records("multiple", *[PASSED] * 5), _make_whole_run(), UNDECIDED),
+            "none of 1 entries of multiple changed; not run: 4 of 5 entries (",
+        ),
+    ],
+)
+def test_without_a_metric_a_rule_is_about_the_score_that_stands_for_the_baseline(
+    before: list[Record], run: list[Record], code: int, says: str
+) -> None:
+    found = _check_rule("not-worse(95%)", *run, baseline=_make_baseline(before))
+    assert (found.code, found.sentence[: len(says)]) == (code, says)
 
 
 def test_what_the_run_has_not_scored_is_not_compared() -> None:
@@ -583,6 +736,39 @@ def test_a_rule_about_cost(rule: str, code: int, sentence: str) -> None:
 def test_cost_of_calls_whose_price_is_not_known(rule: str, code: int, dollars: str) -> None:
     found = _check_rule(rule, *_make_records_of_usage(Usage(usd=0.5), Usage(1.0)))
     assert found == Finding(code, f"{dollars} for the 1 of 2 calls whose price is known")
+
+
+JUDGED = Aside(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.25)
+EARLIER = (EarlierConversation("core:memory_kv_0_before_0", (Usage(usd=0.5),), ()),)
+
+
+@pytest.mark.parametrize(
+    ("rule", "asides", "earlier", "code", "sentence"),
+    [
+        ("cost<=0.6usd", (), (), HELD, "cost is $0.5000"),
+        ("cost<=0.6usd", (), EARLIER, BROKEN, "cost is $1.0000 with earlier conversations"),
+        ("cost<=1usd", (), EARLIER, HELD, "cost is $1.0000 with earlier conversations"),
+        ("cost<=0.6usd", (JUDGED,), (), BROKEN, "cost is $0.7500 with judge"),
+        ("cost<=0.8usd", (JUDGED,), (), HELD, "cost is $0.7500 with judge"),
+        ("cost<=1usd", (JUDGED,), EARLIER, BROKEN, "cost is $1.2500 with earlier conversations, judge"),
+        ("cost.per_1000<=600usd", (JUDGED,), (), BROKEN, "cost.per_1000 is $750.0000 with judge"),
+        ("cost.per_1000<=600usd", (), EARLIER, HELD, "cost.per_1000 is $500.0000 with earlier conversations"),
+        (
+            *("cost<=0.6usd", (replace(JUDGED, usd=None),), (), UNDECIDED),
+            "cost is $0.5000 with judge for the 1 of 2 calls whose price is known",
+        ),
+    ],
+)
+def test_cost_counts_all_that_is_paid(
+    rule: str,
+    asides: tuple[Aside, ...],
+    earlier: tuple[EarlierConversation, ...],
+    code: int,
+    sentence: str,
+) -> None:
+    record = replace(make_record(steps=[Usage(usd=0.5)]), asides=asides)
+    evidence = Evidence([record], Profile.OFFICIAL, lambda name: 0, FACTS.suites, earlier=earlier)
+    assert parse_rule(rule).check(evidence) == Finding(code, sentence)
 
 
 def test_cost_without_any_price_cannot_be_told() -> None:

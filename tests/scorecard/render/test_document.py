@@ -18,7 +18,7 @@ from pytest_fcbench.domain.prompt_format import FORMATS
 from pytest_fcbench.domain.transcript import PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import find_cluster_interval
-from pytest_fcbench.scorecard.record import Record, Usage
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, Usage
 from pytest_fcbench.scorecard.render.document import json_schema, write_section
 from pytest_fcbench.scorecard.run_facts import RunFacts
 from tests.factories import (
@@ -96,8 +96,11 @@ def test_a_run_without_usage_and_trials_says_so() -> None:
         "latency_std_s": None,
         "latency_p50_s": None,
         "latency_p95_s": None,
+        "cached_tokens": None,
+        "cache_write_tokens": None,
+        "reasoning_tokens": None,
     }
-    assert found["usage"] == {"run": nothing, "categories": {"simple_python": nothing}}
+    assert found["usage"] == {"run": nothing, "categories": {"simple_python": nothing}, "bill": nothing}
     for profile in Profile:
         assert "trials" not in cast("dict[str, object]", _find_value(found, "profiles", profile))
 
@@ -134,7 +137,31 @@ def test_usage_stands_for_the_run_and_each_category() -> None:
         "latency_std_s": pytest.approx(2**0.5),
         "latency_p50_s": 2.0,
         "latency_p95_s": pytest.approx(2.9),
+        "cached_tokens": None,
+        "cache_write_tokens": None,
+        "reasoning_tokens": None,
     }
+    assert _find_value(found, "usage", "bill") == _find_value(found, "usage", "run")
+
+
+def test_the_bill_of_a_run_holds_its_earlier_conversations() -> None:
+    earlier = (EarlierConversation("core:memory_kv_0_before_0", (Usage(1.0, 10, 2, 0.25),), ()),)
+    found = _read_section([make_record(steps=[Usage(1.0, 10, 2, 0.5)])], replace(FACTS, earlier=earlier))
+    _validate_section(found)
+    assert _find_value(found, "usage", "run", "usd") == 0.5
+    assert _find_value(found, "usage", "others", "earlier conversations", "usd") == 0.25
+    assert _find_value(found, "usage", "bill", "usd") == 0.75
+
+
+def test_usage_of_older_scorecards_fits_the_schema() -> None:
+    found = _read_section(TRIALS)
+    usage = found["usage"]
+    assert isinstance(usage, dict)
+    del usage["bill"]
+    for name in ("cached_tokens", "cache_write_tokens", "reasoning_tokens"):
+        for used in (usage["run"], *usage["categories"].values()):
+            del used[name]
+    _validate_section(found)
 
 
 def test_format_sensitivity_stands_in_both_profiles() -> None:
@@ -147,7 +174,8 @@ def test_format_sensitivity_stands_in_both_profiles() -> None:
         assert isinstance(told, dict)
         assert list(told["formats"]) == [chosen.name for chosen in FORMATS]
         assert (told["max_delta"], told["std"], told["variance"]) == (100.0, 19.61, 384.62)
-        assert told["intervals"] == {"max_delta": [100.0, 100.0], "std": [19.61, 19.61]}
+        reason = "2 independent entries in all formats, of which a bootstrap needs 20"
+        assert told["intervals"] == {"max_delta": None, "std": None, "reason": reason}
         assert told["costs"][0]["difference"] == pytest.approx(-1 / 6)
     one = _read_section(records[:1])
     _validate_section(one)
@@ -183,6 +211,7 @@ def test_calls_along_golden_paths_stand_in_both_profiles() -> None:
             "low": pytest.approx(0.0015, abs=1e-4),
             "high": pytest.approx(0.9985, abs=1e-4),
             "method": "wilson, cluster-robust, fewer than 6 clusters",
+            "clusters": 1,
         },
         "completeness": {"mean": 2.0, "judged": 1},
         "correctness": {"mean": None, "judged": 0},
@@ -334,11 +363,18 @@ def test_trials_stand_in_both_profiles() -> None:
     assert _find_value(found, "profiles", "corrected", "trials", "all") == wrong
 
 
+UNKNOWN = dict.fromkeys(("input", "output", "hour", "cached", "cache_write", "reasoning"))
+
+
 @pytest.mark.parametrize(
     ("price", "expected"),
     [
-        (Price(input=2.5, output=10.0), {"input": 2.5, "output": 10.0, "hour": None}),
-        (Price(hour=98.32), {"input": None, "output": None, "hour": 98.32}),
+        (Price(input=2.5, output=10.0), {**UNKNOWN, "input": 2.5, "output": 10.0}),
+        (Price(hour=98.32), {**UNKNOWN, "hour": 98.32}),
+        (
+            Price(1.0, 2.0, cached=0.1, cache_write=1.25, reasoning=4.0),
+            {**UNKNOWN, "input": 1.0, "output": 2.0, "cached": 0.1, "cache_write": 1.25, "reasoning": 4.0},
+        ),
         (None, None),
     ],
 )
@@ -359,7 +395,7 @@ def test_the_price_that_was_used(price: Price | None, expected: object) -> None:
             "Additional properties are not allowed ('latency_p99_s' was unexpected)",
         ),
         (("usage", "run", "input_tokens"), 1.5, "1.5 is not valid under any of the given schemas"),
-        (("price", "cached"), 1.0, "Additional properties are not allowed ('cached' was unexpected)"),
+        (("price", "batch"), 1.0, "Additional properties are not allowed ('batch' was unexpected)"),
         (("concurrency",), 0, "0 is less than the minimum of 1"),
         (("trials",), 0, "0 is less than the minimum of 1"),
         (

@@ -69,7 +69,10 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     after = [make_record(failed, category="multiple"), make_record(Passed(), category="multiple", number=1)]
     outcome = Outcome(RULE, "held", "multiple is 50.00%")
     lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), [outcome]))
-    assert lines[0] == "50.0% passed: 1 of 2 (95% 9.5-90.5%), official profile"
+    assert lines[0] == (
+        "50.0% passed: 1 of 2 of multiple (95% 9.5-90.5%), official profile; "
+        "2.5 of the 100 weighted parts of BFCL's overall were run"
+    )
     assert lines[2:5] == ["✅ gate held: 1 rule", "", "against b.json: 1 better, 1 worse"]
     assert "### test (fc)" in lines
     assert "| multiple | 2 | 1 | 1 | 0 | 50.00% | 50.00% | 9.5% to 90.5% | +0.00 |" in lines
@@ -103,10 +106,10 @@ def test_without_a_baseline_there_is_no_change() -> None:
 def test_calls_along_golden_paths_have_a_table() -> None:
     records = [make_path_record(path=make_path_score(make_call_verdict()))]
     lines = list(github.write_step_summary(FACTS, _make_evidence(records), []))
-    assert "| overall | 1 | 1 | 0 | 0 |  |  |  |" in lines
-    assert "Not run, counted as 0 in complex: flights, car\\_rental, attraction, cross." in lines
+    assert "| hotels | 1 | 1 | 0 | 0 | 100.00% | 100.00% | 20.7% to 100.0% |" in lines
+    assert not any(line.startswith(("| complex |", "| overall |")) for line in lines)
     assert "### complex calls (official profile)" in lines
-    assert "| hotels | 1 | 100.00% | 1 of 1 | 100.00% | 0.6-100.0% | - | - | +0.00 |" in lines
+    assert "| hotels | 1 | 100.00% | 1 of 1 | 100.00% | 0.6-100.0% (1 cluster) | - | - | +0.00 |" in lines
 
 
 def test_flips_since_another_suite_version_are_none() -> None:
@@ -131,7 +134,26 @@ def test_many_flips_are_counted() -> None:
 def test_without_gate_and_baseline_there_are_scores_only() -> None:
     lines = list(github.write_step_summary(FACTS, _make_evidence([make_record()]), []))
     assert sum(line.startswith("###") for line in lines) == 1
-    assert lines[-1].startswith("Not run, counted as 0 overall: ")
+    assert lines[-1] == (
+        "0.833 of the 100 weighted parts of BFCL's overall were run, without live, "
+        "irrelevance\\_all, multi\\_turn, agentic, multiple, parallel, parallel\\_multiple, simple\\_java, "
+        "simple\\_javascript."
+    )
+
+
+def test_the_summary_says_why_there_is_no_gate_and_how_the_gate_of_the_run_came_out() -> None:
+    evidence, held = _make_evidence([make_record()]), Outcome(RULE, "held", "multiple is 60.00%")
+    told = list(github.write_step_summary(replace(FACTS, ungated="-k selects a part"), evidence, []))
+    assert "-k selects a part" in told
+    assert "### Gate" not in told
+    broken = replace(held, outcome="broken")
+    lines = list(github.write_step_summary(FACTS, evidence, [broken], recorded=[held]))
+    now, then = lines.index("### Gate"), lines.index("### Gate of the run itself")
+    assert [line.split(" | ")[1] for line in lines if line.startswith("| multiple\\>=0.5")] == [
+        "broken",
+        "held",
+    ]
+    assert now < then
 
 
 def test_the_first_failures_are_explained_behind_their_titles() -> None:

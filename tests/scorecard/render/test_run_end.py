@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.explanations import Line
-from pytest_fcbench.scorecard.render.run_end import append_summary, write_run_end
+from pytest_fcbench.scorecard.render.run_end import append_summary, list_properties, write_run_end
 from pytest_fcbench.scorecard.run_facts import Outcome
 from tests.factories import FACTS, make_record
 
@@ -26,15 +27,16 @@ def make_evidence(records: Sequence[Record]) -> Evidence:
     return Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites)
 
 
-def write_lines(records: Sequence[Record], *, annotate: bool = False, remark: str | None = None) -> list[str]:
+def write_lines(
+    records: Sequence[Record], *, annotate: bool = False, ungated: str | None = None
+) -> list[str]:
     found = write_run_end(
-        FACTS,
+        replace(FACTS, ungated=ungated),
         make_evidence(records),
         [BROKEN],
         width=80,
         most=20,
         annotate=annotate,
-        remark=remark,
         explain=explain,
     )
     return [line.text for line in found]
@@ -55,8 +57,8 @@ def test_few_entries_are_explained_in_place_of_a_verdict_and_commands() -> None:
     assert not any(line.startswith(("50.0% passed", "next: ")) for line in lines)
 
 
-def test_a_remark_follows_the_gate() -> None:
-    lines = write_lines(MANY, remark="the gate was not applied")
+def test_the_reason_why_rules_were_not_applied_follows_the_gate() -> None:
+    lines = write_lines(MANY, ungated="the gate was not applied")
     assert lines.index("the gate was not applied") == lines.index("gate sql>=0.5: broken: sql is 10%") + 1
 
 
@@ -68,6 +70,21 @@ def test_annotations_come_last_and_no_answer_can_write_one() -> None:
     end = lines.index(f"::{lines[0].removeprefix('::stop-commands::')}::")
     (told,) = (number for number, line in enumerate(lines) if "taken over" in line)
     assert 0 < told < end
+
+
+def test_properties_are_the_facts_the_headline_and_the_gate() -> None:
+    found = list(list_properties(FACTS, make_evidence(MANY), [BROKEN, replace(BROKEN, outcome="held")]))
+    assert found == [
+        ("fcbench.model", "test"),
+        ("fcbench.mode", "fc"),
+        ("fcbench.profile", "official"),
+        ("fcbench.headline", " ".join(write_lines(MANY)[:2]).replace("  ", "")),
+        ("fcbench.gate", "sql>=0.5: broken: sql is 10%"),
+        ("fcbench.gate", "sql>=0.5: held: sql is 10%"),
+    ]
+    ungated = replace(FACTS, ungated="the gate was not applied")
+    *_, last = list_properties(ungated, make_evidence(MANY), [])
+    assert last == ("fcbench.gate", "the gate was not applied")
 
 
 def test_the_summary_is_added_to_what_is_there(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from pytest_fcbench.domain.verdict import Failed, NotScored
+from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.run_verdict import write_next_commands, write_verdict
@@ -29,19 +32,42 @@ def write(
 def test_the_share_of_what_was_scored_comes_first() -> None:
     late = make_record(NotScored("timeout", "late"), number=2)
     lines = write([*HALF, late])
-    assert lines[0].startswith("50.0% passed: 1 of 2 (95% ")
-    assert lines[0].endswith("official profile")
+    assert " ".join(map(str.strip, lines[:2])) == (
+        "50.0% passed: 1 of 2 of simple_python (95% 9.5-90.5%), official profile; "
+        "0.833 of the 100 weighted parts of BFCL's overall were run"
+    )
     assert lines[-1] == "not scored: 1 of 3 (timeout 1)"
     assert write([late])[0] == "no entry was scored in the official profile"
 
 
-def test_the_official_overall_stands_beside_the_share_with_the_weight_that_was_run() -> None:
-    """Of the groups of the formula only irrelevance was run in full, which weighs a tenth."""
-    names = ("irrelevance", "live_irrelevance", "parallel")
-    lines = write([make_record(WRONG if name == "parallel" else None, category=name) for name in names])
-    assert lines[0].startswith("66.7% passed: 2 of 3")
-    told = " ".join(map(str.strip, lines[:2]))
-    assert told.endswith("official profile; BFCL's overall: 10.00%, of whose weight 10% was run in full")
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (
+            ["irrelevance", "live_irrelevance", "parallel"],
+            "66.7% passed: 2 of 3 (95% 20.8-93.9%), official profile; "
+            "12.5 of the 100 weighted parts of BFCL's overall were run",
+        ),
+        (
+            ["irrelevance", "live_irrelevance"],
+            "100.0% passed: 2 of 2 of irrelevance_all (95% 34.2-100.0%), official profile; "
+            "10 of the 100 weighted parts of BFCL's overall were run",
+        ),
+        (["hotels"], "100.0% passed: 1 of 1 of hotels (95% 20.7-100.0%), official profile"),
+        (["hotels", "cross"], "100.0% passed: 2 of 2 (95% 34.2-100.0%), official profile"),
+        (
+            list(weigh_categories("overall", lambda name: 1.0)),
+            "95.2% passed: 20 of 21 (95% 74.0-99.3%), official profile; BFCL's overall: 97.50%",
+        ),
+    ],
+    ids=len,
+)
+def test_the_official_overall_stands_beside_the_share_where_all_of_it_was_run(
+    names: list[str], says: str
+) -> None:
+    records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
+    evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites)
+    assert next(line.text for line in write_verdict(FACTS, evidence, (), 1000)) == says
 
 
 def test_a_gate_that_holds_is_one_line_and_a_broken_one_says_why() -> None:

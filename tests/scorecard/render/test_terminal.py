@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.transcript import Completion, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.matchers import ast, relevance
+from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render import terminal
 from pytest_fcbench.scorecard.render.explanations import Line
@@ -91,17 +92,11 @@ simple_python                  3       1       2           0    33.33%    100.00
 live_simple                    2       1       0           1   100.00%    100.00%   20.7-100.0%
 live_relevance                 1       1       0           0   100.00%    100.00%   20.7-100.0%
 -----------------------------------------------------------------------------------------------
-simple*                        3       1       2           0    11.11%     33.33%     2.0-26.4%
-non_live*                      3       1       2           0     2.78%      8.33%      0.5-6.6%
-live*                          2       1       0           1    25.00%     25.00%     5.2-25.0%
------------------------------------------------------------------------------------------------
-overall*                       6       3       2           1     2.78%      3.33%      0.8-3.2%
+all                            6       3       2           1    60.00%    100.00%    23.1-88.2%
 counts and intervals are of the official profile
-overall 2.78%* = 10% non_live 2.78%* + 10% live 25.00%* + 10% irrelevance_all (not run) + 30%
-  multi_turn (not run) + 40% agentic (not run)
-* official formula: what was not run counts as 0; run in full: 0% of the weight
-  not run: irrelevance_all, multi_turn, agentic, multiple, parallel, parallel_multiple, simple_java,
-  simple_javascript, live_multiple, live_parallel, live_parallel_multiple
+no overall: 3.33 of the 100 weighted parts of BFCL's overall were run, without irrelevance_all,
+  multi_turn, agentic, multiple, parallel, parallel_multiple, simple_java, simple_javascript,
+  live_multiple, live_parallel, live_parallel_multiple
 
 failed (2, official profile)
   wrong_count 1, value_error:string 1
@@ -183,10 +178,10 @@ def test_the_interval_is_that_of_the_profile_of_the_run() -> None:
 def test_a_run_that_passed_says_nothing_of_failures() -> None:
     lines = _render_lines([make_record(category="live_relevance")])
     assert not [line for line in lines if line.startswith(("failed", "not scored"))]
-    assert (
-        "overall*                       1       1       0           0         -          -             -"
-        in lines
-    )
+    assert lines[-2:] == [
+        "live_relevance                 1       1       0           0   100.00%    100.00%   20.7-100.0%",
+        "counts and intervals are of the official profile",
+    ]
 
 
 def test_nothing_scored_has_no_percentage() -> None:
@@ -255,16 +250,24 @@ def test_of_each_cause_three_are_listed_but_all_that_are_set_aside() -> None:
     ]
 
 
-def test_a_whole_run_has_no_star() -> None:
-    names = ("irrelevance", "live_irrelevance")
-    lines = _render_lines([make_record(category=name) for name in names])
-    row = "irrelevance_all                2       2       0           0   100.00%    100.00%   43.9-100.0%"
-    assert row in lines
-    formula = (
-        "* official formula: what was not run counts as 0; run in full: 10% of the weight, with a mean of"
-    )
-    place = lines.index(formula)
-    assert lines[place + 1] == "  100.00%"
+def test_a_group_that_was_run_whole_has_a_row_and_overall_too() -> None:
+    def render_rows(names: Iterable[str]) -> list[str]:
+        lines = _render_lines([make_record(category=name) for name in names])
+        lines = lines[: next(n for n, line in enumerate(lines) if line.startswith("counts and ")) + 2]
+        rows = [line for line in lines if line.startswith(("irrelevance_all ", "overall ", "all ", "no "))]
+        return [" ".join(row.split()) for row in rows]
+
+    group = "irrelevance_all 2 2 0 0 100.00% 100.00% 43.9-100.0%"
+    assert render_rows(["irrelevance", "live_irrelevance"]) == [
+        group,
+        "all 2 2 0 0 100.00% 100.00% 34.2-100.0%",
+        "no overall: 10 of the 100 weighted parts of BFCL's overall were run, without non_live, live,",
+    ]
+    assert render_rows(weigh_categories("overall", lambda name: 1.0)) == [
+        group,
+        "overall 21 21 0 0 100.00% 100.00% 79.7-100.0%",
+        "overall 100.00% = 10% non_live 100.00% + 10% live 100.00% + 10% irrelevance_all 100.00% + 30%",
+    ]
 
 
 # Cost and latency, trials
@@ -343,7 +346,7 @@ trials (3 of each entry, each counted above; official profile)
 simple_python                  2    83.33%   100.00%    50.00%    50.00%
 parallel                       0         -         -         -         -
 all                            2    83.33%   100.00%    50.00%    50.00%
-95% intervals of all entries: pass@3 1.2-100.0%, pass^3 0.2-99.8%
+95% intervals of all entries: pass@3 1.2-100.0% (2 clusters), pass^3 0.2-99.8% (2 clusters)
   left out, because a trial was not scored: core:simple_python_2, core:simple_python_3
 
 failed (1, official profile)
@@ -405,8 +408,8 @@ def _make_complex_records() -> list[Record]:
     ]
 
 
-def test_complex_calls_alone_leave_overall_without_a_score() -> None:
-    """Overall has no score, the profile that drove has the counts, the other one is no alarm."""
+def test_complex_calls_alone_have_no_overall() -> None:
+    """The profile that drove has the counts, the other one is no alarm."""
     facts = replace(FACTS, profile=Profile.CORRECTED, driven=PathSettings(Profile.CORRECTED))
     assert (
         "\n".join(_render_lines(_make_complex_records(), facts=facts))
@@ -421,19 +424,20 @@ complex conversations: by the corrected rules, judge builtin, similarity structu
 hotels                         2       1       1           0         -     50.00%     9.5-90.5%
 cross                          2       0       1           1         -      0.00%     0.0-79.3%
 -----------------------------------------------------------------------------------------------
-complex*                       4       1       2           1         -     33.33%     6.3-71.2%
------------------------------------------------------------------------------------------------
-overall                        4       1       2           1         -          -             -
+all                            4       1       2           1         -     33.33%     6.1-79.2%
 counts and intervals are of the corrected profile
-* complex: counts as 0, not run: flights, car_rental, attraction
-overall follows BFCL's formula, which excludes complex categories
 
 complex calls (corrected profile)
-        entries  success  right calls  call acc.  calls 95%  completeness  correctness  beyond
-----------------------------------------------------------------------------------------------
-hotels        2   50.00%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
-cross         1    0.00%       0 of 0          -          -             -            -       -
-all           3   33.33%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
+        entries  success  right calls  call acc.
+------------------------------------------------
+hotels        2   50.00%       2 of 3     66.67%
+cross         1    0.00%       0 of 0          -
+all           3   33.33%       2 of 3     66.67%
+                     calls 95%  completeness  correctness  beyond
+-----------------------------------------------------------------
+hotels  0.8-99.8% (2 clusters)      2.00 (1)     1.00 (1)   +1.00
+cross                        -             -            -       -
+all     0.8-99.8% (2 clusters)      2.00 (1)     1.00 (1)   +1.00
 failed entries: value_error 1, stop_early 1; wrong calls: value_error 1
 completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path,
 mean of successful entries
@@ -465,13 +469,11 @@ def test_what_the_selected_profile_would_have_shown_otherwise_is_no_alarm() -> N
 
 
 def test_complex_calls_beside_others_leave_overall_as_it_is() -> None:
-    lines = _render_lines([*_make_complex_records(), make_record(category="irrelevance")])
-    (overall,) = [line for line in lines if line.startswith("overall*")]
-    assert "5.00%" in overall
-    assert _select_from(lines, "* official formula")[2:4] == [
-        "* complex: counts as 0, not run: flights, car_rental, attraction",
-        "overall follows BFCL's formula, which excludes complex categories",
-    ]
+    whole = [make_record(category=name) for name in weigh_categories("overall", lambda name: 1.0)]
+    lines, without = _render_lines([*_make_complex_records(), *whole]), _render_lines(whole)
+    assert {line.split()[5] for line in (*lines, *without) if line.startswith("overall  ")} == {"100.00%"}
+    note = "overall follows BFCL's formula, which excludes complex categories"
+    assert (note in lines, note in without) == (True, False)
 
 
 def test_without_complex_calls_nothing_is_said_of_them() -> None:

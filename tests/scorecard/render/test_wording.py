@@ -60,6 +60,14 @@ def test_an_interval_is_written_in_percent() -> None:
     assert format_limits(None) == "-"
 
 
+def test_few_clusters_are_named_beside_an_interval() -> None:
+    few = [Interval(0.393, 1.0, "wilson", clusters) for clusters in (1, 5)]
+    assert [format_limits(interval) for interval in few] == [
+        "39.3-100.0% (1 cluster)",
+        "39.3-100.0% (5 clusters)",
+    ]
+
+
 def test_what_stands_beside_a_name_tells_apart_too() -> None:
     cards = [CARD, make_card({}, "m", mode="prompt")]
     assert name_scorecards(cards, lambda card: card.facts.mode) == ["m", "m"]

@@ -9,12 +9,23 @@ import pytest
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.tools.export.order import find_end
+from tests.factories import make_card
 from tests.tools.export.runs import make_order, make_records, make_run
 
 
 def test_the_main_score_is_shown_by_default() -> None:
-    assert make_order().find_metric() == "overall"
+    assert make_order().find_metric() == "all"
     assert make_order(metric="simple").find_metric() == "simple"
+    one, other = (make_card({name: [True]}) for name in ("parallel", "multiple"))
+    assert make_order(one, one).find_metric() == "parallel"
+    assert make_order(one, other).find_metric() == "all"
+
+
+def test_a_formula_of_which_parts_were_not_run_has_a_score_where_it_is_asked_for() -> None:
+    run = make_run()
+    assert make_order().find_score(run, "non_live") is None
+    assert (score := make_order(metric="non_live").find_score(run, "non_live"))
+    assert score.accuracy == pytest.approx((0.5 / 3 + 1 + 0.5 + 0) / 4)
 
 
 def test_a_score_that_no_run_has_is_refused() -> None:

@@ -47,7 +47,8 @@ def test_a_run_has_counts_and_percentages() -> None:
     rows = {row[0]: row[1:4] for row in table.rows}
     assert rows["simple_python"] == ("2", "1", "50.00")
     assert rows["multiple"] == ("2", "0", "100.00")
-    assert table.rows[-1][0] == "overall"
+    assert [row[0] for row in table.rows] == ["simple_python", "multiple", "parallel", "all"]
+    assert table.notes == ("5.83 of the 100 weighted parts of BFCL's overall were run.",)
 
 
 def test_several_runs_stand_side_by_side() -> None:

@@ -13,10 +13,10 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     as_object,
     list_members,
     pair_with_ids,
-    read_count,
     read_text,
 )
 from pytest_fcbench.codecs.python_syntax import read_literal
+from pytest_fcbench.codecs.token_usage import COHERE, read_tokens
 from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
@@ -93,9 +93,8 @@ class CohereForm:
             text="\n".join(texts) if parts else None,
             tool_calls=calls or None,
             reasoning="".join(thoughts) or None,
-            input_tokens=read_count(reply, "usage", "billed_units", "input_tokens"),
-            output_tokens=read_count(reply, "usage", "billed_units", "output_tokens"),
             finish_reason=read_text(reason),
             ending=read_ending(reason),
             message=message,
+            **read_tokens(reply.get("usage"), COHERE),
         )

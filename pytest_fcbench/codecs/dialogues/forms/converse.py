@@ -12,9 +12,9 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     as_object,
     list_members,
     pair_with_ids,
-    read_count,
     read_text,
 )
+from pytest_fcbench.codecs.token_usage import CONVERSE, read_tokens
 from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
@@ -81,9 +81,8 @@ class ConverseForm:
             text="\n".join(texts) if texts else None if calls else "",
             tool_calls=calls or None,
             reasoning="\n".join(thoughts) or None,
-            input_tokens=read_count(reply, "usage", "inputTokens"),
-            output_tokens=read_count(reply, "usage", "outputTokens"),
             finish_reason=read_text(reason),
             ending=read_ending(reason),
             message=message,
+            **read_tokens(reply.get("usage"), CONVERSE),
         )

@@ -83,13 +83,6 @@ def read_text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def read_count(used: object, *path: str) -> int | None:
-    """Return a count of tokens at a path of objects, if there is one."""
-    for name in path:
-        used = as_object(used).get(name)
-    return used if isinstance(used, int) and not isinstance(used, bool) and used >= 0 else None
-
-
 def pair_with_ids(calls: Sequence[ToolCall], texts: Sequence[str]) -> list[tuple[ToolCall, str]]:
     """Pair calls with their results; officially a result without a call is dropped."""
     return list(zip(calls, texts, strict=False))

@@ -12,9 +12,9 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     as_object,
     list_members,
     pair_with_ids,
-    read_count,
     read_text,
 )
+from pytest_fcbench.codecs.token_usage import GENERATE_CONTENT, read_tokens
 from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
@@ -102,9 +102,8 @@ class GenerateContentForm:
             text=None if calls and not texts else "\n".join(texts),
             tool_calls=calls or None,
             reasoning="\n".join(thoughts) or None,
-            input_tokens=read_count(reply, "usageMetadata", "promptTokenCount"),
-            output_tokens=read_count(reply, "usageMetadata", "candidatesTokenCount"),
             finish_reason=read_text(reason),
             ending=read_ending(reason),
             message=dict(content),
+            **read_tokens(reply.get("usageMetadata"), GENERATE_CONTENT),
         )

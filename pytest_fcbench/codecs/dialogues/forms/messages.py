@@ -11,9 +11,9 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     Spoken,
     list_members,
     pair_with_ids,
-    read_count,
     read_text,
 )
+from pytest_fcbench.codecs.token_usage import MESSAGES, read_tokens
 from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
@@ -99,9 +99,8 @@ class MessagesForm:
             text="\n".join(texts) if texts else None if calls else "",
             tool_calls=calls or None,
             reasoning="\n".join(thoughts) or None,
-            input_tokens=read_count(reply, "usage", "input_tokens"),
-            output_tokens=read_count(reply, "usage", "output_tokens"),
             finish_reason=read_text(reason),
             ending=read_ending(reason),
             message={"content": blocks},
+            **read_tokens(reply.get("usage"), MESSAGES),
         )

@@ -12,9 +12,9 @@ from pytest_fcbench.codecs.dialogues.forms.form import (
     as_object,
     list_members,
     pair_with_ids,
-    read_count,
     read_text,
 )
+from pytest_fcbench.codecs.token_usage import RESPONSES, read_tokens
 from pytest_fcbench.domain.endings import read_ending
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.family import Api
@@ -82,10 +82,9 @@ class ResponsesForm:
             text="".join(str(part.get("text") or "") for part in parts if part.get("type") == "output_text"),
             tool_calls=tuple(calls) or None,
             reasoning="\n".join(thoughts) or None,
-            input_tokens=read_count(reply, "usage", "input_tokens"),
-            output_tokens=read_count(reply, "usage", "output_tokens"),
             finish_reason=read_text(reason),
             ending=read_ending(reason) or (Ending.REFUSED if refusal else None),
             refusal=refusal,
             message={"output": items},
+            **read_tokens(reply.get("usage"), RESPONSES),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import measure_bill
 from pytest_fcbench.scorecard.compare import leaderboard
 from pytest_fcbench.scorecard.compare.leaderboard import Board, Row
 from pytest_fcbench.scorecard.render.charts import marks
@@ -103,7 +103,8 @@ def _prepare_board(board: Board, metrics: Sequence[str], reports: Mapping[str, s
                 rows=tuple((row.name, *(cells[n] for n in told_of)) for row, cells in rows),
             )
         )
-    used = [(n, row.score, measure_usage(row.card.records)) for n, row in enumerate(board.rows)]
+    bills = [measure_bill(row.card.records, row.card.facts.earlier) for row in board.rows]
+    used = [(n, row.score, bill) for n, (row, bill) in enumerate(zip(board.rows, bills, strict=True))]
     release = leaderboard.draw_releases(board)
     return ShownBoard(
         board=board,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,10 +13,11 @@ from pytest_fcbench.scorecard.aggregate.intervals import Interval
 from pytest_fcbench.scorecard.aggregate.scores import Score
 from pytest_fcbench.scorecard.compare import comparison
 from pytest_fcbench.scorecard.compare.comparison import Tested
+from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.render.charts.marks import Range
 from pytest_fcbench.scorecard.render.html.sections import Model, choose_main_score
-from pytest_fcbench.scorecard.render.run_verdict import measure_share
-from pytest_fcbench.scorecard.run_facts import HELD, Outcome
+from pytest_fcbench.scorecard.render.run_verdict import describe_share, measure_share
+from pytest_fcbench.scorecard.run_facts import HELD, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -70,6 +72,8 @@ class Standing:
     main: Mapping[Profile, Score]
     """The score by the official formulas, in both profiles."""
     change: Change | None
+    sentence: str
+    """How many passed of which entries, and whether there is an overall."""
 
     @property
     def failed(self) -> int:
@@ -84,16 +88,15 @@ class Standing:
     @property
     def verdict(self) -> tuple[str, str] | None:
         """The verdict in a few words, and the status of which it has the colour; None without a gate."""
-        if rules := len(self.model.scorecard.gate):
-            if not self.broken:
-                return f"gate held: {rules} rule{'s' * (rules != 1)}", "passed"
-            words = {outcome.outcome for outcome in self.broken}
-            status = "failed" if "broken" in words else "not_scored"
-            return (
-                f"gate {'broken' if status == 'failed' else 'cannot tell'}: {len(self.broken)} of {rules}",
-                status,
-            )
-        return None if self.scored else ("nothing was scored", "not_scored")
+        if gate := self.model.scorecard.gate:
+            words = Counter(outcome.outcome for outcome in gate)
+            word = WORDS[choose_exit_code(gate)]
+            told = ", ".join(f"{count} {each}" for each, count in words.items()) if len(words) > 1 else ""
+            rules = told or f"{len(gate)} rule{'s' * (len(gate) != 1)}"
+            return f"gate {word}: {rules}", {"held": "passed", "broken": "failed"}.get(word, "not_scored")
+        if not self.scored:
+            return "nothing was scored", "not_scored"
+        return ("gate not applied", "not_scored") if self.model.scorecard.facts.ungated else None
 
 
 def judge_runs(
@@ -121,6 +124,7 @@ def judge_runs(
                 len(model.scorecard.records) - scored,
                 {each: score for each, score in found.items() if score},
                 change,
+                describe_share(model.scorecard.records, profile, model.scores[profile]),
             )
         )
     return standings

@@ -8,7 +8,6 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.render.html import overview, sections
 from pytest_fcbench.scorecard.render.html.island import Knowledge, build_islands
 from pytest_fcbench.scorecard.render.html.templates import TABLES, generate_page
-from pytest_fcbench.scorecard.render.wording import select_outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -29,15 +28,17 @@ def generate_report(
     shown = sections.prepare_models(scorecards)
     rows, groups = sections.make_category_rows(shown), sections.make_group_rows(shown)
     main = sections.choose_main_score(shown, profile)
-    scored = [(model.series, model.scores[profile].find_score(main), model.usage) for model in shown]
+    # The score that stands for the runs can be that of a category.
+    beside = {row.name: row for row in (*groups, sections.make_row(main, shown))}
+    scored = [(model.series, model.scores[profile].find_score(main), model.bill) for model in shown]
     values = {
         "models": shown,
         "profile": profile,
         "alike": all(model.scores[profile].alike for model in shown),
         "categories": rows,
         "groups": groups,
-        "overall": next(row for row in (*groups, *rows) if row.name == main),
-        "formats": list(sections.compare_formats(shown, groups, profile)),
+        "overall": beside[main],
+        "formats": list(sections.compare_formats(shown, list(beside.values()), profile)),
         "executed": sections.pair_executed(rows),
         "beside_scores": list(sections.tabulate_beside_scores(shown, profile)),
         "standings": overview.judge_runs(shown, profile, against),
@@ -54,7 +55,6 @@ def generate_report(
         "islands": build_islands(scorecards, [model.label for model in shown], told, profile, against),
         "facts": sections.list_facts,
         "gist": sections.summarise_run,
-        "outermost": select_outermost,
         "trial_rows": sections.score_trial_rows,
         "Profile": Profile,
     }

@@ -24,8 +24,6 @@ class KeptRun:
     overall: float | None
     interval: Interval | None
     """The limits of ``overall``."""
-    is_partial: bool
-    """True where a part of the formula of ``overall`` was not run."""
     gate: str | None
     part: str | None
     """The options that selected a part of the entries; None if all were run."""

@@ -8,21 +8,26 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import stdev
 
-from pytest_fcbench.domain.entry import AS_WRITTEN
+from pytest_fcbench.domain.entry import AS_WRITTEN, CATEGORIES
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import OTHER_RULES, Failed, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate import execution, golden_paths, ratings, right_turns
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
-from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, Score
+from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, Score
 from pytest_fcbench.scorecard.aggregate.trained import tabulate_untrained
 from pytest_fcbench.scorecard.aggregate.trials import TrialScores, count_trials, score_trials
-from pytest_fcbench.scorecard.aggregate.usage import CostLatency, measure_beside_records, measure_usage
+from pytest_fcbench.scorecard.aggregate.usage import (
+    CostLatency,
+    measure_beside_records,
+    measure_bill,
+    measure_usage,
+)
 from pytest_fcbench.scorecard.record import Record, group_by_category
 from pytest_fcbench.scorecard.render import call_tables, format_tables
 from pytest_fcbench.scorecard.render.charts import marks
 from pytest_fcbench.scorecard.render.failure_codes import find_failure_code
 from pytest_fcbench.scorecard.render.tables import Table
-from pytest_fcbench.scorecard.render.wording import describe_path_settings, format_time
+from pytest_fcbench.scorecard.render.wording import describe_bill, describe_path_settings, format_time
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
@@ -36,6 +41,7 @@ class Model:
     scores: Mapping[Profile, ProfileScores]
     categories: Mapping[str, Sequence[Record]]
     usage: CostLatency
+    bill: CostLatency
     trials: int
 
     @property
@@ -60,6 +66,7 @@ def prepare_models(scorecards: Sequence[Scorecard]) -> tuple[Model, ...]:
             {profile: scorecard.scores(profile) for profile in Profile},
             group_by_category(scorecard.records),
             measure_usage(scorecard.records),
+            measure_bill(scorecard.records, scorecard.facts.earlier),
             count_trials(scorecard.records),
         )
         for series, (label, scorecard) in enumerate(zip(name_models(scorecards), scorecards, strict=True))
@@ -135,7 +142,14 @@ def list_facts(model: Model) -> Iterator[tuple[str, str]]:
     if told.price and told.price.hour is not None:
         yield "price", f"${told.price.hour:g} an hour, {told.concurrency} calls at once"
     elif told.price and told.price.input is not None and told.price.output is not None:
-        yield "price", f"${told.price.input:g} in, ${told.price.output:g} out, per million tokens"
+        own = {
+            "cached": told.price.cached,
+            "written to a cache": told.price.cache_write,
+            "reasoning": told.price.reasoning,
+        }
+        rates = [f", ${rate:g} {tokens}" for tokens, rate in own.items() if rate is not None]
+        price = f"${told.price.input:g} in, ${told.price.output:g} out{''.join(rates)}"
+        yield "price", f"{price}, per million tokens"
     if card.created_s is not None:
         yield "ended", format_time(card.created_s)
     yield "fcbench", told.fcbench
@@ -161,7 +175,7 @@ class Both:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A category, a group or overall with the score of each model, None where nothing of it was run."""
+    """A category, a group, overall or all with the score of each model, None where nothing of it was run."""
 
     name: str
     scores: tuple[Both | None, ...]
@@ -170,24 +184,25 @@ class Row:
 def make_category_rows(shown: Sequence[Model]) -> list[Row]:
     """Make a row of every category of any model."""
     return [
-        _make_row(name, shown) for name in group_by_category(r for m in shown for r in m.scorecard.records)
+        make_row(name, shown) for name in group_by_category(r for m in shown for r in m.scorecard.records)
     ]
 
 
 def make_group_rows(shown: Sequence[Model]) -> list[Row]:
-    """Make a row of every group of which anything was run, and of overall."""
-    own = {name for model in shown for name in model.scores[Profile.OFFICIAL].groups} - GROUPS.keys()
-    rows = [_make_row(name, shown) for name in (*GROUPS, *sorted(own), "overall")]
-    return [row for row in rows if any(row.scores)]
+    """Make a row of every group that was run as a whole, and of overall or all entries."""
+    found = [name for model in shown for scores in model.scores.values() for name in scores.names]
+    own = {name for name in found if name not in CATEGORIES and name not in GROUPS} - {"overall", ALL}
+    return [make_row(name, shown) for name in (*GROUPS, *sorted(own), "overall", ALL) if name in found]
 
 
 def choose_main_score(shown: Sequence[Model], profile: Profile) -> str:
     """Choose the score that stands for these runs."""
     names = {model.scores[profile].main for model in shown}
-    return names.pop() if len(names) == 1 else "overall"
+    return names.pop() if len(names) == 1 else ALL
 
 
-def _make_row(name: str, shown: Sequence[Model]) -> Row:
+def make_row(name: str, shown: Sequence[Model]) -> Row:
+    """Make a row of a score."""
     found = [[model.scores[profile].find_score(name) for profile in Profile] for model in shown]
     return Row(name, tuple(Both(*both) if all(both) else None for both in found))  # type: ignore[arg-type]
 
@@ -224,7 +239,7 @@ class Formats:
 
 
 def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profile) -> Iterator[Formats]:
-    """Compare the manners of each model that was asked in several; ``rows`` are groups and overall."""
+    """Compare the manners of each model that was asked in several by the scores of ``rows``."""
     manners: dict[str, dict[str, Model]] = {}
     for model in shown:
         told = model.scorecard.facts
@@ -232,14 +247,15 @@ def compare_formats(shown: Sequence[Model], rows: Sequence[Row], profile: Profil
         manners.setdefault(told.model, {}).setdefault(manner, model)
     for name, asked in manners.items():
         found = {row.name: [row.scores[model.series] for model in asked.values()] for row in rows}
+        entries = {frozenset(r.entry for r in model.scorecard.records) for model in asked.values()}
         scores = {
             metric: [both.under(profile) for both in column if both] for metric, column in found.items()
         }
         known = {
             metric: [score.accuracy for score in column if score.accuracy is not None]
             for metric, column in scores.items()
-            # With different missing parts, these would make the difference.
-            if len({score.missing for score in column}) == 1
+            # With different missing parts, or other entries, these would make the difference.
+            if len({score.missing for score in column}) == 1 and (metric != ALL or len(entries) == 1)
         }
         metrics = tuple(metric for metric, column in known.items() if len(column) == len(asked))
         if len(asked) > 1 and metrics:
@@ -271,17 +287,20 @@ def draw_costs(
 
 
 def list_usage(shown: Sequence[Model]) -> list[tuple[str, CostLatency]]:
-    """List cost and latency of each model; empty where nothing is known of any."""
-    return [(model.label, model.usage) for model in shown if any(model.usage.steps for model in shown)]
+    """List the bill and latency of each run; empty where nothing is known of any."""
+    return [(model.label, model.bill) for model in shown if any(model.bill.steps for model in shown)]
 
 
-def list_usage_by_category(shown: Sequence[Model]) -> Iterator[tuple[Model, list[tuple[str, CostLatency]]]]:
-    """List cost and latency by category, of each model that has them."""
+def list_usage_by_category(
+    shown: Sequence[Model],
+) -> Iterator[tuple[Model, list[tuple[str, CostLatency]], list[str]]]:
+    """List cost and latency by category, with sentences about the bill, of each model that has them."""
     for model in shown:
-        if model.usage.steps:
+        if model.bill.steps:
             rows = [(name, measure_usage(part)) for name, part in model.categories.items()]
             others = measure_beside_records(model.scorecard.records, model.scorecard.facts.earlier)
-            yield model, [*rows, ("all", model.usage), *others.items()]
+            told = list(describe_bill(model.bill, others))
+            yield model, [*rows, ("all", model.usage), *others.items()], told
 
 
 # Errors

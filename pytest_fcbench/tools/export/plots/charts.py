@@ -10,8 +10,8 @@ from math import cos, pi, sin
 
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.text import put_on_one_line, shorten_text
-from pytest_fcbench.scorecard.aggregate.scores import Score
-from pytest_fcbench.scorecard.aggregate.usage import measure_usage
+from pytest_fcbench.scorecard.aggregate.scores import ALL, Score
+from pytest_fcbench.scorecard.aggregate.usage import measure_bill
 from pytest_fcbench.scorecard.render.charts.pages import MOST_SERIES
 from pytest_fcbench.scorecard.render.wording import name_scorecards, name_suites
 from pytest_fcbench.tools.export.order import Order, find_end
@@ -72,7 +72,7 @@ def draw_forest(order: Order) -> Drawing:
     """Draw every score with its interval, as points on one scale from 0 to 100 %."""
     found = [card.scores(order.profile) for card in order.cards]
     names = dict.fromkeys(
-        name for scores in found for name in ("overall", *scores.groups, *scores.categories)
+        name for scores in found for name in ("overall", ALL, *scores.groups, *scores.categories)
     )
     rows = [
         (name, series, score)
@@ -228,7 +228,7 @@ def draw_costs(order: Order) -> Drawing:
     points = [
         _Point(series, usd, score)
         for series, card in enumerate(order.cards)
-        if (usd := measure_usage(card.records).usd_per_1000_calls) is not None
+        if (usd := measure_bill(card.records, card.facts.earlier).usd_per_1000_calls) is not None
         and (score := order.find_score(card, metric))
     ]
     if not points:

@@ -113,8 +113,6 @@ READ: Mapping[str, tuple[str, str, Sequence[Call] | str, Sequence[str]]] = {
     "llama_3_1, semicolon": ("llama_3_1", f"{AS_PARAMETERS}; {AS_PARAMETERS}", [F1, F1], ["f(x=1)"] * 2),
     "llama_3_1, semicolon at the end": ("llama_3_1", f"{AS_PARAMETERS};", FAILED, []),
     "llama_3_1, pipe": ("llama_3_1", f'{{"a": 1}} | {AS_PARAMETERS}', [F1], ["f(x=1)"]),
-    "llama_3_1, or": ("llama_3_1", f"{{}} or {AS_PARAMETERS}", [F1], ["f(x=1)"]),
-    "llama_3_1, and": ("llama_3_1", f"{AS_PARAMETERS} and {AS_PARAMETERS}", [F1], ["f(x=1)"]),
     "llama_3_1, true of JSON": ("llama_3_1", AS_PARAMETERS.replace("1", "true"), FAILED, []),
     "llama_3_1, true of JSON with a semicolon": (
         "llama_3_1",

@@ -31,9 +31,9 @@ def prepare_gated_run(folder: Path, *gate: Outcome) -> tuple[Model, ...]:
     [
         ((), None, 0),
         ((HELD,), ("gate held: 1 rule", "passed"), 0),
-        ((HELD, BROKEN), ("gate broken: 1 of 2", "failed"), 1),
-        ((HELD, UNSURE), ("gate cannot tell: 1 of 2", "not_scored"), 1),
-        ((UNSURE, BROKEN), ("gate broken: 2 of 2", "failed"), 2),
+        ((HELD, BROKEN), ("gate broken: 1 held, 1 broken", "failed"), 1),
+        ((HELD, UNSURE), ("gate cannot tell: 1 held, 1 cannot tell", "not_scored"), 1),
+        ((UNSURE, BROKEN), ("gate broken: 1 cannot tell, 1 broken", "failed"), 2),
     ],
 )
 def test_the_verdict_is_that_of_the_gate(

@@ -15,6 +15,7 @@ import pytest
 from pytest_fcbench.domain.transcript import Completion, completion_to_json
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import render_report
@@ -166,9 +167,8 @@ def test_the_share_that_passed_is_the_headline_and_both_profiles_stand_below(tmp
     records = [make_record(Failed("a", "b"), Passed()), make_record(number=1)]
     parsed = Parsed(render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL))
     assert read_figures(parsed) == ["50.00%"]
-    assert parsed.read_texts("dt")[:2] == ["overall, official", "overall, corrected"]
-    # simple_python is a third of simple, which is a quarter of non_live, which is a tenth of overall.
-    assert [text.split()[0] for text in parsed.read_texts("dd")[:2]] == ["0.42%*", "0.83%*"]
+    assert parsed.read_texts("dt")[:2] == ["simple_python, official", "simple_python, corrected"]
+    assert [text.split()[0] for text in parsed.read_texts("dd")[:2]] == ["50.00%", "100.00%"]
 
 
 def test_failures_are_one_click_away(tmp_path: Path) -> None:
@@ -205,13 +205,18 @@ def test_several_runs_have_columns_with_changes_that_can_be_sorted(tmp_path: Pat
 
 
 def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> None:
-    records = [make_path_record(), make_path_record(Failed("stop_early", "r"), number=1, category="cross")]
+    records = [
+        make_path_record(Failed("stop_early", "r") if name == "cross" else Passed(), category=name)
+        for name in GROUPS["complex"].parts
+    ]
     text = render_report([load_card(tmp_path, records=records)], Told(), Profile.OFFICIAL)
     parsed = Parsed(text)
     assert parsed.read_texts("dt")[:2] == ["complex, official", "complex, corrected"]
-    assert read_figures(parsed) == ["50.00%"]
-    assert "nothing was scored of flights, car_rental, attraction," in text
+    assert read_figures(parsed) == ["80.00%"]
+    assert "80.0% passed: 4 of 5 of complex (95% " in text
     assert 'href="#complex"' in text
+    part = Parsed(render_report([load_card(tmp_path, records=records[1:])], Told(), Profile.OFFICIAL))
+    assert part.read_texts("dt")[:2] == ["all, official", "all, corrected"]
     assert 'id="complex"' not in render_report(
         [load_card(tmp_path, records=[make_record()])], Told(), Profile.OFFICIAL
     )

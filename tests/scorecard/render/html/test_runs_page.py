@@ -20,7 +20,6 @@ RUN = KeptRun(
     not_scored=2,
     overall=0.5,
     interval=Interval(0.4, 0.6, "wilson"),
-    is_partial=True,
     gate="broken",
     part="-k",
     labels="branch=main",
@@ -31,7 +30,7 @@ def test_a_run_is_shown_with_score_gate_and_links() -> None:
     parsed = Parsed(render_runs([RUN], "runs"))
     cells = [" ".join(text.split()) for text in parsed.read_texts("td")]
     assert {"75.00%", "2", "part (-k)", "branch=main"} <= set(cells)
-    assert parsed.read_texts("strong") == ["50.00%*"]
+    assert parsed.read_texts("strong") == ["50.00%"]
     links = [each.attributes["href"] for each in parsed.find_all("a")]
     assert links == [f"/run/{RUN.name}", f"/run/{RUN.name}#verdict=failed"]
     (badge,) = [e for e in parsed.find_all("span") if "badge" in e.attributes.get("class", "")]

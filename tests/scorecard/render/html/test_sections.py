@@ -10,13 +10,13 @@ import pytest
 
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompt_format import PLAIN
-from pytest_fcbench.domain.transcript import PathSettings
+from pytest_fcbench.domain.transcript import Aside, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard import scorecard_files
+from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
 from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.html import sections
 from pytest_fcbench.scorecard.render.html.sections import Model
-from pytest_fcbench.scorecard.render.wording import select_outermost
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import make_call_verdict, make_path_record, make_path_score, make_record, write_scorecard
 from tests.scorecard.aggregate.test_execution import make_executed_records
@@ -84,6 +84,9 @@ def test_a_price_of_tokens_is_told_per_million(tmp_path: Path) -> None:
     run = load_card(tmp_path, [make_record()], price=Price(input=1, output=4))
     told = dict(sections.list_facts(sections.prepare_models([run])[0]))
     assert told["price"] == "$1 in, $4 out, per million tokens"
+    run = load_card(tmp_path, [make_record()], price=Price(input=1, output=4, cached=0.1, reasoning=8))
+    told = dict(sections.list_facts(sections.prepare_models([run])[0]))
+    assert told["price"] == "$1 in, $4 out, $0.1 cached, $8 reasoning, per million tokens"
 
 
 def test_a_run_is_summed_up_by_suite_version_and_day(tmp_path: Path) -> None:
@@ -113,15 +116,9 @@ def test_rows_have_a_place_for_each_model(tmp_path: Path) -> None:
     assert [both and both.official.passed for both in first.scores] == [1, 0]
     assert second.scores[0] is None
     groups = [row.name for row in sections.make_group_rows(models)]
-    assert groups == ["simple", "non_live", "overall"]
-
-
-def test_only_the_largest_missing_parts_are_named(tmp_path: Path) -> None:
-    (model,) = prepare_runs(tmp_path, [make_record()])
-    missing = select_outermost(model.scores[Profile.OFFICIAL].overall.missing)
-    assert "multi_turn" in missing
-    assert "multi_turn_base" not in missing
-    assert "agentic" in missing
+    assert groups == ["all"]
+    whole = prepare_runs(tmp_path, [make_record(category=name) for name in GROUPS["simple"].parts])
+    assert [row.name for row in sections.make_group_rows(whole)] == ["simple", "all"]
 
 
 def test_reading_and_execution_are_compared_where_there_are_both(tmp_path: Path) -> None:
@@ -141,10 +138,10 @@ def test_scatters_need_two_models_with_known_values(tmp_path: Path) -> None:
 
     def draw(*runs: list[Record]) -> list[str]:
         shown = [
-            (model.series, model.scores[Profile.OFFICIAL].overall, model.usage)
+            (model.series, model.scores[Profile.OFFICIAL].all, model.usage)
             for model in prepare_runs(tmp_path, *runs)
         ]
-        return list(sections.draw_costs(shown, "overall", Profile.OFFICIAL))
+        return list(sections.draw_costs(shown, "all", Profile.OFFICIAL))
 
     assert len(draw([cheap], [dear])) == 2
     (latency,) = draw([cheap], [slow])
@@ -155,10 +152,24 @@ def test_scatters_need_two_models_with_known_values(tmp_path: Path) -> None:
 def test_usage_is_told_where_anything_is_known(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, [make_record()], [make_record(steps=[Usage(latency_s=2.0)])])
     assert [row.latency_mean_s for _, row in sections.list_usage(models)] == [None, 2.0]
-    ((model, rows),) = sections.list_usage_by_category(models)
+    ((model, rows, told),) = sections.list_usage_by_category(models)
     assert model is models[1]
     assert [name for name, _ in rows] == ["simple_python", "all"]
+    assert told == []
     assert sections.list_usage(models[:1]) == []
+
+
+def test_the_bill_of_a_run_stands_with_its_usage(tmp_path: Path) -> None:
+    judged = Aside(Party.JUDGE, "0f", Completion(input_tokens=5, output_tokens=1), 0.25)
+    record = replace(make_record(steps=[Usage(1.0, 10, 5, 0.5, reasoning_tokens=3)]), asides=(judged,))
+    models = prepare_runs(tmp_path, [record])
+    assert [bill.usd for _, bill in sections.list_usage(models)] == [0.75]
+    ((_, rows, told),) = sections.list_usage_by_category(models)
+    assert [(name, row.usd) for name, row in rows] == [("simple_python", 0.5), ("all", 0.5), ("judge", 0.25)]
+    assert told == [
+        "bill with judge: $0.7500, $750.00 per 1,000 calls of the model",
+        "tokens: 3 of the output were reasoning",
+    ]
 
 
 # Errors
@@ -264,10 +275,10 @@ def test_the_profile_that_drove_has_the_counts(tmp_path: Path) -> None:
 
 
 def test_the_score_that_speaks_for_the_runs(tmp_path: Path) -> None:
-    alone, beside = prepare_runs(tmp_path, _make_complex_records(), [*_make_complex_records(), make_record()])
-    assert sections.choose_main_score([alone], Profile.OFFICIAL) == "complex"
-    assert sections.choose_main_score([beside], Profile.OFFICIAL) == "overall"
-    assert sections.choose_main_score([alone, beside], Profile.OFFICIAL) == "overall"
+    hotels, both = prepare_runs(tmp_path, [make_path_record()], [make_path_record(), make_record()])
+    assert sections.choose_main_score([hotels], Profile.CORRECTED) == "hotels"
+    assert sections.choose_main_score([both], Profile.CORRECTED) == "all"
+    assert sections.choose_main_score([hotels, both], Profile.CORRECTED) == "all"
 
 
 # Format sensitivity
@@ -284,8 +295,10 @@ def _compare_manners(folder: Path, *runs: tuple[str, str, Sequence[Record]]) -> 
 
 
 def _make_irrelevance_records(*passed: bool) -> list[Record]:
+    """Make entries of both categories of ``irrelevance_all``; those of the live one pass."""
     return [
-        make_record(Passed() if ok else WRONG, category="irrelevance", number=n)
+        make_record(Passed() if ok or name == "live_irrelevance" else WRONG, category=name, number=n)
+        for name in GROUPS["irrelevance_all"].parts
         for n, ok in enumerate(passed)
     ]
 
@@ -296,17 +309,17 @@ def test_one_model_in_two_manners_has_a_format_sensitivity(tmp_path: Path) -> No
         ("a", "fc", _make_irrelevance_records(True, True)),
         ("a", "prompt", _make_irrelevance_records(True, False)),
     )
-    assert (found.model, found.metrics) == ("a", ("irrelevance_all", "overall"))
+    assert (found.model, found.metrics) == ("a", ("irrelevance_all", "all"))
     assert [manner for manner, _ in found.rows] == [
         "fc, underscored names, tool_calls",
         "prompt, underscored names, tool_calls",
     ]
     assert [accuracies for _, accuracies in found.rows] == [
-        pytest.approx((0.5, 0.05)),
-        pytest.approx((0.25, 0.025)),
+        pytest.approx((1.0, 1.0)),
+        pytest.approx((0.75, 0.75)),
     ]
-    assert found.delta == pytest.approx((25.0, 2.5))
-    assert found.deviation == pytest.approx((25.0 / 2**0.5, 2.5 / 2**0.5))
+    assert found.delta == pytest.approx((25.0, 25.0))
+    assert found.deviation == pytest.approx((25.0 / 2**0.5, 25.0 / 2**0.5))
 
 
 def test_other_models_and_the_same_manner_have_none(tmp_path: Path) -> None:
@@ -323,7 +336,7 @@ def test_only_what_all_manners_have_scored_in_full_is_compared(tmp_path: Path) -
     )
     both = [*_make_irrelevance_records(True), make_record(category="parallel")]
     (found,) = _compare_manners(tmp_path, ("a", "fc", both), ("a", "prompt", _make_irrelevance_records(True)))
-    assert found.metrics == ("irrelevance_all",)
+    assert found.metrics == ("irrelevance_all",), "all has other entries in each"
 
 
 def test_verdicts_as_written_and_ratings_stand_beside_the_scores(tmp_path: Path) -> None:

@@ -49,9 +49,9 @@ def make_wheel_order(*cards: Scorecard, **chosen: object) -> Order:
 def test_a_forest_has_a_line_for_each_score() -> None:
     (_, *labels), shares = list_labels(draw_forest(make_order())), ("0%", "25%", "50%", "75%", "100%")
     named = [label for label in labels if label not in shares and "n =" not in label]
-    assert named == ["overall", "simple", "non_live", "simple_python", "multiple", "parallel", "test"]
+    assert named == ["all", "simple_python", "multiple", "parallel", "test"]
     numbers = [label.split("  ")[0] for label in labels if "n =" in label]
-    assert numbers == ["4.2", "16.7", "41.7", "50.0", "100.0", "50.0"]
+    assert numbers == ["66.7", "50.0", "100.0", "50.0"]
     # The lower limit by Wilson for two of two is 2 / (2 + 1.96 squared).
     assert "100.0  (34.2 to 100.0), n = 2" in labels
 
