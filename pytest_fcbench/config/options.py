@@ -298,9 +298,7 @@ class Settings:
     )
     mcp: bool = option("", "let entries start the MCP servers that their suites name")
     unconfined: bool = option(
-        "",
-        "carry out own functions also where this system cannot confine them; they may then do to files, the "
-        "network and other processes what a model asks of them",
+        "", "run own functions even where this system cannot keep them from files, network and processes"
     )
     embedding: str = option(
         "NAME",

@@ -115,6 +115,7 @@ def test_without_options_and_file_the_defaults_hold(
         similarity_api_key_env=None,
         responses="recorded",
         mcp=False,
+        unconfined=False,
         embedding="auto",
         search="core",
         search_record=None,
@@ -195,6 +196,7 @@ similarity_api_key_env: A_THIRD_VARIABLE
 responses: live
 embedding: minilm
 mcp: true
+unconfined: true
 search: serpapi
 search_record: web.jsonl
 smoke: true
@@ -266,6 +268,7 @@ def test_every_option_can_stand_in_the_file(load: Load, path: Path, monkeypatch:
         similarity_api_key_env="A_THIRD_VARIABLE",
         responses="live",
         mcp=True,
+        unconfined=True,
         embedding="minilm",
         search="serpapi",
         search_record=path.parent / "web.jsonl",

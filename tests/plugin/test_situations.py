@@ -69,10 +69,11 @@ SITUATIONS = [
     Situation(
         "one rule of two broken", _write_letters(N // 2), [f"{CATEGORY}>=0.1", f"{CATEGORY}>=0.9"], BROKEN
     ),
-    Situation("a group", _write_all("p"), ["irrelevance_all>=50%"], HELD),
+    Situation("a group of a part", _write_all("p"), ["irrelevance_all>=50%"], CANNOT_TELL),
     Situation("a suite", _write_all("p"), ["core>=99%"], HELD),
     Situation("a selection", _write_all("f"), ["single_turn>=1%"], BROKEN),
-    Situation("overall of a part", _write_all("p"), ["overall>=50%"], BROKEN),
+    Situation("overall of a part", _write_all("p"), ["overall>=50%"], CANNOT_TELL),
+    Situation("all that was run", _write_all("p"), ["all>=50%"], HELD),
     Situation("a category that was not run", _write_all("p"), ["parallel>=0.5"], CANNOT_TELL),
     Situation("a mark that no test has", _write_all("p"), ["mark:smoke>=0.5"], CANNOT_TELL),
     # Not scored
@@ -134,13 +135,22 @@ SITUATIONS = [
     Situation("not worse: the same", _write_letters(7), NOT_WORSE, HELD, _write_letters(7)),
     Situation("not worse: noise", _write_letters(7), NOT_WORSE, HELD, _write_letters(9)),
     Situation("not worse: few entries", "p1f3" + f"p{N - 4}", NOT_WORSE, HELD, _write_all("p")),
+    Situation(
+        "not worse: too few to show a loss", _write_letters(4), NOT_WORSE, CANNOT_TELL, _write_letters(4)
+    ),
     Situation("not worse: a clear loss", _write_letters(2), NOT_WORSE, BROKEN, _write_all("p")),
     Situation("not worse: much better", _write_all("p"), NOT_WORSE, HELD, _write_letters(2)),
     Situation("not worse: a loss may hide", f"p{N - 6}f3n3", NOT_WORSE, CANNOT_TELL, _write_all("p")),
     Situation(
         "not worse: another version", _write_letters(2), NOT_WORSE, CANNOT_TELL, _write_all("p"), version="0"
     ),
-    Situation("not worse: overall", _write_letters(1), ["not-worse(95%)"], BROKEN, _write_all("p")),
+    Situation(
+        "not worse: what stands for the baseline",
+        _write_letters(1),
+        ["not-worse(95%)"],
+        BROKEN,
+        _write_all("p"),
+    ),
     # Time and money
     Situation("no call was timed", _write_all("p"), ["latency.p95<=3s"], CANNOT_TELL),
     Situation("no price is known", _write_all("p"), ["cost<=1usd"], CANNOT_TELL),

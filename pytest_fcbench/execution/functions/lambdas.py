@@ -31,7 +31,6 @@ _BUILTIN: Mapping[str, Callable[..., float]] = {
     "round": round,
 }
 _CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau}
-_BITWISE = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.LShift, ast.RShift)
 
 
 def read_function(text: object) -> Callable[[float], float]:
@@ -68,7 +67,7 @@ def _compute_number(node: ast.expr, name: str, x: float) -> float:
             number = -_compute_number(operand, name, x)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             number = _compute_number(operand, name, x)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS and type(op) not in _BITWISE:
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             operands = _compute_number(left, name, x), _compute_number(right, name, x)
             number = apply_operator(OPERATORS[type(op)], *operands)
         case ast.Call(

@@ -16,6 +16,7 @@ import resource
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
@@ -34,20 +35,16 @@ Functions: TypeAlias = Mapping[str, Callable[..., object]]
 
 def main() -> None:
     """Start processes until the run has ended."""
-    control, cpu_s, wall_s, memory = (
-        int(sys.argv[1]),
-        float(sys.argv[2]),
-        float(sys.argv[3]),
-        int(sys.argv[4]),
-    )
-    run = Channel(socket.socket(fileno=control), key="")
+    descriptor, cpu_s, wall_s, memory, *own = sys.argv[1:]
+    run = Channel(socket.socket(fileno=int(descriptor)), key="")
     try:
-        functions = _collect_functions(sys.argv[5:])
+        functions = _collect_functions(own)
     except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
         run.send("raised", f"{type(error).__name__}: {error}")
         return
-    # What Python imports to report an error is imported now: later no file can be opened.
+    # What Python imports for an error and for a date is imported now: later no file can be opened.
     _carry_out("sort_array(array=[1]", functions)
+    time.strptime("2000", "%Y")
     run.send(READY)
     while True:
         key, descriptors, _, _ = socket.recv_fds(run.connection, 16, 1)
@@ -56,14 +53,13 @@ def main() -> None:
         process = os.fork()
         if process == 0:
             try:
-                connection = _close_process(descriptors[0], cpu_s, memory)
-                _answer(Channel(connection, key.hex()), functions)
+                _serve_call(descriptors[0], key.hex(), float(cpu_s), int(memory), functions)
             finally:
                 os._exit(0)
         os.close(descriptors[0])
         # The run ends what takes too long before; this is for the case that it was killed.
         signal.signal(signal.SIGALRM, lambda *_, process=process: os.kill(process, signal.SIGKILL))
-        signal.setitimer(signal.ITIMER_REAL, wall_s + 1)
+        signal.setitimer(signal.ITIMER_REAL, float(wall_s) + 1)
         _, status = os.waitpid(process, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         run.send(os.waitstatus_to_exitcode(status))
@@ -84,10 +80,13 @@ def _collect_functions(own: Iterable[str]) -> Functions:
     return functions
 
 
-def _close_process(descriptor: int, cpu_s: float, memory: int) -> socket.socket:
-    """Leave this process one socket, and no files, no other processes and no more memory. Raises OSError."""
+def _serve_call(descriptor: int, key: str, cpu_s: float, memory: int, functions: Functions) -> None:
+    """Leave this process one socket, no files, no other processes and no more memory; carry out its call.
+
+    Raises OSError, EOFError and FrameError.
+    """
     os.dup2(descriptor, _SOCKET)
-    connection = socket.socket(fileno=_SOCKET)
+    run = Channel(socket.socket(fileno=_SOCKET), key)
     os.closerange(_SOCKET + 1, min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 2**16))
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
@@ -102,10 +101,7 @@ def _close_process(descriptor: int, cpu_s: float, memory: int) -> socket.socket:
         resource.setrlimit(resource.RLIMIT_NOFILE, (_SOCKET + 1, _SOCKET + 1))
     else:
         confine()
-    return connection
 
-
-def _answer(run: Channel, functions: Functions) -> None:
     def ask(name: str, arguments: lookups.Arguments) -> object:
         run.send("ask", name, dict(arguments))
         match run.receive():

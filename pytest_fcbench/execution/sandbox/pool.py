@@ -207,7 +207,12 @@ def _converse(channel: Channel, call: str, provider: Provider) -> Outcome | None
         while True:
             match channel.receive():
                 case ["ask", str(name), dict(arguments)] if name in LOOKUPS:
-                    channel.send(*_ask_provider(provider, name, arguments))
+                    try:
+                        channel.send("answer", provider.answer(name, arguments))
+                    except UnansweredError:
+                        channel.send("unanswered")
+                    except (FailedLookupError, RecursionError) as error:
+                        channel.send("failed", str(error))
                 case ["returned", value]:
                     return Returned(value)
                 case ["unanswered", str(function)]:
@@ -220,16 +225,5 @@ def _converse(channel: Channel, call: str, provider: Provider) -> Outcome | None
                     return Raised(_NO_RESULT)
     except FrameError:
         return Raised(_NO_RESULT)
-    except TimeoutError:
-        raise
-    except (EOFError, OSError):
+    except (EOFError, ConnectionError):
         return None
-
-
-def _ask_provider(provider: Provider, name: str, arguments: dict[str, object]) -> tuple[object, ...]:
-    try:
-        return "answer", provider.answer(name, arguments)
-    except UnansweredError:
-        return ("unanswered",)
-    except (FailedLookupError, RecursionError) as error:
-        return "failed", str(error)

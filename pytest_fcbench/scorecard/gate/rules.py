@@ -180,7 +180,7 @@ class NotWorse:
         """Check for a loss: broken where chance makes one so large less likely than ``1 - confidence``.
 
         Undecided where entries that were not scored, or that the run lacks, could change that, and where the
-        others are too few to show any loss.
+        others are too few to show any loss and show no gain.
         """
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
@@ -212,7 +212,8 @@ class NotWorse:
             return Finding(
                 UNDECIDED, f"{sentence}; the entries that were not scored could change the outcome"
             )
-        if p_largest >= limit:
+        is_better = found.change > 0 and found.chance.p < limit
+        if p_largest >= limit and not is_better:
             return Finding(
                 UNDECIDED, f"{sentence}; the baseline passed too few of these for any loss to show"
             )

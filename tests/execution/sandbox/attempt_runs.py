@@ -68,7 +68,7 @@ def open_scene() -> Iterator[tuple[Mapping[str, object], list[str]]]:
     """Make files, a process and listeners to reach; yield their names, and what listeners hear."""
     heard: list[str] = []
     with ExitStack() as opened:
-        folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         victim = subprocess.Popen(["sleep", "600"], env={"SECRET": SECRET}, start_new_session=True)
         # Not awaited: what traces it may keep it.
         opened.callback(victim.kill)
@@ -103,11 +103,10 @@ def describe_scene(scene: Mapping[str, object]) -> Mapping[str, object]:
     folder = Path(str(scene["folder"]))
     victim = psutil.Process(int(str(scene["victim"])))
     files: dict[str, object] = {}
-    for path in [folder, *sorted(folder.rglob("*"))]:
+    for path in filter(Path.exists, [folder, *sorted(folder.rglob("*"))]):
         seen = path.lstat()
-        text = path.read_text() if path.is_file() else ""
         # Whatever is changed, the time of the last change is another.
-        files[path.name] = (seen.st_ctime_ns, seen.st_ino, seen.st_mode, text)
+        files[path.name] = (seen.st_ctime_ns, seen.st_ino, seen.st_mode, seen.st_size)
     alive = victim.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
     return {
         "files": files,

@@ -578,8 +578,12 @@ def test_a_rule_holds_only_where_a_loss_could_have_shown(
     assert ("too few" in found.sentence) == (len(verdicts) == 4 and verdicts[0] != TIMEOUT)
 
 
-def test_entries_that_the_baseline_failed_can_show_no_loss() -> None:
+@pytest.mark.parametrize(("gained", "code"), [(5, UNDECIDED), (6, HELD)])
+def test_entries_that_the_baseline_failed_can_show_a_gain_only(gained: int, code: int) -> None:
+    """Six gained have p = 2/64, below 5 %: what is shown to be better is not worse."""
     before = _make_baseline(_make_records("parallel", *[PASSED] * 4, *[FAILED] * 40))
+    run = _make_records("parallel", *[PASSED] * (4 + gained), *[FAILED] * (40 - gained))
+    assert _check_rule("not-worse(95%)", *run, baseline=before).code == code
     found = _check_rule("not-worse(95%)", *before.records, baseline=before)
     assert found == Finding(
         UNDECIDED,
