@@ -330,7 +330,7 @@ def _find_rival_name(text: str, right: Sequence[str]) -> str | None:
     """Find the name that "or" joins to a right answer that is no value."""
     said = text[:_LONGEST]
     for answer in right:
-        if not answer.strip() or re.search(r"\bor\b|/", answer, re.IGNORECASE):
+        if not answer.strip(" .") or re.search(r"\bor\b|/", answer, re.IGNORECASE):
             continue
         pattern = r"[\s\-–]+".join(re.escape(word) for word in re.split(r"[\s\-–]+", answer.strip(" .")))
         for found in re.finditer(rf"(?<!\w){pattern}(?!\w)", said, re.IGNORECASE):

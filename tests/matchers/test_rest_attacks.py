@@ -163,7 +163,7 @@ CALLS = {
     ),
     "huge parameter": (f"requests.get(url='http://ip-api.com/json', params={{'lang': '{BIG}'}})", ERROR, ...),
     "many parameters": (
-        f"requests.get(url='http://ip-api.com/json', params={dict.fromkeys(range(9000), 1)})",
+        f"requests.get(url='http://ip-api.com/json', params={dict.fromkeys(map(str, range(9000)), 1)})",
         ERROR,
         ...,
     ),

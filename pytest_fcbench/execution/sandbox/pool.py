@@ -134,7 +134,8 @@ class _Child:
                 stderr=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 cwd=os.sep,
-                env={**kept, "PYTHONPATH": path},
+                # Libraries of numerics wait for ever for the threads that a call may not start.
+                env={**kept, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
                 # Its group is ended as a whole.
                 start_new_session=True,
             )

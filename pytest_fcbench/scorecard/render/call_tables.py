@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from pytest_fcbench.domain.verdict import OTHER_RULES, Difference, NotScored, Profile
 from pytest_fcbench.scorecard.aggregate.golden_paths import (
@@ -135,7 +136,7 @@ def _format_rating(rating: MeanRating) -> str:
 _CALLS: Mapping[str, Callable[[PathScores], str]] = {
     "right calls": lambda found: f"{found.right:,} of {found.calls:,}",
     "call acc.": lambda found: format_number(found.accuracy, ".2%"),
-    "calls 95%": lambda found: format_limits(found.interval),
+    "calls 95%": lambda found: format_limits(found.interval and replace(found.interval, clusters=None)),
     "completeness": lambda found: _format_rating(found.completeness),
     "correctness": lambda found: _format_rating(found.correctness),
     "beyond": lambda found: format_number(found.beyond_mean, "+.2f"),

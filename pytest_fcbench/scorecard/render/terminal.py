@@ -176,6 +176,13 @@ def _write_scores(
         if place == 0 or name in ("overall", ALL):
             yield line
         yield _format_score(name, shown, *(score for each in found if (score := each.find_score(name))))
+    few = [
+        f"{name} {score.interval.clusters}"
+        for name in found[-1].names
+        if (score := found[-1].find_score(name)) and score.interval and score.interval.clusters
+    ]
+    if few:
+        yield from _wrap_text(f"wide intervals, because of few clusters: {', '.join(few)}", width, "")
 
 
 def _format_score(
@@ -188,7 +195,7 @@ def _format_score(
         "not scored": counts.not_scored,
         "official": _format_percent(official.accuracy),
         "corrected": _format_percent(corrected.accuracy),
-        "95% interval": format_limits(own.interval),
+        "95% interval": format_limits(own.interval and replace(own.interval, clusters=None)),
     }
     return f"{name:<{_NAME}}" + "".join(f"{cells[column]:>{_SCORES[column]}}" for column in shown)
 

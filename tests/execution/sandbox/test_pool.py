@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import psutil
 import pytest
@@ -229,6 +230,38 @@ def test_a_call_has_no_descriptor_and_no_variable_of_ours(monkeypatch: pytest.Mo
         thread.join()
     assert not child.is_running()
     wait_for_end(call)
+
+
+SUMS = """
+from datetime import datetime
+import numpy as np
+seen = []
+def multiply(size):
+    return float((np.ones((size, size)) @ np.ones((size, size)))[0, 0])
+def read_year(text):
+    return datetime.strptime(text, "%d.%m.%Y").year
+def count():
+    seen.append(1)
+    return len(seen)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("multiply(size=400)", 400.0),
+        ("read_year(text='29.02.2024')", 2024),
+        ("count()", 1),
+    ],
+)
+def test_own_functions_may_compute_but_keep_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, call: str, value: object
+) -> None:
+    (tmp_path / "sums_of_a_test.py").write_text(SUMS)
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"sums_of_a_test.{call.partition('(')[0]}"
+    with closing(Pool(1, unconfined=True)) as pool:
+        assert pool([f"sums_of_a_test.{call}"] * 2, own=[name]) == (Returned(value),) * 2
 
 
 def test_children_are_used_again() -> None:

@@ -40,7 +40,7 @@ PROMPTED = {
     "wrong": (INTEGER, [5], "[f(x=6)]", "value_error:others", "value_error:number"),
     "plus": (INTEGER, [5], "[f(x=+5)]", "value_error:others", None),
     "plus reads minus": (INTEGER, [-5], "[f(x=+5)]", None, "value_error:number"),
-    "not": (BOOLEAN, [False], "[f(x=not True)]", "type_error:simple", None),
+    "not": (BOOLEAN, [False], "[f(x=not True)]", "type_error:simple", "type_error:simple"),
     "positional": (INTEGER, [5], "[f(5)]", f"{SIMPLE}:missing_optional", None),
     "positional where it may be left out": (INTEGER, ["", 5], "[f(6)]", None, "value_error:number"),
     "surplus positional": (INTEGER, [5], "[f(6, x=5)]", None, f"{SIMPLE}:unexpected_param"),
