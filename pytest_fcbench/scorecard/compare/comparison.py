@@ -323,7 +323,7 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
     # Most metrics share a method as a rule, so only the others are named.
     *few, most = sorted(methods, key=lambda method: len(methods[method]))
     told = [f"{method}: {', '.join(methods[method])}" for method in few]
-    yield "; ".join([*told, f"{most}: all others" if told else most])
+    yield "; ".join([*told, f"{most}: the others" if told else most])
 
 
 def tabulate_complex_calls(comparison: Comparison) -> Table:

@@ -26,7 +26,7 @@ def render_text(order: Order) -> Iterator[str]:
     metric = order.find_metric()
     score = order.find_score(order.card, metric)
     suites = " + ".join(order.card.facts.suites)
-    label = shorten_text(put_on_one_line(order.name or f"{suites} {metric}"), _LONGEST)
+    label = shorten_text(put_on_one_line(order.name or f"{suites} {order.label_metric()}"), _LONGEST)
     message = f"{score.accuracy:.1%}" if score and score.accuracy is not None else "not scored"
     colour = _BLUE if score else _UNKNOWN
     if order.ending == ".json":

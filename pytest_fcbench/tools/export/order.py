@@ -52,6 +52,13 @@ class Order:
             raise UsageError(f"--metric={self.metric}: {describe_unknown_name('metric', self.metric, known)}")
         return self.metric
 
+    def label_metric(self) -> str:
+        """Label the score; the label says where parts of its formula were not run."""
+        metric = self.find_metric()
+        scores = [self.find_score(card, metric) for card in self.cards]
+        is_partial = any(score and score.missing for score in scores)
+        return f"{metric}, parts not run count as 0" if is_partial else metric
+
     def find_score(self, card: Scorecard, metric: str) -> Score | None:
         """Return a score of a scorecard; None where nothing of it was scored."""
         is_asked_for = self.metric is not None

@@ -174,8 +174,9 @@ def test_what_ends_a_program_passes_the_door(
 ) -> None:
     put_fault(monkeypatch, "python", error())
     for decode in (decode_official, decode_corrected, execution_text.read_call_texts):
-        with pytest.raises(error):
+        with pytest.raises(error) as caught:
             decode(IN_TEXT, "python")
+        assert type(caught.value) is error
 
 
 # The official reading

@@ -428,16 +428,11 @@ all                            4       1       2           1         -     33.33
 counts and intervals are of the corrected profile
 
 complex calls (corrected profile)
-        entries  success  right calls  call acc.
-------------------------------------------------
-hotels        2   50.00%       2 of 3     66.67%
-cross         1    0.00%       0 of 0          -
-all           3   33.33%       2 of 3     66.67%
-                     calls 95%  completeness  correctness  beyond
------------------------------------------------------------------
-hotels  0.8-99.8% (2 clusters)      2.00 (1)     1.00 (1)   +1.00
-cross                        -             -            -       -
-all     0.8-99.8% (2 clusters)      2.00 (1)     1.00 (1)   +1.00
+        entries  success  right calls  call acc.  calls 95%  completeness  correctness  beyond
+----------------------------------------------------------------------------------------------
+hotels        2   50.00%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
+cross         1    0.00%       0 of 0          -          -             -            -       -
+all           3   33.33%       2 of 3     66.67%  0.8-99.8%      2.00 (1)     1.00 (1)   +1.00
 failed entries: value_error 1, stop_early 1; wrong calls: value_error 1
 completeness and correctness: mean of 0 to 2 (answers judged); beyond: steps beyond the golden path,
 mean of successful entries

@@ -216,7 +216,7 @@ def draw_times(order: Order) -> Drawing:
     form = "%Y-%m-%d" if last - first > 3 * _DAY else "%m-%d %H:%M"
     ticks = (across.low + (across.high - across.low) * part / 4 for part in range(5))
     labels = {second: f"{datetime.fromtimestamp(second, UTC):{form}}" for second in ticks}
-    title = f"{metric.capitalize()} accuracy over time"
+    title = f"Accuracy over time: {order.label_metric()}"
     return _draw_points(
         order, title, points, across, labels, "end of the run (UTC)", list(series), joined=True
     )
@@ -238,7 +238,7 @@ def draw_costs(order: Order) -> Drawing:
         )
     across = fit_scale([point.x for point in points], 70, _WIDTH - 30)
     labels = {tick: f"{tick:g}" for tick in across.list_ticks()}
-    title = f"{metric.capitalize()} accuracy against cost"
+    title = f"Accuracy against cost: {order.label_metric()}"
     return _draw_points(order, title, points, across, labels, "dollars per 1,000 calls", _name_runs(order))
 
 
