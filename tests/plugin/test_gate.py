@@ -172,7 +172,7 @@ def test_github_is_told(project: Project, monkeypatch: pytest.MonkeyPatch, worke
     assert lines.index(stops[0]) < lines.index(f"::{token}::") < len(lines)
     told = summary.read_text().splitlines()
     assert told[0] == "earlier"
-    assert told[1].startswith(f"0.0% passed: 0 of {size('multiple')} of multiple (95% 0.0-")
+    assert told[1].startswith(f"0.0% of multiple passed: 0 of {size('multiple')} (95% 0.0-")
     assert told[3].startswith("❌ gate broken: multiple\\>=90%")
     assert "### scripted:script.yaml (fc)" in told
     assert told.count("### Gate") == 1

@@ -106,7 +106,7 @@ def test_a_broken_gate_is_told_alike_everywhere(project: Project) -> None:
     assert _read_outcomes(told) == {"not-worse(95%)": "broken", "parallel>=0.01": "held"}
     assert told.code == 1
     assert str(told.section["headline"]).startswith(
-        f"17.4% passed: 4 of {size('parallel')} of parallel (95% "
+        f"17.4% of parallel passed: 4 of {size('parallel')} (95% "
     )
 
 

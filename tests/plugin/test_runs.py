@@ -56,7 +56,7 @@ def test_commands_find_the_run(project: Project) -> None:
     assert project.fcbench("compare", "step=1").returncode == 0
     written = project.fcbench("gate", "step=1", "-o", "summary.md")
     assert (written.returncode, "written to summary.md" in written.stdout) == (0, True)
-    assert (project.path / "summary.md").read_text().startswith("100.0% passed: ")
+    assert (project.path / "summary.md").read_text().startswith("100.0% of parallel passed: ")
     refused = project.fcbench("gate", "step=1", "-o", "summary.html")
     assert (refused.returncode, "name a file that ends in .md" in refused.stderr) == (4, True)
 

@@ -77,7 +77,7 @@ def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileS
         return f"no entry was scored in the {profile} profile"
     of = "" if scores.main in ("overall", ALL) else f" of {scores.main}"
     share = (
-        f"{passed / n:.1%} passed: {passed:,} of {n:,}{of} (95% {format_limits(found)}), {profile} profile"
+        f"{passed / n:.1%}{of} passed: {passed:,} of {n:,} (95% {format_limits(found)}), {profile} profile"
     )
     if scores.alike:
         return share

@@ -70,7 +70,7 @@ def test_the_summary_has_scores_gate_and_flips() -> None:
     outcome = Outcome(RULE, "held", "multiple is 50.00%")
     lines = list(github.write_step_summary(FACTS, _make_evidence(after, before), [outcome]))
     assert lines[0] == (
-        "50.0% passed: 1 of 2 of multiple (95% 9.5-90.5%), official profile; "
+        "50.0% of multiple passed: 1 of 2 (95% 9.5-90.5%), official profile; "
         "2.5 of the 100 weighted parts of BFCL's overall were run"
     )
     assert lines[2:5] == ["✅ gate held: 1 rule", "", "against b.json: 1 better, 1 worse"]

@@ -44,7 +44,7 @@ def write_lines(
 
 def test_the_verdict_is_first_and_the_commands_are_last() -> None:
     lines = write_lines(MANY)
-    assert lines[0].startswith("50.0% passed: 4 of 8")
+    assert lines[0].startswith("50.0% of simple_python passed: 4 of 8")
     assert "gate sql>=0.5: broken: sql is 10%" in lines
     (following,) = (number for number, line in enumerate(lines) if line.startswith("next: "))
     assert following > lines.index("gate sql>=0.5: broken: sql is 10%")
@@ -93,7 +93,7 @@ def test_the_summary_is_added_to_what_is_there(tmp_path: Path) -> None:
     assert append_summary(path, FACTS, make_evidence(MANY), [BROKEN], explain) is None
     text = path.read_text()
     assert text.startswith("before\n")
-    assert "50.0% passed: 4 of 8" in text
+    assert "50.0% of simple\\_python passed: 4 of 8" in text
 
 
 def test_a_summary_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_the_share_of_what_was_scored_comes_first() -> None:
     late = make_record(NotScored("timeout", "late"), number=2)
     lines = write([*HALF, late])
     assert " ".join(map(str.strip, lines[:2])) == (
-        "50.0% passed: 1 of 2 of simple_python (95% 9.5-90.5%), official profile; "
+        "50.0% of simple_python passed: 1 of 2 (95% 9.5-90.5%), official profile; "
         "0.833 of the 100 weighted parts of BFCL's overall were run"
     )
     assert lines[-1] == "not scored: 1 of 3 (timeout 1)"
@@ -50,10 +50,10 @@ def test_the_share_of_what_was_scored_comes_first() -> None:
         ),
         (
             ["irrelevance", "live_irrelevance"],
-            "100.0% passed: 2 of 2 of irrelevance_all (95% 34.2-100.0%), official profile; "
+            "100.0% of irrelevance_all passed: 2 of 2 (95% 34.2-100.0%), official profile; "
             "10 of the 100 weighted parts of BFCL's overall were run",
         ),
-        (["hotels"], "100.0% passed: 1 of 1 of hotels (95% 20.7-100.0%), official profile"),
+        (["hotels"], "100.0% of hotels passed: 1 of 1 (95% 20.7-100.0%), official profile"),
         (["hotels", "cross"], "100.0% passed: 2 of 2 (95% 34.2-100.0%), official profile"),
         (
             list(weigh_categories("overall", lambda name: 1.0)),

@@ -213,7 +213,7 @@ def test_a_run_of_complex_entries_is_headed_by_their_score(tmp_path: Path) -> No
     parsed = Parsed(text)
     assert parsed.read_texts("dt")[:2] == ["complex, official", "complex, corrected"]
     assert read_figures(parsed) == ["80.00%"]
-    assert "80.0% passed: 4 of 5 of complex (95% " in text
+    assert "80.0% of complex passed: 4 of 5 (95% " in text
     assert 'href="#complex"' in text
     part = Parsed(render_report([load_card(tmp_path, records=records[1:])], Told(), Profile.OFFICIAL))
     assert part.read_texts("dt")[:2] == ["all, official", "all, corrected"]
