@@ -29,7 +29,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     output.declare_table_options(parser)
     rank = "metric to rank by (default: overall; complex or executable if only that was run)"
     add("--sort", metavar="METRIC", help=rank)
-    columns = "further columns: groups, categories, marks (default: the official groups)"
+    columns = "further columns: groups, categories, marks (default: groups, without overall the categories)"
     add("--metrics", action="append", metavar="NAME,…", help=columns)
     declare_run_options(parser, ("config",))
 

@@ -318,12 +318,17 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
             "that of overall or all, and the intervals, are not"
         )
     methods: dict[str, list[str]] = {}
-    for one in comparison.tested:
-        methods.setdefault(one.difference.chance.method, []).append(one.difference.metric)
-    # Most metrics share a method as a rule, so only the others are named.
-    *few, most = sorted(methods, key=lambda method: len(methods[method]))
-    told = [f"{method}: {', '.join(methods[method])}" for method in few]
-    yield "; ".join([*told, f"{most}: the others" if told else most])
+    few = []
+    for metric, chance in ((one.difference.metric, one.difference.chance) for one in comparison.tested):
+        method, of = (", t, by clusters", f" {chance.clusters:,}") if chance.clusters else ("", "")
+        methods.setdefault(chance.method + method, []).append(metric + of)
+        if not chance.can_be_shown:
+            few.append(f"{metric} (p is {chance.smallest_p:.2g} or more)")
+    told = [f"{method}: {', '.join(names)}" for method, names in methods.items()]
+    is_plain = len(methods) == 1 and not comparison.tested[0].difference.chance.clusters
+    yield "; ".join(methods if is_plain else told)
+    if few:
+        yield f"too few to show a change: {', '.join(few)}"
 
 
 def tabulate_complex_calls(comparison: Comparison) -> Table:

@@ -78,6 +78,9 @@ class Chance:
     p_worse: float
     """Probability of a loss at least as large by chance alone."""
     method: str
+    """How ``p`` was found."""
+    clusters: int | None = None
+    """The number of clusters, each with one sign; None where every entry is one of its own."""
     smallest_p: float = 0.0
     """The smallest ``p`` that so many entries or clusters can have: that of all changes in one direction."""
 
@@ -204,20 +207,15 @@ def _estimate_chance(parts: Sequence[tuple[float, Sequence[Pair]]], change: floa
                 totals[unit] = totals.get(unit, 0.0) + weight / n * each.total
         p, p_worse = _draw_signs(list(totals.values()), estimate)
         method = f"randomization of signs ({_DRAWS:,} draws)"
-    clustered = number < len(pairs)
-    chance = Chance(
+    return Chance(
         low=interval.low,
         high=interval.high,
         p=p,
         p_worse=p_worse,
-        method=f"{method}, t, of {number:,} clusters" if clustered else method,
+        method=method,
+        clusters=number if number < len(pairs) else None,
         smallest_p=2.0 ** (1 - number),
     )
-    if chance.can_be_shown:
-        return chance
-    few = "" if clustered else f", of {number} {'entries' if number > 1 else 'entry'}"
-    few += f", too few to show a change (p is {chance.smallest_p:.2g} or more)"
-    return replace(chance, method=chance.method + few)
 
 
 def find_exact_chances(better: int, worse: int) -> tuple[float, float]:

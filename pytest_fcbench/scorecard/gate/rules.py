@@ -196,16 +196,17 @@ class NotWorse:
         p_found, p_worst, p_best, p_largest = (p for _, p in tested)
         if (found := tested[0][0]) is None:
             return Finding(UNDECIDED, f"nothing of {metric} was scored in both runs")
-        sentence = f"none of {found.entries} entries of {found.metric} changed"
+        of = "" if found.metric == ALL else f" of {found.metric}"
+        sentence = f"none of {found.entries} entries{of} changed"
         if found.better + found.worse:
             low, high = 100 * found.chance.low, 100 * found.chance.high
             sentence = (
                 f"{found.metric} changed by {100 * found.change:+.2f} points "
                 f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, {found.better} better, "
-                f"{found.worse} worse; p of such a loss by chance {found.chance.p_worse:.3f}"
+                f"{found.worse} worse; p of such a loss by chance {_format_p(found.chance.p_worse)}"
             )
             if p_found > found.chance.p_worse:
-                sentence += f", {p_found:.3f} corrected for {len(evidence.family)} such rules (Holm)"
+                sentence += f", {_format_p(p_found)} corrected for {len(evidence.family)} such rules (Holm)"
         sentence += _describe_unpaired(evidence, metric)
         limit = 1 - self.confidence
         if (p_worst < limit) != (p_best < limit):
@@ -254,6 +255,10 @@ class NotWorse:
         beside = (paired.measure_difference(name, evidence.size_of) for name in others)
         family = [own, *(each for each in beside if each)]
         return own, correct_by_holm([each.chance.p_worse for each in family])[0]
+
+
+def _format_p(p: float) -> str:
+    return f"{p:.3f}" if p >= 0.0005 else "below 0.001"
 
 
 def _describe_lack(evidence: Evidence, metric: str) -> str | None:

@@ -142,6 +142,21 @@ def test_categories_are_corrected_for_each_other_and_overall_is_not() -> None:
     assert _read_column(alone, "shown") == {"parallel": "worse"}
 
 
+def test_methods_are_told_with_the_clusters_of_each_score() -> None:
+    assert tabulate_scores(_compare_flips(25, 8, 167)).notes[-1] == "McNemar, exact"
+    verdicts = {"parallel": [True] * 8, "multiple": [True] * 8}
+    before, after = make_card(verdicts, "a"), make_card(verdicts, "b")
+    records = [
+        replace(record, cluster=str(place % 4)) if record.category == "parallel" else record
+        for place, record in enumerate(after.records)
+    ]
+    table = tabulate_scores(_compare_cards(before, replace(after, records=tuple(records))))
+    assert table.notes[-2:] == (
+        "McNemar, exact: multiple; randomization of signs (20,000 draws), t, by clusters: parallel 4, all 12",
+        "too few to show a change: parallel (p is 0.12 or more)",
+    )
+
+
 def test_metrics_may_be_marks() -> None:
     verdicts = {"simple_python": [True], "live_simple": [True]}
     found = _compare_cards(make_card(verdicts, "a"), make_card(verdicts, "b"), ["core", "python"])

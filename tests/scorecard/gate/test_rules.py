@@ -598,6 +598,7 @@ def test_entries_that_the_baseline_failed_can_show_a_gain_only(gained: int, code
         (96, 0, HELD, "not run: 4 of 100 entries (core:parallel_96, core:parallel_97, core:parallel_98, "),
         (60, 0, UNDECIDED, "and 35 more); the entries that were not scored could change the outcome"),
         (50, 10, BROKEN, "10 worse; p of such a loss by chance 0.001; not run: 40 of 100 entries ("),
+        (80, 20, BROKEN, "20 worse; p of such a loss by chance below 0.001"),
         (1, 0, UNDECIDED, "the entries that were not scored could change the outcome"),
     ],
 )
@@ -639,7 +640,7 @@ def test_a_formula_is_compared_where_both_runs_have_all_of_it(rule: str) -> None
         ),
         (
             *(_make_whole_run(leaving_out="multi_turn"), _make_whole_run(), HELD),
-            "none of 17 entries of all changed; only in this run: 4 of 21 entries (",
+            "none of 17 entries changed; only in this run: 4 of 21 entries (",
         ),
         (
             *(_make_records("multiple", *[PASSED] * 5), _make_whole_run(), UNDECIDED),
