@@ -18,7 +18,7 @@ Read = TypeVar("Read")
 DESCRIBED = ConfigDict(json_schema_serialization_defaults_required=True)
 """The ``__pydantic_config__`` of a dataclass whose JSON always has all keys, as its JSON Schema says."""
 EXTENDED = ConfigDict(json_schema_serialization_defaults_required=False)
-"""That of a dataclass whose JSON lacks keys that have a default, in files of older versions."""
+"""The ``__pydantic_config__`` of a dataclass with defaults for keys that files of older versions lack."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

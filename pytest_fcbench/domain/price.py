@@ -53,11 +53,11 @@ class Price:
     output: Number | None = None
     hour: Number | None = None
     cached: Number | None = None
-    """Of input tokens that the server found in its cache; null where they cost as much as others."""
+    """Price of input tokens that the server found in its cache; null where they cost as much as others."""
     cache_write: Number | None = None
-    """Of input tokens that the server wrote to its cache; null where they cost as much as others."""
+    """Price of input tokens that the server wrote to its cache; null where they cost as much as others."""
     reasoning: Number | None = None
-    """Of output tokens that are reasoning; null where they cost as much as others."""
+    """Price of output tokens that are reasoning; null where they cost as much as others."""
 
     def compute_cost(self, used: Consumption, concurrency: int) -> float | None:
         """Return the dollars for one completion, or None where its tokens or its latency are unknown."""

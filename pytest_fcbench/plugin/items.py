@@ -366,7 +366,8 @@ class Benchmark:
         if TRANSCRIPT not in item.stash or not isinstance(error, AssertionError | None):
             return
         record = item.stash.get(RECORD, None)
-        verdict = Failed(OWN_ASSERTION, put_on_one_line(str(error))) if error else Passed()
+        reason = put_on_one_line(mask_secrets(str(error), self.context.secrets))
+        verdict = Failed(OWN_ASSERTION, reason) if error else Passed()
         if record is None or (error and record.verdict(self.context.settings.profile) == Passed()):
             self.record_judgement(Judgement.same_in_both(verdict))
 
@@ -378,7 +379,8 @@ class Benchmark:
         elif (limit := item.stash.get(_TIME_LIMIT, None)) and time.monotonic() >= limit.waits_until:
             cause, reason = "timeout", str(error)
         else:
-            cause, reason = "internal_error", f"{type(error).__name__}: {error}"
+            told = mask_secrets(str(error), self.context.secrets)
+            cause, reason = "internal_error", f"{type(error).__name__}: {told}"
         transcript = item.stash.get(TRANSCRIPT, None)
         item.stash[RECORD] = self.session.not_scored(
             item.stash[ENTRY], cause, reason, transcript, _find_own_marks(item)

@@ -165,10 +165,11 @@ class RunReporting:
 
     def _add_properties(self) -> None:
         """Say in the file of --junitxml how the model was asked, and what the first lines of the run say."""
-        found = run_end.list_properties(self._session.facts, self._session.evidence, self._outcomes)
         writers = [p for p in self._config.pluginmanager.get_plugins() if hasattr(p, "add_global_property")]
-        for (name, value), writer in product(found, writers):
-            writer.add_global_property(name, value)
+        if writers:
+            found = run_end.list_properties(self._session.facts, self._session.evidence, self._outcomes)
+            for (name, value), writer in product(found, writers):
+                writer.add_global_property(name, value)
 
     def _explain_no_gate(self) -> str | None:
         """Explain why the rules of the project are not applied; None where they are, or where it has none."""

@@ -77,3 +77,14 @@ def ask(tmp_path):
     project.run(
         "benchmarks", "test_own.py", "--fcbench-category=parallel", "--fcbench-limit=2"
     ).assert_outcomes(passed=3)
+
+
+def test_a_key_in_an_assertion_is_masked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OWN_KEY", "sk-for-tests-only-1234567890")
+    body = "assert transcript.prompting == 'sk-for-tests-only-1234567890'"
+    project.write("benchmarks/test_ast.py", BODY.format(assertion=body))
+    options = ("--fcbench-limit=1", "--fcbench-api-key-env=OWN_KEY")
+    project.run("benchmarks/test_ast.py", *options).assert_outcomes(failed=1)
+    (verdict,) = _find_verdicts(project)
+    assert verdict["code"] == "own_assertion"
+    assert "sk-for-tests-only" not in (project.path / "scorecard.json").read_text()

@@ -163,10 +163,10 @@ def _classify_failures(
                     suite = session.context.suites[record.suite]
                     doubts[record.suite] = find_fitting_functions(
                         [
-                            e
-                            for c in suite.categories
-                            if c.single_turn and not c.rule.varies_others
-                            for e in suite.load(c)
+                            each
+                            for category in suite.categories
+                            if category.single_turn and not category.rule.varies_others
+                            for each in suite.load(category)
                         ]
                     )
                 if doubt := entry.set_aside or doubts[record.suite].get(entry.id):

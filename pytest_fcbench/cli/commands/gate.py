@@ -48,7 +48,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         raise UsageError(f"--output={chosen.to}: the summary is Markdown; name a file that ends in .md")
     card = load_outlines(chosen.scorecard)
     facts = card.facts
-    # A run has said how its rules came out, and is told so until other rules or baselines are given.
+    # The outcomes that the run recorded are repeated, unless other rules or another baseline are given.
     recorded = card.gate
     is_asked_again = any(value is not None for value in (chosen.gate, chosen.baseline, chosen.trained))
     rules = settings.gate

@@ -20,9 +20,9 @@ class WrongFormat(Exception):  # noqa: N818 - a parser's "no", not a fault of ou
 
 @contextmanager
 def refuse_faults() -> Iterator[None]:
-    """Make every other error of a reader ``Undecodable``, so that no text of a model is a fault of ours.
+    """Turn every other error of a reader into ``Undecodable``, because a model can write any text.
 
-    The reason names the error, for a mistake of a reader has to be seen. What ends a program comes through.
+    The reason names the error, so that a mistake of a reader is seen. What ends a program comes through.
     """
     try:
         yield

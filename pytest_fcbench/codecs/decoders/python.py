@@ -243,7 +243,7 @@ def fold_constants(node: ast.expr) -> object:
             return _apply_function(_FUNCTIONS[type(op)], fold_constants(operand))
         # How many are repeated has been counted.
         case ast.BinOp(left=ast.Constant(value=str()) | ast.List() as left, op=ast.Mult(), right=right):
-            return _repeat(fold_constants(left), fold_constants(right))
+            return _repeat_value(fold_constants(left), fold_constants(right))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             return apply_operator(OPERATORS[type(op)], fold_constants(left), fold_constants(right))
         case ast.Call(func=ast.Name(id=name), args=[operand], keywords=[]) if name in _FUNCTIONS:
@@ -272,7 +272,7 @@ def apply_operator(compute: Binary, left: object, right: object) -> object:
         raise Undecodable(f"arithmetic failed: {error}") from error
 
 
-def _repeat(repeated: object, times: object) -> object:
+def _repeat_value(repeated: object, times: object) -> object:
     if not isinstance(repeated, (str, list)) or not isinstance(times, int):
         raise _refuse_kinds(repeated, times)
     if measure_size(repeated) * times > _MAX_REPEATED:

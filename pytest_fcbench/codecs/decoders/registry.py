@@ -146,14 +146,14 @@ def read_official(
     """
     try:
         with refuse_faults():
-            return Calls(_read_officially(completion, syntax, language, is_executed=is_executed))
+            return Calls(_read_official_calls(completion, syntax, language, is_executed=is_executed))
     except Undecodable as error:
         return Unreadable(str(error))
     except WrongFormat as error:
         return Unreadable(str(error), WRONG_FORMAT)
 
 
-def _read_officially(
+def _read_official_calls(
     completion: Completion, syntax: str, language: Language, *, is_executed: bool
 ) -> tuple[Call, ...]:
     reader = SYNTAXES[syntax]

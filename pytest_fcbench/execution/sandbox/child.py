@@ -24,8 +24,8 @@ from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.execution.functions import lookups
 from pytest_fcbench.execution.functions.everyday import EVERYDAY
 from pytest_fcbench.execution.functions.formulas import FORMULAS
-from pytest_fcbench.execution.sandbox.confinement import confine, find_missing
-from pytest_fcbench.execution.sandbox.frames import READY, Channel, FrameError, decode, encode
+from pytest_fcbench.execution.sandbox.confinement import confine_process, find_missing
+from pytest_fcbench.execution.sandbox.frames import READY, Channel, FrameError, decode_frame, encode_frame
 
 # The lowest descriptor that is free: the limit of descriptors counts from 0.
 _SOCKET = 3
@@ -100,7 +100,7 @@ def _serve_call(descriptor: int, key: str, cpu_s: float, memory: int, functions:
     if find_missing():
         resource.setrlimit(resource.RLIMIT_NOFILE, (_SOCKET + 1, _SOCKET + 1))
     else:
-        confine()
+        confine_process()
 
     def ask(name: str, arguments: lookups.Arguments) -> object:
         run.send("ask", name, dict(arguments))
@@ -121,8 +121,8 @@ def _carry_out(text: str, functions: Functions) -> tuple[str, object]:
         value = carry_out_call(text, functions)
         # Officially a tuple becomes a list before it is compared.
         value = list(value) if isinstance(value, tuple) else value
-        # The run refuses what is too large; the reason is told here.
-        decode(encode(value))
+        # The run would refuse a result that is too large; only here it can be told why.
+        decode_frame(encode_frame(value))
     except FrameError as error:
         return "memory", str(error)
     except lookups.UnansweredError as error:

@@ -1,4 +1,4 @@
-"""What Linux gives to keep a process from files, the network and other processes.
+"""Confinement of a process by the Linux kernel: without files, network and other processes.
 
 A filter of system calls (seccomp(2), in this form since Linux 4.14) leaves what computing needs: memory,
 clocks, random numbers, and the descriptors that are open. No call that takes a path or an address is on its
@@ -79,7 +79,7 @@ def find_missing() -> str:
     return ""
 
 
-def confine() -> None:
+def confine_process() -> None:
     """Confine this process, which must have one thread, for the rest of its life. Raises OSError."""
     _call_kernel(_PRCTL, _SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     _call_kernel(_PRCTL, _SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)

@@ -34,7 +34,7 @@ class FrameError(Exception):
 
 @dataclass(slots=True)
 class Channel:
-    """One side of a connection whose frames have a key."""
+    """An end of a connection on which each frame begins with the key of its call."""
 
     connection: socket.socket
     key: str
@@ -42,8 +42,8 @@ class Channel:
     """The time of ``time.monotonic`` after which nothing is sent or awaited; None for no end."""
 
     def send(self, *values: object) -> None:
-        """Send a frame. Raises what ``encode`` does, and OSError (TimeoutError at the deadline)."""
-        frame = encode(self.key, *values)
+        """Send a frame. Raises what ``encode_frame`` does, and OSError (TimeoutError at the deadline)."""
+        frame = encode_frame(self.key, *values)
         self._limit_time()
         self.connection.sendall(len(frame).to_bytes(4, "big") + frame)
 
@@ -52,13 +52,13 @@ class Channel:
 
         Raises OSError (TimeoutError at the deadline), EOFError where the other side is gone, and FrameError.
         """
-        size = int.from_bytes(self._read(4), "big")
-        values = decode(self._read(size)) if size <= _LONGEST else []
+        size = int.from_bytes(self._receive_bytes(4), "big")
+        values = decode_frame(self._receive_bytes(size)) if size <= _LONGEST else []
         if values[:1] != [self.key]:
             raise FrameError("this is no frame of this call")
         return values[1:]
 
-    def _read(self, size: int) -> bytes:
+    def _receive_bytes(self, size: int) -> bytes:
         read = bytearray()
         while len(read) < size:
             self._limit_time()
@@ -76,17 +76,17 @@ class Channel:
             self.connection.settimeout(left)
 
 
-def encode(*values: object) -> bytes:
+def encode_frame(*values: object) -> bytes:
     """Encode values as a frame. Raises ValueError and RecursionError where they are not plain or too deep."""
-    marked = [_mark(value) for value in values]
+    marked = [_mark_type(value) for value in values]
     return json.dumps(marked, check_circular=False, ensure_ascii=False).encode(errors="surrogatepass")
 
 
-def decode(frame: bytes) -> list[object]:
+def decode_frame(frame: bytes) -> list[object]:
     """Return the values of a frame, which may be made to do harm. Raises FrameError."""
     keys = 0
 
-    def unmark(marked: dict[str, Any]) -> object:
+    def restore_type(marked: dict[str, Any]) -> object:
         nonlocal keys
         ((kind, value),) = marked.items()
         if kind in ("set", "frozenset", "dict"):
@@ -100,7 +100,7 @@ def decode(frame: bytes) -> list[object]:
     if len(frame) > _LONGEST or frame.count(b",") > _MOST_VALUES:
         raise FrameError("the result is too large")
     try:
-        values: list[object] = [*json.loads(frame.decode(errors="surrogatepass"), object_hook=unmark)]
+        values: list[object] = [*json.loads(frame.decode(errors="surrogatepass"), object_hook=restore_type)]
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise FrameError("this is no frame") from error
     return values
@@ -118,7 +118,7 @@ _KINDS: Mapping[str, Callable[[Any], object]] = {
 }
 
 
-def _mark(value: object) -> object:
+def _mark_type(value: object) -> object:
     """Return a value as JSON has it, where an object with one member names the type of what JSON lacks."""
     match value:
         case None | bool() | float() | str():
@@ -127,12 +127,12 @@ def _mark(value: object) -> object:
             # JSON would write all digits, for which the time grows as their square.
             return value if abs(value) < 2**63 else {"int": hex(value)}
         case list():
-            return [_mark(member) for member in value]
+            return [_mark_type(member) for member in value]
         case tuple() | set() | frozenset():
             kind = next(kind for kind in (tuple, set, frozenset) if isinstance(value, kind))
-            return {kind.__name__: [_mark(member) for member in value]}
+            return {kind.__name__: [_mark_type(member) for member in value]}
         case dict():
-            return {"dict": [[_mark(key), _mark(member)] for key, member in value.items()]}
+            return {"dict": [[_mark_type(key), _mark_type(member)] for key, member in value.items()]}
         case bytes():
             return {"bytes": value.hex()}
         case complex():

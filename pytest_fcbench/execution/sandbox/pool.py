@@ -160,7 +160,7 @@ class _Child:
             with ours:
                 with theirs:
                     socket.send_fds(self._control.connection, [key], [theirs.fileno()])
-                outcome = _converse(Channel(ours, key.hex(), self._control.deadline), call, provider)
+                outcome = _exchange_frames(Channel(ours, key.hex(), self._control.deadline), call, provider)
             # Only when its process has ended a call can change nothing any more.
             (status,) = self._control.receive()
         except TimeoutError:
@@ -193,7 +193,7 @@ class _Child:
             self._process.wait()
 
 
-def _converse(channel: Channel, call: str, provider: Provider) -> Outcome | None:
+def _exchange_frames(channel: Channel, call: str, provider: Provider) -> Outcome | None:
     """Return what the process of a call tells; None where it ends before.
 
     Raises TimeoutError, and NotScoredError where no call can be carried out.

@@ -91,7 +91,7 @@ _ALSO = {
     **dict.fromkeys(("age", "ages"), "year"),
     "time": "h|hr|hour",
 }
-"""What else may stand behind a number, by a word in the parameter's name."""
+"""Words that may stand behind a number too, by a word in the parameter's name."""
 
 
 def _read_position(words: Sequence[str], text: str) -> Quantity | None:

@@ -63,8 +63,8 @@ _ABBREVIATIONS = {
 _BEFORE_A_NAME = {"st": "saint", "dr": "doctor", "mt": "mount", "ft": "fort"}
 _BEHIND_A_NAME = {"st": "street", "dr": "drive"}
 
-_COMPASS = {"n": "north", "s": "south", "e": "east", "w": "west"}
-_COMPASS |= {a + b: _COMPASS[a] + _COMPASS[b] for a in "ns" for b in "ew"}
+_DIRECTIONS = {"n": "north", "s": "south", "e": "east", "w": "west"}
+_DIRECTIONS |= {a + b: _DIRECTIONS[a] + _DIRECTIONS[b] for a in "ns" for b in "ew"}
 _STREETS = frozenset(
     split_words("street avenue boulevard road drive lane parkway highway way court place terrace")
 )
@@ -312,7 +312,8 @@ def _expand_words(text: str) -> Words:
         else:
             expanded.append(_BEHIND_A_NAME.get(word, word) if before else word)
     pointed = tuple(
-        word if expanded[:at] == ["avenue"] else _COMPASS.get(word, word) for at, word in enumerate(expanded)
+        word if expanded[:at] == ["avenue"] else _DIRECTIONS.get(word, word)
+        for at, word in enumerate(expanded)
     )
     is_address = len(expanded) > 1 and (not _STREETS.isdisjoint(expanded) or expanded[0].isdigit())
     is_named_so = pointed in read_cities() or pointed in read_regions()

@@ -178,7 +178,7 @@ def _find_size(categories: Mapping[str, Score], name: str, size_of: Callable[[st
 
 def _find_group_interval(
     metric: str,
-    score: Score,
+    whole: Score,
     categories: Mapping[str, Score],
     verdicts: _VerdictsByUnit,
     size_of: Callable[[str], int],
@@ -191,7 +191,7 @@ def _find_group_interval(
         if weights.get(name) and score.accuracy is not None and score.interval
     }
     correlations = intervals.correlate_parts([verdicts[name] for name in known])
-    return intervals.find_mean_interval(list(known.values()), correlations, score.accuracy)
+    return intervals.find_mean_interval(list(known.values()), correlations, whole.accuracy)
 
 
 def _group_by_unit(

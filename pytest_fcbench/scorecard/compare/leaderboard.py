@@ -93,8 +93,8 @@ def rank_boards(
 ) -> list[Board]:
     """Rank the runs of each kind by a metric; ``released`` has dates by model label.
 
-    The default metric is the score that stands for these runs. Raises
-    ``UsageError`` for an unknown metric, and where no run has it.
+    The default metric is the score that stands for these runs. Raises ``UsageError`` for an unknown metric,
+    and where no run has it.
     """
     check_metrics([metric] if metric else [], cards)
     kinds: dict[object, list[Scorecard]] = {}

@@ -6,7 +6,7 @@ They are written so::
     parallel>=75%               selection such as python, or mark:NAME for a pytest mark of your own
     all>=75%                    the share of all entries that were run, whatever they are
     untrained>=75%              overall without the entries of --fcbench-trained
-    parallel>=baseline-0.02     the same beside the baseline's score on the entries that both have
+    parallel>=baseline-0.02     the same beside the baseline's score on the same entries
     not-worse(95%)              the score that stands for the baseline, as a rule overall, is not worse, as
     not-worse(live, 99%)        far as can be told with that confidence; or another score is not
     not-worse(live, 99%, alone) the same, not corrected for other rules of this kind in the gate
@@ -128,7 +128,7 @@ class ScoreRule(_BoundRule):
 
 @dataclass(frozen=True, slots=True)
 class BaselineRule:
-    """A bound on a score by the baseline's score plus ``margin``, both on the entries that both have."""
+    """A bound on a score by the baseline's score plus ``margin``, both on the entries that it has scored."""
 
     text: str
     metric: str
@@ -137,7 +137,7 @@ class BaselineRule:
     needs_baseline: bool = True
 
     def check(self, evidence: Evidence) -> Finding:
-        """Check the score; undecided where it is not comparable or unscored entries could matter."""
+        """Check the score; undecided where it cannot be compared or missing verdicts could matter."""
         if problem := evidence.not_comparable:
             return Finding(UNDECIDED, problem)
         if problem := _describe_lack(evidence, self.metric):

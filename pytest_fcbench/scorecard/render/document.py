@@ -177,9 +177,12 @@ def write_section(
     """Write the section as JSON values."""
     parts, trials = group_by_category(records), count_trials(records)
     profiles: dict[Profile, ProfileResults] = {}
+    headline = ""
     for profile in Profile:
         scores = aggregate_scores(records, profile, size_of)
         without = score_untrained(records, profile, size_of)
+        if profile is facts.profile:
+            headline = describe_share(records, profile, scores)
         by_category = {name: score_trials(part, profile, trials) for name, part in parts.items()}
         profiles[profile] = ProfileResults(
             scores.categories,
@@ -189,9 +192,7 @@ def write_section(
             golden_paths.score_paths_by_category(records, profile) or None,
             execution.count_sides_by_category(records, profile) or None,
             measure_sensitivity(records, profile),
-            without.find_score(scores.main)
-            if (without := score_untrained(records, profile, size_of))
-            else None,
+            without.find_score(scores.main) if without else None,
             count_right_turns_by_category(records, profile) or None,
             RunTrials(by_category, score_trials(records, profile, trials)) if trials > 1 else None,
             score_strata(records, profile) or None,
@@ -206,7 +207,7 @@ def write_section(
             measure_beside_records(records, facts.earlier) or None,
             measure_bill(records, facts.earlier),
         ),
-        headline=describe_share(records, facts.profile, aggregate_scores(records, facts.profile, size_of)),
+        headline=headline,
         profiles=profiles,
         gate=tuple(gate),
     )

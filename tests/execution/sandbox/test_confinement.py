@@ -104,7 +104,7 @@ def refuse_to(act: Callable[[], object]) -> str:
     process = os.fork()
     if process == 0:
         try:
-            confinement.confine()
+            confinement.confine_process()
             act()
         except OSError as error:
             os.write(writing, type(error).__name__.encode())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_fcbench.execution.sandbox.frames import Channel, FrameError, decode, encode
+from pytest_fcbench.execution.sandbox.frames import Channel, FrameError, decode_frame, encode_frame
 
 NO_FRAME = r"this is no frame|the result"
 
@@ -45,14 +45,14 @@ def ends() -> Iterator[tuple[Channel, Channel]]:
     ids=lambda value: f"{type(value).__name__}",
 )
 def test_a_value_stays_what_it_is(value: object) -> None:
-    (found,) = decode(encode(value))
+    (found,) = decode_frame(encode_frame(value))
     assert found == value
     assert type(found) is type(value)
 
 
 def test_a_value_that_is_not_plain_is_refused() -> None:
     with pytest.raises(ValueError, match="a result of the type object cannot be compared"):
-        encode(object())
+        encode_frame(object())
 
 
 def mark_colliding(count: int) -> bytes:
@@ -88,7 +88,7 @@ def test_what_is_no_frame_is_refused_at_little_cost(frame: bytes) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(FrameError, match=NO_FRAME):
-            decode(frame)
+            decode_frame(frame)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -97,7 +97,7 @@ def test_what_is_no_frame_is_refused_at_little_cost(frame: bytes) -> None:
 
 def test_the_most_keys_are_read_in_time() -> None:
     started = time.process_time()
-    assert len(decode(mark_colliding(5_000))) == 1
+    assert len(decode_frame(mark_colliding(5_000))) == 1
     assert time.process_time() - started < 10
 
 
