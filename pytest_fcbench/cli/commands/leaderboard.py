@@ -27,7 +27,7 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scorecards", nargs="+", type=find_scorecard, metavar="SCORECARD", help=f"{SCORECARD}, or a baseline")
     output.declare_table_options(parser)
-    rank = "metric to rank by (default: the score that stands for the runs)"
+    rank = "metric to rank by (default: overall if complete, else what was run)"
     add("--sort", metavar="METRIC", help=rank)
     columns = "further columns: groups, categories, marks (default: groups, without overall the categories)"
     add("--metrics", action="append", metavar="NAME,…", help=columns)

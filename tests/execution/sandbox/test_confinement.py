@@ -29,16 +29,21 @@ REACHING = list(HOSTILE_CALLS)[: list(HOSTILE_CALLS).index("write two marshal fr
 LIMITED = ["begin a frame", "close the connection and wait", "sleep", "compute and ignore the signal", "exit"]
 
 
+def name_paths() -> dict[str, str]:
+    """Return the environment in which any Python of this version finds the tests and what they import."""
+    paths = [str(ROOT), *(path for path in sys.path if path.endswith("-packages"))]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
 def make_attempts(
     *options: str, only: Sequence[str] = (), python: str = sys.executable
 ) -> dict[str, tuple[str, str]]:
     """Make attempts in a process of their own; return outcome and harm of each."""
     command = [python, "-P", "-m", "tests.execution.sandbox.attempt_runs", *options]
-    paths = [str(ROOT), *(path for path in sys.path if path.endswith("-packages"))]
     done = subprocess.run(
         [*command, "--only", *(only or HOSTILE_CALLS)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env=name_paths(),
         capture_output=True,
         text=True,
         timeout=300,
@@ -50,16 +55,17 @@ def make_attempts(
 
 
 def find_python() -> str:
-    """Return a Python of this version that another user may run. Skips the test where there is none."""
+    """Return a Python of this version with which another user may run the attempts, or skip the test."""
     if os.geteuid():
         pytest.skip("only root may become another user")
     for python in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
+        command = [python, "-P", "-c", "import tests.execution.sandbox.attempts"]
         try:
-            subprocess.run([python, "-c", ""], user=NOBODY, check=True)
-        except OSError:
+            subprocess.run(command, user=NOBODY, cwd=ROOT, env=name_paths(), capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
             continue
         return python
-    pytest.skip("no Python here may be run by another user")
+    pytest.skip("no Python here, or what the tests import, may be read by another user")
 
 
 def read_harm(seen: dict[str, tuple[str, str]]) -> dict[str, str]:
