@@ -177,7 +177,7 @@ class Benchmark:
         items[:] = compress(items, map(not_, is_beyond))
 
     def _attach_entries(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Attach the entries, without empty categories; omit tracebacks. Raises ``UsageError``."""
+        """Attach the entries, without empty categories. Raises ``UsageError``."""
         if self._error is not None:
             raise pytest.UsageError(str(self._error))
         # A module that could not be collected may hold the tests with the mark.
@@ -193,10 +193,6 @@ class Benchmark:
                 item.stash[ENTRY] = entry
             kept.append(item)
         items[:] = kept
-        ours = [item for item in items if ENTRY in item.stash]
-        # pytest's summary of failures is quadratic in their number, and says less than our table.
-        if ours and len(ours) == len(items) and self.config.option.tbstyle == "auto":
-            self.config.option.tbstyle = "no"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -291,16 +287,24 @@ class Benchmark:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the Record; make an entry that was not scored an error, not a failure."""
+        option = self.config.option
+        style = option.tbstyle
+        if ENTRY in item.stash and style == "auto":
+            # Our table says why, in fewer words.
+            option.tbstyle = "no"
         if (
             ENTRY in item.stash
-            and self.config.option.tbstyle == "no"
+            and option.tbstyle == "no"
             and call.excinfo
             and call.excinfo.errisinstance((AssertionError, NotScoredError))
         ):
             # pytest takes long to filter many frames, so one is kept where none is shown.
             call.excinfo.traceback = call.excinfo.traceback[-1:]
         message = self._shorten_message(item, call.excinfo.value) if call.excinfo else ""
-        report = yield
+        try:
+            report = yield
+        finally:
+            option.tbstyle = style
         # The message in JUnit's XML and in pytest's summary.
         if message and (crash := getattr(report.longrepr, "reprcrash", None)):
             crash.message = message
@@ -340,7 +344,9 @@ class Benchmark:
         """Add the explanation of a failure to what pytest and its plugins show of the test."""
         option = self.config.option
         # Thousands of tests may fail, and nobody sees it where neither a traceback nor a file is asked for.
-        if RECORD not in item.stash or (option.tbstyle == "no" and not getattr(option, "xmlpath", None)):
+        if RECORD not in item.stash or (
+            option.tbstyle in ("auto", "no") and not getattr(option, "xmlpath", None)
+        ):
             return
         record = item.stash[RECORD]
         add_section = getattr(report.longrepr, "addsection", None)
@@ -398,7 +404,7 @@ class Benchmark:
             # pytest keeps all reports to the end.
             report.__dict__["fcbench"] = True
             self.item_ids[report.nodeid] = record.item_id
-        elif report.failed and report.nodeid not in self.item_ids:
+        elif report.failed and (report.nodeid not in self.item_ids or report.when == "teardown"):
             entry = None
             # xdist reports no phase for the entry during which a worker died.
             if report.when not in ("setup", "call", "teardown"):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
@@ -24,6 +22,7 @@ from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.render.explanations import Line
+from pytest_fcbench.scorecard.render.terminal import Explain
 from pytest_fcbench.scorecard.run_facts import Outcome
 
 _SHARD = "--fcbench-shard"
@@ -57,6 +56,8 @@ class RunReporting:
         self._unkept = ""
         """The reason why the run could not be kept, else empty."""
         option = self._config.option
+        self._unpassed: dict[str, list[pytest.TestReport]] = {}
+        """The reports of tests that did not pass, by the outcome under which pytest counts them."""
         self._lacks_report = not hasattr(option, "json_report") and self._settings.scorecard is not None
         """True where the plugin that writes the scorecard is switched off."""
         if self._lacks_report and (option.fcbench_scorecard or self._settings.shard):
@@ -276,81 +277,123 @@ class RunReporting:
                 # The scorecard itself may be written elsewhere.
                 self._unkept = str(error)
 
+    # Around pytest's own, so that what it says of other tests stands below the tables, and the gate last.
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, exitstatus: int
     ) -> Generator[None, object, object]:
-        """Print our tables in the place of pytest's list of failures."""
+        """Print our tables, then what pytest says of all tests but entries, then the verdict of the run."""
         if self._benchmark.plan_lines:
             terminalreporter.section("plan")
             for line in self._benchmark.plan_lines:
                 terminalreporter.write_line(line)
-        if self._session.records:
-            # Our table names all failed entries, so pytest's list is printed for other tests only.
-            if not self._benchmark.foreign_failures and self._config.option.tbstyle in ("auto", "no"):
-                self._config.option.tbstyle = "no"
-                # "fE" is pytest's default; whoever asks for failures (-rf) gets them.
-                if self._config.option.reportchars == "fE":
-                    terminalreporter.reportchars = re.sub("[fE]", "", terminalreporter.reportchars)
-            self._write_scorecard(terminalreporter)
-            if self._saved:
-                _set_report_message(self._config, f"report saved to: {self._saved}", 0)
-        elif self._interrupted:
+        if self._owns_report and (json_report := getattr(self._config, "_json_report", None)):
+            # It says so above what pytest says of other tests.
+            json_report._terminal_min_verbosity = 99
+        if not self._session.records:
+            self._explain_no_records(terminalreporter, exitstatus)
+            return (yield)
+        self._write_tables(terminalreporter)
+        stats = terminalreporter.stats
+        self._unpassed = {outcome: stats[outcome] for outcome in ("failed", "error") if outcome in stats}
+        # Our table tells why entries failed; who asks for pytest's tracebacks gets them.
+        stats.update(self._limit_reports(self._config.option.tbstyle not in ("auto", "no")))
+        result = yield
+        # pytest counts them in its last line.
+        stats.update(self._unpassed)
+        self._write_end(terminalreporter)
+        return result
+
+    # Last, so between the failures and the line of each test in pytest's summary.
+    @pytest.hookimpl(specname="pytest_terminal_summary", trylast=True)
+    def list_failed_entries(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Let pytest list the ids of failed entries where the user asked for it."""
+        # "fE" is pytest's default.
+        if self._session.records and self._config.option.reportchars != "fE":
+            terminalreporter.stats.update(self._limit_reports(True))
+
+    def _limit_reports(self, asked: bool) -> dict[str, list[pytest.TestReport]]:
+        """Return the reports of tests that did not pass, those of entries if asked for and up to a limit."""
+        left = self._settings.failures if asked else 0
+        kept: dict[str, list[pytest.TestReport]] = {}
+        for outcome, reports in self._unpassed.items():
+            ours = [r for r in reports if r.nodeid in self._benchmark.item_ids and r.when != "teardown"]
+            hidden = set(map(id, ours[left:]))
+            left -= len(ours[:left])
+            kept[outcome] = [report for report in reports if id(report) not in hidden]
+        return kept
+
+    def _explain_no_records(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        """Say why there are no tables."""
+        if self._interrupted:
             if self._saved:
                 terminalreporter.write_line("no entry was judged yet; the scorecard is empty")
         elif self._is_empty_shard:
             terminalreporter.write_line(
                 f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
             )
-        else:
-            if self._owns_report:
-                _set_report_message(self._config, "", 99)
-            pointed = self._config.args_source is pytest.Config.ArgsSource.ARGS
+        elif self._config.args_source is not pytest.Config.ArgsSource.ARGS:
             has_outcomes = bool(terminalreporter.stats.keys() - {"warnings"})
-            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not has_outcomes and not pointed:
+            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not has_outcomes:
                 terminalreporter.write_line(
                     "no benchmark is here: 'fcbench init' writes the test modules; then run pytest benchmarks"
                 )
-        return (yield)
 
-    def _write_scorecard(self, terminalreporter: pytest.TerminalReporter) -> None:
-        settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
+    def _write_tables(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("function-calling benchmark")
-        for line in run_end.write_run_end(
-            facts,
-            evidence,
-            self._outcomes,
+        lines = run_end.write_tables(
+            self._session.facts,
+            self._session.evidence,
             width=self._width,
-            most=settings.failures,
-            annotate=settings.annotate,
-            explain=None if self._interrupted else self._explain_failure,
-            # A part of the entries says nothing about a rank.
-            rivals=() if self._selected_by or self._interrupted else self._benchmark.context.rivals,
-        ):
-            terminalreporter.write_line(line.text, red=line.wrong, green=line.good)
-        if self._unsaved:
-            terminalreporter.write_line(
-                f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
-                "--fcbench-scorecard, and run again: stored answers are reused",
-                red=True,
-            )
-        if self._unkept:
-            terminalreporter.write_line(
-                f"the run was not kept: {self._unkept}; name another folder with --fcbench-runs, or none",
-                red=True,
-            )
-        if self._lacks_report:
-            terminalreporter.write_line(
-                "no scorecard was written, because -p no:pytest_jsonreport switches off the plugin that "
-                "writes it; run again without the option: stored answers are reused",
-                red=True,
-            )
+            most=self._settings.failures,
+            annotate=self._settings.annotate,
+            explain=self._explain,
+        )
+        _write_lines(terminalreporter, lines)
+
+    def _write_end(self, terminalreporter: pytest.TerminalReporter) -> None:
+        settings, facts, evidence = self._settings, self._session.facts, self._session.evidence
         if settings.step_summary:
             trouble = run_end.append_summary(
                 settings.step_summary, facts, evidence, self._outcomes, self._explain_failure
             )
             if trouble:
-                warnings.warn(trouble, pytest.PytestWarning, stacklevel=2)
+                terminalreporter.write_line(trouble, red=True)
+        if self._saved:
+            terminalreporter.write_line(f"report saved to: {self._saved}")
+        for trouble in self._find_troubles():
+            terminalreporter.write_line(trouble, red=True)
+        lines = run_end.write_end(
+            facts,
+            evidence,
+            self._outcomes,
+            width=self._width,
+            annotate=settings.annotate,
+            explain=self._explain,
+            # A part of the entries says nothing about a rank.
+            rivals=() if self._selected_by or self._interrupted else self._benchmark.context.rivals,
+        )
+        _write_lines(terminalreporter, lines)
+
+    def _find_troubles(self) -> Iterator[str]:
+        """Say why the run left no scorecard, and what to do."""
+        if self._unsaved:
+            yield (
+                f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
+                "--fcbench-scorecard, and run again: stored answers are reused"
+            )
+        if self._unkept:
+            yield f"the run was not kept: {self._unkept}; name another folder with --fcbench-runs, or none"
+        if self._lacks_report:
+            yield (
+                "no scorecard was written, because -p no:pytest_jsonreport switches off the plugin that "
+                "writes it; run again without the option: stored answers are reused"
+            )
+
+    @property
+    def _explain(self) -> Explain | None:
+        """What explains a failure; None in a run that was cut short."""
+        return None if self._interrupted else self._explain_failure
 
     def _explain_failure(self, record: Record) -> Iterator[Line]:
         whole = self._session.records.read_record(record.item_id)
@@ -367,8 +410,6 @@ class RunReporting:
             self._screen.close()
 
 
-def _set_report_message(config: pytest.Config, line: str, verbosity: int) -> None:
-    """Set the message of pytest-json-report about its file, and the verbosity from which it is shown."""
-    report = getattr(config, "_json_report", None)
-    if report is not None:
-        report._terminal_summary, report._terminal_min_verbosity = line, verbosity
+def _write_lines(terminalreporter: pytest.TerminalReporter, lines: Iterator[Line]) -> None:
+    for line in lines:
+        terminalreporter.write_line(line.text, red=line.wrong, green=line.good)

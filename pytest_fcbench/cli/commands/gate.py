@@ -16,7 +16,7 @@ from pytest_fcbench.run.trained_entries import read_trained_entries
 from pytest_fcbench.scorecard.aggregate.scores import mark_trained
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import parse_rule
-from pytest_fcbench.scorecard.render import github, terminal
+from pytest_fcbench.scorecard.render import github, run_verdict
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
 HELP = "apply the gate to a run that has ended"
@@ -83,8 +83,8 @@ def run_command(chosen: argparse.Namespace) -> int:
         return code
     print(f"{card.path}: {facts.model} ({facts.mode}), {len(card.records):,} tests, {facts.profile} profile")
     if beside:
-        print_lines(f"in the run, {line}" for line in terminal.write_gate_lines(beside))
-    print_lines(terminal.write_gate_lines(outcomes))
+        print_lines(f"in the run, gate {run_verdict.describe_outcome(outcome)}" for outcome in beside)
+    print_lines(f"gate {run_verdict.describe_outcome(outcome)}" for outcome in outcomes)
     if chosen.to:
         print(f"written to {chosen.to}")
     if settings.annotate:

@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
@@ -59,13 +60,10 @@ def run_command(chosen: argparse.Namespace) -> int:
         merged.records, facts.profile, merged.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
     )
     outcomes = gate.check_rules(settings.gate, evidence, unfinished=merged.unfinished)
-    lines = run_end.write_run_end(
-        facts,
-        evidence,
-        outcomes,
-        width=shutil.get_terminal_size().columns,
-        most=settings.failures,
-        annotate=settings.annotate,
+    width, annotate = shutil.get_terminal_size().columns, settings.annotate
+    lines = chain(
+        run_end.write_tables(facts, evidence, width=width, most=settings.failures, annotate=annotate),
+        run_end.write_end(facts, evidence, outcomes, width=width, annotate=annotate),
     )
     print_lines(line.text for line in lines)
     if settings.step_summary:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
+from itertools import chain
 
 from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, put_on_one_line
@@ -69,7 +70,11 @@ def write_step_summary(
     ``recorded`` are the outcomes in the run, where the rules are others.
     """
     signs = {(True, False): "❌ ", (False, True): "✅ "}
-    for line in run_verdict.write_verdict(facts, evidence, outcomes, _ONE_LINE):
+    for line in chain(
+        run_verdict.write_headline(facts, evidence, _ONE_LINE),
+        run_verdict.write_gate(outcomes, _ONE_LINE),
+        run_verdict.write_remarks(facts, evidence, _ONE_LINE),
+    ):
         yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")
     if facts.ungated:
         yield from (escape_paragraph(facts.ungated), "")
@@ -86,13 +91,13 @@ def write_step_summary(
         if table:
             yield ""
             yield from render_markdown(table)
-    for title, told in (("Gate", outcomes), ("Gate of the run itself", recorded)):
-        if told:
-            yield ""
-            found = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in told)
-            yield from render_markdown(
-                Table(title, ("rule", "outcome", "found"), found, (), frozenset(("outcome", "found")))
-            )
+    if recorded:
+        yield ""
+        found = tuple((outcome.rule, outcome.outcome, outcome.sentence) for outcome in recorded)
+        columns = ("rule", "outcome", "found")
+        yield from render_markdown(
+            Table("Gate of the run itself", columns, found, (), frozenset(columns[1:]))
+        )
     yield from _tabulate_flips(evidence)
     failed = [r for r in evidence.records if isinstance(r.verdict(evidence.profile), Failed)]
     if explain and failed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 
 from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
@@ -15,37 +14,50 @@ from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
 
-def write_run_end(
+def write_tables(
     facts: RunFacts,
     evidence: Evidence,
-    outcomes: Sequence[Outcome],
     *,
     width: int,
     most: int,
     annotate: bool,
     explain: Explain | None = None,
+) -> Iterator[Line]:
+    """Write tables and at most ``most`` failures; ``annotate`` keeps GitHub from obeying what is quoted."""
+    told = terminal.write_summary(
+        facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
+    )
+    # Failures quote what models wrote; the gate's lines quote the user's own rules only.
+    yield from github.silence_commands(told) if annotate else told
+
+
+def write_end(
+    facts: RunFacts,
+    evidence: Evidence,
+    outcomes: Sequence[Outcome],
+    *,
+    width: int,
+    annotate: bool,
+    explain: Explain | None = None,
     rivals: Sequence[Scorecard] = (),
 ) -> Iterator[Line]:
-    """Write tables, at most ``most`` failures and the gate; ``annotate`` adds GitHub's annotations.
+    """Write what a reader must not miss, the gate last; ``annotate`` adds GitHub's annotations.
 
     ``rivals`` are the runs among which this one is ranked.
     """
     few = explain is not None and len(evidence.records) <= terminal.FEW_ENTRIES
-    told = chain(
-        () if few else run_verdict.write_verdict(facts, evidence, outcomes, width),
-        terminal.write_summary(
-            facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
-        ),
-    )
-    # Failures quote what models wrote; the gate's lines quote the user's own rules only.
-    yield from github.silence_commands(told) if annotate else told
-    yield from map(Line, terminal.write_gate_lines(outcomes))
+    if not few:
+        yield Line("")
+        remarks = run_verdict.write_remarks(facts, evidence, width)
+        yield from github.silence_commands(remarks) if annotate else remarks
+        yield from run_ranking.write_ranking(facts, evidence, rivals)
+        if explain:
+            yield from run_verdict.write_next_commands(facts, evidence.records, width)
+            yield Line("")
+        yield from run_verdict.write_headline(facts, evidence, width)
+    yield from run_verdict.write_gate(outcomes, width)
     if facts.ungated:
         yield Line(facts.ungated)
-    yield from run_ranking.write_ranking(facts, evidence, rivals)
-    if explain and not few:
-        yield Line("")
-        yield from run_verdict.write_next_commands(facts, evidence.records, width)
     if annotate:
         yield from map(Line, github.write_annotations(outcomes))
 
@@ -59,8 +71,8 @@ def list_properties(
     yield "fcbench.profile", facts.profile
     scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
     yield "fcbench.headline", run_verdict.describe_share(evidence.records, facts.profile, scores)
-    for line in terminal.write_gate_lines(outcomes):
-        yield "fcbench.gate", line.removeprefix("gate ")
+    for outcome in outcomes:
+        yield "fcbench.gate", run_verdict.describe_outcome(outcome)
     if facts.ungated:
         yield "fcbench.gate", facts.ungated
 

@@ -1,4 +1,4 @@
-"""The first lines of a run's summary: how much passed, whether the gate held, what changed, what was weak."""
+"""The lines of a run that nobody should miss: how much passed, whether the gate held, what changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
-from pytest_fcbench.domain.text import make_printable
+from pytest_fcbench.domain.text import make_printable, put_on_one_line
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate.intervals import Interval, find_cluster_interval, find_share_interval
 from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, aggregate_scores
@@ -21,24 +21,32 @@ _WORST = 3
 """The most categories that are named as the weakest."""
 
 
-def write_verdict(
-    facts: RunFacts, evidence: Evidence, outcomes: Sequence[Outcome], width: int
-) -> Iterator[Line]:
-    """Write what a reader wants to know first, each in a line of its own."""
+def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+    """Write the share of the entries that passed."""
     scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
     yield from _wrap_line(describe_share(evidence.records, facts.profile, scores), width)
+
+
+def write_gate(outcomes: Iterable[Outcome], width: int) -> Iterator[Line]:
+    """Write each rule of a gate with its outcome."""
     for outcome in outcomes:
-        if outcome.code != HELD:
-            yield from _wrap_line(
-                f"gate {outcome.outcome}: {outcome.rule}: {outcome.sentence}", width, wrong=True
-            )
-    if outcomes and all(outcome.code == HELD for outcome in outcomes):
-        rules = f"{len(outcomes)} rule{'s' * (len(outcomes) != 1)}"
-        yield Line(f"gate held: {rules}", good=True)
+        yield from _wrap_line(
+            f"gate {describe_outcome(outcome)}", width, wrong=outcome.code != HELD, good=outcome.code == HELD
+        )
+
+
+def describe_outcome(outcome: Outcome) -> str:
+    """Describe a rule of a gate and its outcome in one line."""
+    return put_on_one_line(f"{outcome.rule}: {outcome.outcome}: {outcome.sentence}")
+
+
+def write_remarks(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+    """Write what changed, what was weak and how much was not scored, each in a line of its own."""
     if evidence.baseline and not evidence.not_comparable:
         paired = pair_runs(evidence.baseline.records, evidence.records, facts.profile)
         change = f"{len(paired.better)} better, {len(paired.worse)} worse"
         yield from _wrap_line(f"against {evidence.baseline.path}: {change}", width)
+    scores = aggregate_scores(evidence.records, facts.profile, evidence.size_of)
     accuracies = {name: score.accuracy for name, score in scores.categories.items()}
     shares = {name: share for name, share in accuracies.items() if share is not None}
     weakest = sorted(shares, key=lambda name: shares[name])[:_WORST]
@@ -86,9 +94,9 @@ def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileS
     return f"{share}; {describe_weight(scores)}" if scores.weight else share
 
 
-def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:
+def _wrap_line(text: str, width: int, *, wrong: bool = False, good: bool = False) -> Iterator[Line]:
     for line in wrap(make_printable(text), max(width, 40), subsequent_indent="  "):
-        yield Line(line, wrong)
+        yield Line(line, wrong, good)
 
 
 def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TypeAlias
 
 from pytest_fcbench.domain.prompt_format import shorten_format_id
-from pytest_fcbench.domain.text import make_printable, put_on_one_line, shorten_text
+from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns, strata
 from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
@@ -25,13 +25,12 @@ from pytest_fcbench.scorecard.render.tables import render_text
 from pytest_fcbench.scorecard.render.wording import (
     describe_bill,
     describe_path_settings,
-    describe_weight,
     format_dollars,
     format_limits,
     format_number,
     name_suite,
 )
-from pytest_fcbench.scorecard.run_facts import Outcome, RunFacts
+from pytest_fcbench.scorecard.run_facts import RunFacts
 
 Explain: TypeAlias = Callable[[Record], Iterable[Line]]
 """Explains a failed entry."""
@@ -222,7 +221,7 @@ def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
             yield "overall follows BFCL's formula, which excludes complex categories"
     elif scores.weight:
         missing = ", ".join(scores.overall.missing)
-        yield from _wrap_text(f"no overall: {describe_weight(scores)}, without {missing}", width, "")
+        yield from _wrap_text(f"no overall without {missing}", width, "")
 
 
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}
@@ -341,9 +340,3 @@ def _wrap_text(text: str, width: int, first: str = "  ") -> list[str]:
 
 def _cut_line(line: str, width: int) -> str:
     return shorten_text(" ".join(line.splitlines()), width)
-
-
-def write_gate_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Write one line for each rule."""
-    for outcome in outcomes:
-        yield put_on_one_line(f"gate {outcome.rule}: {outcome.outcome}: {outcome.sentence}")
