@@ -359,6 +359,7 @@ class RunReporting:
             )
             if trouble:
                 terminalreporter.write_line(trouble, red=True)
+        terminalreporter.write_line("")
         if self._saved:
             terminalreporter.write_line(f"report saved to: {self._saved}")
         for trouble in self._find_troubles():

@@ -21,7 +21,7 @@ from pytest_fcbench.scorecard.record import Record, Usage
 from pytest_fcbench.scorecard.render.document import write_section
 from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import render_report
-from pytest_fcbench.scorecard.render.run_end import write_run_end
+from pytest_fcbench.scorecard.render.run_end import write_end, write_tables
 from pytest_fcbench.scorecard.render.tables import FORMATS
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines, load_scorecard
 from tests.factories import (
@@ -93,11 +93,11 @@ def test_the_end_of_a_run_is_the_same(profile: Profile) -> None:
     facts = replace(FACTS, profile=profile)
     told = [
         [
-            *write_run_end(
-                facts, Evidence(records, profile, lambda name: 3, {}), (), width=100, most=30, annotate=False
-            )
+            *write_tables(facts, evidence, width=100, most=30, annotate=False),
+            *write_end(facts, evidence, (), width=100, annotate=False),
         ]
         for records in (VARIED, make_outlines(VARIED))
+        for evidence in [Evidence(records, profile, lambda name: 3, {})]
     ]
     assert told[0] == told[1]
 

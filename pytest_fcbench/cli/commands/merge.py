@@ -20,6 +20,7 @@ from pytest_fcbench.scorecard.compare.merging import merge_scorecards
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.render import run_end
 from pytest_fcbench.scorecard.render.document import write_section
+from pytest_fcbench.scorecard.render.explanations import Line
 
 HELP = "join the scorecards of shards, and apply the gate to the result"
 PAGE = "scale"
@@ -63,6 +64,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     width, annotate = shutil.get_terminal_size().columns, settings.annotate
     lines = chain(
         run_end.write_tables(facts, evidence, width=width, most=settings.failures, annotate=annotate),
+        [Line("")],
         run_end.write_end(facts, evidence, outcomes, width=width, annotate=annotate),
     )
     print_lines(line.text for line in lines)

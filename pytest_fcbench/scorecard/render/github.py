@@ -72,7 +72,7 @@ def write_step_summary(
     signs = {(True, False): "❌ ", (False, True): "✅ "}
     for line in chain(
         run_verdict.write_headline(facts, evidence, _ONE_LINE),
-        run_verdict.write_gate(outcomes, _ONE_LINE),
+        run_verdict.write_gate(outcomes),
         run_verdict.write_remarks(facts, evidence, _ONE_LINE),
     ):
         yield from (f"{signs.get((line.wrong, line.good), '')}{escape_paragraph(line.text)}", "")

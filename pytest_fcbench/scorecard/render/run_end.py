@@ -27,7 +27,6 @@ def write_tables(
     told = terminal.write_summary(
         facts, evidence.records, evidence.size_of, width=width, most=most, explain=explain
     )
-    # Failures quote what models wrote; the gate's lines quote the user's own rules only.
     yield from github.silence_commands(told) if annotate else told
 
 
@@ -45,19 +44,16 @@ def write_end(
 
     ``rivals`` are the runs among which this one is ranked.
     """
-    few = explain is not None and len(evidence.records) <= terminal.FEW_ENTRIES
-    if not few:
-        yield Line("")
-        remarks = run_verdict.write_remarks(facts, evidence, width)
-        yield from github.silence_commands(remarks) if annotate else remarks
-        yield from run_ranking.write_ranking(facts, evidence, rivals)
+    told: list[Line] = []
+    if explain is None or len(evidence.records) > terminal.FEW_ENTRIES:
+        told += run_verdict.write_remarks(facts, evidence, width)
+        told += run_ranking.write_ranking(facts, evidence, rivals)
         if explain:
-            yield from run_verdict.write_next_commands(facts, evidence.records, width)
-            yield Line("")
-        yield from run_verdict.write_headline(facts, evidence, width)
-    yield from run_verdict.write_gate(outcomes, width)
-    if facts.ungated:
-        yield Line(facts.ungated)
+            told += [*run_verdict.write_next_commands(facts, evidence.records, width), Line("")]
+        told += run_verdict.write_headline(facts, evidence, width)
+    told += run_verdict.write_gate(outcomes)
+    told += [Line(facts.ungated)] if facts.ungated else []
+    yield from github.silence_commands(told) if annotate and told else told
     if annotate:
         yield from map(Line, github.write_annotations(outcomes))
 

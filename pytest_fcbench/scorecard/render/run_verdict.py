@@ -27,12 +27,11 @@ def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[
     yield from _wrap_line(describe_share(evidence.records, facts.profile, scores), width)
 
 
-def write_gate(outcomes: Iterable[Outcome], width: int) -> Iterator[Line]:
-    """Write each rule of a gate with its outcome."""
+def write_gate(outcomes: Iterable[Outcome]) -> Iterator[Line]:
+    """Write each rule of a gate with its outcome in one line, however long, which a CI job can look for."""
     for outcome in outcomes:
-        yield from _wrap_line(
-            f"gate {describe_outcome(outcome)}", width, wrong=outcome.code != HELD, good=outcome.code == HELD
-        )
+        is_held = outcome.code == HELD
+        yield Line(f"gate {describe_outcome(outcome)}", wrong=not is_held, good=is_held)
 
 
 def describe_outcome(outcome: Outcome) -> str:
@@ -94,9 +93,9 @@ def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileS
     return f"{share}; {describe_weight(scores)}" if scores.weight else share
 
 
-def _wrap_line(text: str, width: int, *, wrong: bool = False, good: bool = False) -> Iterator[Line]:
+def _wrap_line(text: str, width: int, *, wrong: bool = False) -> Iterator[Line]:
     for line in wrap(make_printable(text), max(width, 40), subsequent_indent="  "):
-        yield Line(line, wrong, good)
+        yield Line(line, wrong)
 
 
 def write_next_commands(facts: RunFacts, records: Sequence[Record], width: int) -> Iterator[Line]:

@@ -221,7 +221,7 @@ def _explain_formulas(scores: ProfileScores, width: int) -> Iterator[str]:
             yield "overall follows BFCL's formula, which excludes complex categories"
     elif scores.weight:
         missing = ", ".join(scores.overall.missing)
-        yield from _wrap_text(f"no overall without {missing}", width, "")
+        yield from _wrap_text(f"no overall, which also needs {missing}", width, "")
 
 
 _USAGE = {"steps": 6, "input": 10, "output": 9, "$": 9, "$/1,000": 8, "mean": 6, "std": 6, "p50": 6, "p95": 6}

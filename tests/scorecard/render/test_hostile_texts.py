@@ -25,7 +25,7 @@ from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.html.board_page import render_boards
 from pytest_fcbench.scorecard.render.html.island import Told
 from pytest_fcbench.scorecard.render.html.page import render_report
-from pytest_fcbench.scorecard.render.run_end import write_run_end
+from pytest_fcbench.scorecard.render.run_end import write_end, write_tables
 from pytest_fcbench.scorecard.render.tables import FORMATS, Table
 from pytest_fcbench.scorecard.run_facts import BROKEN, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -251,14 +251,18 @@ def test_the_summary_for_github_has_the_form_of_a_harmless_one(text: str) -> Non
 def test_the_terminal_gets_no_control_character_and_github_no_command(text: str) -> None:
     card = make_card(text)
     evidence = Evidence(card.records, Profile.OFFICIAL, lambda _: 0, card.facts.suites)
-    lines = [
-        part
-        for line in write_run_end(card.facts, evidence, card.gate, width=80, most=10, annotate=True)
-        for part in line.text.split("\n")
-    ]
+    told = (
+        *write_tables(card.facts, evidence, width=80, most=10, annotate=True),
+        *write_end(card.facts, evidence, card.gate, width=80, annotate=True),
+    )
+    lines = [part for line in told for part in line.text.split("\n")]
     assert all(line.isprintable() for line in lines)
-    (stop,) = (number for number, line in enumerate(lines) if line.startswith("::stop-commands::"))
-    (start,) = (number for number, line in enumerate(lines) if line == f"::{lines[stop][17:]}::")
-    outside = [*lines[:stop], *lines[start + 1 :]]
-    commands = [line for line in outside if line.startswith("::")]
+    commands, token = [], None
+    for line in lines:
+        if token is None and line.startswith("::stop-commands::"):
+            token = line[17:]
+        elif line == f"::{token}::":
+            token = None
+        elif token is None and line.startswith("::"):
+            commands.append(line)
     assert commands == list(github.write_annotations(card.gate))

@@ -1,4 +1,4 @@
-"""What stands at the end of a run: the verdict first, the gate and the commands that go on last."""
+"""What stands at the end of a run: tables, the commands that go on, share and gate last."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.explanations import Line
-from pytest_fcbench.scorecard.render.run_end import append_summary, list_properties, write_run_end
+from pytest_fcbench.scorecard.render.run_end import append_summary, list_properties, write_end, write_tables
 from pytest_fcbench.scorecard.run_facts import Outcome
 from tests.factories import FACTS, make_record
 
@@ -30,24 +30,21 @@ def make_evidence(records: Sequence[Record]) -> Evidence:
 def write_lines(
     records: Sequence[Record], *, annotate: bool = False, ungated: str | None = None
 ) -> list[str]:
-    found = write_run_end(
-        replace(FACTS, ungated=ungated),
-        make_evidence(records),
-        [BROKEN],
-        width=80,
-        most=20,
-        annotate=annotate,
-        explain=explain,
-    )
-    return [line.text for line in found]
+    facts, evidence = replace(FACTS, ungated=ungated), make_evidence(records)
+    tables = write_tables(facts, evidence, width=80, most=20, annotate=annotate, explain=explain)
+    end = write_end(facts, evidence, [BROKEN], width=80, annotate=annotate, explain=explain)
+    return [line.text for line in (*tables, *end)]
 
 
-def test_the_verdict_is_first_and_the_commands_are_last() -> None:
+def test_share_and_gate_are_last() -> None:
     lines = write_lines(MANY)
-    assert lines[0].startswith("50.0% of simple_python passed: 4 of 8")
-    assert "gate sql>=0.5: broken: sql is 10%" in lines
+    assert [line.split(": ")[0] for line in lines[-3:]] == [
+        "50.0% of simple_python passed",
+        "  of the 100 weighted parts of BFCL's overall were run",
+        "gate sql>=0.5",
+    ]
     (following,) = (number for number, line in enumerate(lines) if line.startswith("next: "))
-    assert following > lines.index("gate sql>=0.5: broken: sql is 10%")
+    assert lines.index("failed (4, official profile)") < following
     assert not any(line.startswith("why ") for line in lines)
 
 
@@ -78,7 +75,7 @@ def test_properties_are_the_facts_the_headline_and_the_gate() -> None:
         ("fcbench.model", "test"),
         ("fcbench.mode", "fc"),
         ("fcbench.profile", "official"),
-        ("fcbench.headline", " ".join(write_lines(MANY)[:2]).replace("  ", "")),
+        ("fcbench.headline", " ".join(write_lines(MANY)[-3:-1]).replace("  ", "")),
         ("fcbench.gate", "sql>=0.5: broken: sql is 10%"),
         ("fcbench.gate", "sql>=0.5: held: sql is 10%"),
     ]

@@ -1,4 +1,4 @@
-"""The first lines of a summary, and the last."""
+"""The share, the gate, what is remarkable, and the commands that go on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from pytest_fcbench.domain.verdict import Failed, NotScored
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.render.run_verdict import write_next_commands, write_verdict
+from pytest_fcbench.scorecard.render.explanations import Line
+from pytest_fcbench.scorecard.render.run_verdict import (
+    write_gate,
+    write_headline,
+    write_next_commands,
+    write_remarks,
+)
 from pytest_fcbench.scorecard.run_facts import Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 from tests.factories import FACTS, make_record
@@ -26,7 +32,15 @@ def write(
 ) -> list[str]:
     baseline = None if before is None else Scorecard(Path("b.json"), FACTS, tuple(before), {})
     evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites, baseline)
-    return [line.text for line in write_verdict(FACTS, evidence, outcomes, 100)]
+    return [line.text for line in write_parts(evidence, outcomes)]
+
+
+def write_parts(evidence: Evidence, outcomes: Sequence[Outcome]) -> list[Line]:
+    return [
+        *write_headline(FACTS, evidence, 100),
+        *write_gate(outcomes),
+        *write_remarks(FACTS, evidence, 100),
+    ]
 
 
 def test_the_share_of_what_was_scored_comes_first() -> None:
@@ -67,15 +81,15 @@ def test_the_official_overall_stands_beside_the_share_where_all_of_it_was_run(
 ) -> None:
     records = [make_record(WRONG if name == "parallel" else None, category=name) for name in names]
     evidence = Evidence(records, FACTS.profile, lambda name: 0, FACTS.suites)
-    assert next(line.text for line in write_verdict(FACTS, evidence, (), 1000)) == says
+    assert next(line.text for line in write_headline(FACTS, evidence, 1000)) == says
 
 
-def test_a_gate_that_holds_is_one_line_and_a_broken_one_says_why() -> None:
-    held, broken = Outcome("live>=0.5", "held", "live is 60%"), Outcome("sql>=0.5", "broken", "sql is 10%")
-    assert "gate held: 2 rules" in write(HALF, [held, held])
-    lines = write(HALF, [held, broken])
-    assert "gate broken: sql>=0.5: sql is 10%" in lines
-    assert not any(line.startswith("gate held") for line in lines)
+def test_each_rule_is_one_line_with_its_outcome() -> None:
+    held, broken = Outcome("live>=0.5", "held", "live is 60%"), Outcome("sql>=0.5", "broken", "sql\nis 10%")
+    assert list(write_gate([held, broken])) == [
+        Line("gate live>=0.5: held: live is 60%", good=True),
+        Line("gate sql>=0.5: broken: sql is 10%", wrong=True),
+    ]
 
 
 def test_only_a_broken_gate_and_what_was_not_scored_are_marked() -> None:
@@ -83,8 +97,8 @@ def test_only_a_broken_gate_and_what_was_not_scored_are_marked() -> None:
     evidence = Evidence(
         [*HALF, make_record(NotScored("timeout", "late"), number=2)], FACTS.profile, lambda name: 0, {}
     )
-    found = list(write_verdict(FACTS, evidence, [broken], 100))
-    assert [line.text.split(":")[0] for line in found if line.wrong] == ["gate broken", "not scored"]
+    found = write_parts(evidence, [broken])
+    assert [line.text.split(":")[0] for line in found if line.wrong] == ["gate sql>=0.5", "not scored"]
 
 
 def test_the_change_to_the_baseline_is_counted() -> None:

@@ -1,0 +1,78 @@
+"""Beside tests of a project's own: these are reported as without us, and our verdict stands last."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin.conftest import Project, size
+
+OWN = """\
+def test_own():
+    found = 1
+    assert found == 2
+
+
+def test_another():
+    pass
+"""
+RUN = ("-m", "parallel or not core", "test_own.py", "benchmarks", "--fcbench-model=lexical")
+FAILED = size("parallel") - 4
+
+
+@pytest.fixture(autouse=True)
+def _own_tests(project: Project) -> None:
+    project.write("test_own.py", OWN)
+
+
+def list_ids(lines: list[str]) -> list[str]:
+    """List what pytest names as failed, each without its reason."""
+    return [line.split()[1] for line in lines if line.startswith("FAILED ")]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+def test_pytest_tells_failures_of_own_tests_only_and_the_verdict_is_last(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    lines = project.run(*RUN, *workers, "--fcbench-gate=parallel>=1%").stdout.lines
+    assert list_ids(lines) == ["test_own.py::test_own"]
+    assert lines.count(">       assert found == 2") == 1
+    tables, failures, own, headline, gate, last = (
+        next(place for place, line in enumerate(lines) if start in line)
+        for start in (
+            "= function-calling benchmark",
+            "= FAILURES =",
+            "FAILED test_own.py::test_own",
+            "of parallel passed: 4 of",
+            "gate parallel>=1%: held",
+            f"{FAILED + 1} failed, 5 passed",
+        )
+    )
+    assert tables < failures < own < headline < gate < last == len(lines) - 1
+
+
+@pytest.mark.parametrize(
+    ("options", "ids", "tracebacks"),
+    [
+        (["-rf"], 4, 1),
+        (["-rA", "--fcbench-failures=0"], 1, 1),
+        (["--tb=short"], 4, 4),
+        (["--tb=no"], 1, 0),
+        (["-rN"], 0, 1),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_ids_and_tracebacks_of_entries_are_told_where_asked_for(
+    project: Project, options: list[str], ids: int, tracebacks: int
+) -> None:
+    lines = project.run(*RUN, "--fcbench-failures=3", *options).stdout.lines
+    assert (len(list_ids(lines)), sum(line.startswith("____") for line in lines)) == (ids, tracebacks)
+
+
+def test_the_error_of_a_fixture_that_ends_is_told_and_fails_the_run(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef broken():\n    yield\n    1 / 0\n",
+    )
+    result = project.run("core:parallel_0", "--fcbench-model=oracle", "--fcbench-gate=all>=0.5")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["E   ZeroDivisionError: division by zero", "ERROR *parallel_0*"])
