@@ -304,9 +304,9 @@ class RunReporting:
         self._write_end(terminalreporter)
         return result
 
-    # Last, so between the failures and the line of each test in pytest's summary.
+    # Last, so between the failures and the line of each test in pytest's summary. A hook begins with pytest_.
     @pytest.hookimpl(specname="pytest_terminal_summary", trylast=True)
-    def list_failed_entries(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary_of_entries(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Let pytest list the ids of failed entries where the user asked for it."""
         # "fE" is pytest's default.
         if self._session.records and self._config.option.reportchars != "fE":

@@ -184,6 +184,12 @@ def test_the_conclusion_claims_what_is_shown(better: int, worse: int, same: int,
     assert write_conclusion(_compare_flips(better, worse, same)).startswith(says)
 
 
+def test_the_conclusion_says_where_no_flips_could_show_a_difference() -> None:
+    told = "; so few entries or clusters cannot show a difference (p is 0.12 or more), 0 better, 4 worse of 4"
+    assert write_conclusion(_compare_flips(0, 4, 0)).endswith(told)
+    assert "so few" not in write_conclusion(_compare_flips(2, 2, 60))
+
+
 @pytest.mark.parametrize(
     ("whole", "metrics", "says"),
     [
