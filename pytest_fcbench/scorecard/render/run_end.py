@@ -49,7 +49,7 @@ def write_end(
         told += run_verdict.write_remarks(facts, evidence, width)
         told += run_ranking.write_ranking(facts, evidence, rivals)
         if explain:
-            told += [*run_verdict.write_next_commands(facts, evidence.records, width), Line("")]
+            told += [Line(""), *run_verdict.write_next_commands(facts, evidence.records, width), Line("")]
         told += run_verdict.write_headline(facts, evidence, width)
     told += run_verdict.write_gate(outcomes)
     told += [Line(facts.ungated)] if facts.ungated else []
