@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 from importlib.metadata import version
-from io import TextIOWrapper
 from keyword import iskeyword
 from pathlib import Path
 from pkgutil import iter_modules
 from traceback import print_exc
-from typing import NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from pytest_fcbench.cli import commands
 from pytest_fcbench.cli.command import Command, drop_option_prefix
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 USAGE_ERROR = 4
 """The exit code for a wrong option, name or file, as pytest has it; 2 says that a gate cannot tell."""
@@ -117,12 +120,26 @@ class _Program(_Parser):
         return "\n".join(lines) + "\n"
 
 
+class _Outlet(io.FileIO):
+    """Standard output whose reader may have had enough (``| head``), while the command does all it has to."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write bytes, or drop them where nobody reads them."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return memoryview(data).nbytes
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 if it worked, 1 if it failed, 4 for a usage error."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
+        raw = io.BufferedWriter(_Outlet(sys.stdout.fileno(), "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(raw, sys.stdout.encoding, line_buffering=sys.stdout.line_buffering)
     # Models write in every script, and a redirected stream of Windows has a few hundred characters.
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     # argparse would answer with the names of all commands.
     if words and not words[0].startswith("-") and words[0] not in find_command_names():
@@ -143,10 +160,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Path(os.devnull).open("w") as sink, redirect_stdout(sink if chosen.quiet else sys.stdout):
             code: int = chosen.run(chosen)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has had enough (``| head``). Python flushes stdout again when it ends, so give it a sink.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except UsageError as error:
         if chosen.verbose:
             print_exc()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -12,9 +13,10 @@ import pytest
 
 from pytest_fcbench.cli import main
 from pytest_fcbench.cli.commands import pull
+from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.packs.wheel import WheelSource
-from tests.factories import DEMO, PACKAGE, pin_source, write_tree, write_wheel
+from tests.factories import DEMO, PACKAGE, make_record, pin_source, write_scorecard, write_tree, write_wheel
 
 
 @pytest.fixture(autouse=True)
@@ -212,3 +214,21 @@ def test_a_verbose_command_prints_where_an_error_comes_from(
     with pytest.raises(SystemExit, match="4"):
         main.main(["gate", str(path), "--gate=overall>=1%", *switches])
     assert ("Traceback (most recent call last)" in capsys.readouterr().err) is bool(switches)
+
+
+def test_a_command_does_all_it_has_to_where_its_reader_leaves(tmp_path: Path) -> None:
+    """Of ``fcbench gate ... | head`` neither the file nor the exit code is lost."""
+    write_scorecard(tmp_path / "one.json", [make_record(Failed("wrong_count", "why"))])
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "pytest_fcbench.cli.main", "gate", "one.json", "-o", "told.md"]
+    with os.fdopen(writing) as output:
+        done = subprocess.run(
+            [*command, "--gate", "all>=90%"],
+            cwd=tmp_path,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert (tmp_path / "told.md").is_file()
