@@ -23,3 +23,10 @@ def test_next_reply(entry: Entry, ask: Ask, judge: Judge, score: Score) -> None:
     """Words come next: the model must not call any function."""
     verdict = score(judge(entry, ask(entry)))
     assert verdict.passed, str(verdict)
+
+
+@pytest.mark.fcbench("own_check")
+def test_own_check(entry: Entry, ask: Ask, judge: Judge, score: Score) -> None:
+    """Words or calls come that a function of your own accepts."""
+    verdict = score(judge(entry, ask(entry)))
+    assert verdict.passed, str(verdict)

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from tests.conftest import ROOT
@@ -19,10 +19,10 @@ _PATIENCE_S = 120
 
 
 @contextmanager
-def started(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def started(*options: str, stderr: IO[str] | None = None) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server on a free port: its process and its ``api_base``. It is ended with the block."""
     command = [*find_command("fcbench"), "serve", "--port", "0", *options]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
         assert process.stdout is not None
         too_long = threading.Timer(_PATIENCE_S, process.kill)
         too_long.start()

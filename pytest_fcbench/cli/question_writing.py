@@ -55,7 +55,10 @@ def write_questions(
         for group, answer in zip(groups, answers, strict=True)
         if isinstance(answer, NotScored)
     ]
-    found = [each for answer in answers if not isinstance(answer, NotScored) for each in answer]
+    written = [answer for answer in answers if not isinstance(answer, NotScored)]
+    found = [question for questions, _ in written for question in questions]
+    refused = [reason for _, reasons in written for reason in reasons]
+    told += [f"left out, a question that {reason}" for reason in refused]
     entries = list(draft_questions(found, suite))
     solving: list[Question[Sequence[Call]]] = []
     for entry in entries:
@@ -76,7 +79,8 @@ def write_questions(
             kept.append(question)
         else:
             told.append(f"left out, solved otherwise: {question.text!r:.100}: {verdict}")
-    return Drafts(list(draft_questions(kept, suite)), len(found), [*told, *notes, *more_notes])
+    number = len(found) + len(refused)
+    return Drafts(list(draft_questions(kept, suite)), number, [*told, *notes, *more_notes])
 
 
 def _show_docs(docs: Sequence[FunctionDoc]) -> list[dict[str, object]]:
@@ -87,37 +91,49 @@ def _show_docs(docs: Sequence[FunctionDoc]) -> list[dict[str, object]]:
 
 def _ask_for_questions(
     name: str, docs: Sequence[FunctionDoc], number: int
-) -> Question[Sequence[DraftedQuestion]]:
-    """Ask for questions about functions; a reply must have valid calls, and messages that mention values."""
+) -> Question[tuple[Sequence[DraftedQuestion], Sequence[str]]]:
+    """Ask for questions about functions, with valid calls and messages that mention their values.
+
+    A reply is read as the questions that are so, and why each of the others is not; one must be.
+    """
     by_name = {doc.name: doc for doc in docs}
 
-    def read_questions(reply: Mapping[str, object]) -> Sequence[DraftedQuestion]:
+    def read_questions(reply: Mapping[str, object]) -> tuple[Sequence[DraftedQuestion], Sequence[str]]:
         questions = reply.get("questions")
-        if not isinstance(questions, list) or len(questions) != number:
+        if not isinstance(questions, list) or not questions:
             raise Unfit(f'must have "questions", a list of {number}')
         found: list[DraftedQuestion] = []
-        for each in questions:
-            message = each.get("message") if isinstance(each, Mapping) else None
-            if not isinstance(message, str) or not message.strip():
-                raise Unfit('must have "message", a text, in each question')
-            calls = _read_calls(each)
-            if sorted(call.name for call in calls) != sorted(by_name):
-                raise Unfit(f"must call each of {', '.join(by_name)} once in {message!r:.60}")
-            for call in calls:
-                if why := describe_misfit(call.name, call.arguments, by_name):
-                    raise Unfit(f"has a call that does not fit the docs: {why}")
-                for argument in call.arguments.values():
-                    if phrase_value(argument).casefold() not in message.casefold():
-                        raise Unfit(f"does not mention {argument!r} in {message!r:.60}")
-            if named := find_name(by_name, message):
-                raise Unfit(f"names the function {named}")
-            found.append(
-                DraftedQuestion(message.strip(), tuple((call, by_name[call.name]) for call in calls))
-            )
-        return found
+        refused: list[Unfit] = []
+        for each in questions[:number]:
+            try:
+                found.append(read_question(each, by_name))
+            except Unfit as unfit:
+                refused.append(unfit)
+        if not found:
+            raise refused[0]
+        return found, [*map(str, refused)]
 
     material = {"functions": _show_docs(docs), "number": number}
     return make_question(name, "writing_questions.md", material, read_questions)
+
+
+def read_question(each: object, by_name: Mapping[str, FunctionDoc]) -> DraftedQuestion:
+    """Read a question that needs a call of each function. Raises ``Unfit``."""
+    message = each.get("message") if isinstance(each, Mapping) else None
+    if not isinstance(each, Mapping) or not isinstance(message, str) or not message.strip():
+        raise Unfit('must have "message", a text, in each question')
+    calls = _read_calls(each)
+    if sorted(call.name for call in calls) != sorted(by_name):
+        raise Unfit(f"must call each of {', '.join(by_name)} once in {message!r:.60}")
+    for call in calls:
+        if why := describe_misfit(call.name, call.arguments, by_name):
+            raise Unfit(f"has a call that does not fit the docs: {why}")
+        for argument in call.arguments.values():
+            if phrase_value(argument).casefold() not in message.casefold():
+                raise Unfit(f"does not mention {argument!r} in {message!r:.60}")
+    if named := find_name(by_name, message):
+        raise Unfit(f"names the function {named}")
+    return DraftedQuestion(message.strip(), tuple((call, by_name[call.name]) for call in calls))
 
 
 def _read_calls(reply: Mapping[str, object]) -> tuple[Call, ...]:

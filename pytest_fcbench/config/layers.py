@@ -11,6 +11,8 @@ from pathlib import Path
 
 from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain.errors import SuiteError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.redaction import redact_secrets
+from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.registry import can_name_a_suite
 
@@ -48,7 +50,7 @@ class Given:
             return UsageError(str(self.field.error(rule)))
         of_environment = isinstance(self.text, EnvironmentText)
         name = self.option.variable if of_environment else self.option.flag
-        return UsageError(f"{name}={self.text}: {rule}")
+        return UsageError(f"{name}={escape_controls(redact_secrets(self.text))}: {rule}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from pytest_fcbench.config.layers import (
 )
 from pytest_fcbench.config.options import FILE, OPTIONS, ModelFlags, Settings
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.transcript import BUILTIN
 
 __all__ = [
@@ -66,7 +67,7 @@ def add_environment(command_line: Mapping[str, object], *, of_judge: bool = Fals
         meant = option.of_judge or option.key in _JUDGE_OPTIONS.values() or not of_judge
         if text and meant and command_line.get(option.key) is None:
             if option.switch and text.lower() not in _SWITCH_WORDS:
-                raise UsageError(f"{option.variable}={text}: must be true or false")
+                raise UsageError(f"{option.variable}={escape_controls(text)}: must be true or false")
             added[option.key] = _SWITCH_WORDS[text.lower()] if option.switch else EnvironmentText(text)
     return added
 

@@ -21,6 +21,7 @@ from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.shard import Shard
+from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
@@ -268,7 +269,9 @@ def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
         for text in given if isinstance(given, list) else ():
             name, equals, value = text.partition("=")
             if not equals or not name:
-                raise UsageError(f"--fcbench-param={text}: must be NAME=JSON, for example top_p=0.9")
+                raise UsageError(
+                    f"--fcbench-param={escape_controls(text)}: must be NAME=JSON, for example top_p=0.9"
+                )
             try:
                 parameters[name] = json.loads(value)
             except ValueError:

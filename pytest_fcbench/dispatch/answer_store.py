@@ -13,10 +13,11 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -57,6 +58,7 @@ class Kept:
     entry: str
     """Its item id: ``suite:id``, with ``-t2`` for the second of several trials."""
     model: str
+    """Its id, and the address at which it was asked, if any was given."""
     input_tokens: int | None
     output_tokens: int | None
     written: float
@@ -65,9 +67,12 @@ class Kept:
     """True where it cannot be read."""
 
 
+AT = " at "
+"""Stands between the id of a model and the address at which it was asked, which earlier versions left out."""
+_OF_MODEL = f"(:model IS NULL OR model = :model OR substr(model, 1, length(:model) + 4) = :model || '{AT}')"
+"""An id alone stands for the model at every address."""
 _CONDITIONS = (
-    "(:model IS NULL OR model = :model) AND (:entries IS NULL OR entry GLOB :entries)"
-    " AND (:before IS NULL OR written < :before)"
+    f"{_OF_MODEL} AND (:entries IS NULL OR entry GLOB :entries) AND (:before IS NULL OR written < :before)"
 )
 _DELETE = f"DELETE FROM answers WHERE {_CONDITIONS}"  # noqa: S608 - values are parameters
 _COUNT = f"SELECT count(*) FROM answers WHERE {_CONDITIONS}"  # noqa: S608 - values are parameters
@@ -88,17 +93,15 @@ class AnswerStore:
         self.path = path
         if not new and not path.is_file():
             raise UsageError(f"{path}: no such file; name the file that stores answers with --fcbench-store")
-        with ExitStack() as opened:
+        self.is_restored = False
+        """True where the file was deleted or replaced while it was open; its answers were written again."""
+        with ExitStack() as self._connections:
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._database = opened.enter_context(closing(self._connect()))
-                self.is_new = self._create_table(new)
+                self.is_new = self._open_file(new)
                 """True where no run has stored anything before this was opened."""
-                # Its own, because reads come from the event loop while the thread below writes.
-                self._reads = opened.enter_context(closing(self._connect()))
             except (OSError, sqlite3.Error) as error:
                 raise UsageError(self.describe_error(error)) from None
-            self._connections = opened.pop_all()
+            self._connections = self._connections.pop_all()
         self.locks = RequestLocks(path.with_name(f"{path.name}-asking"))
         """Locks on the answers that this run is asking for."""
         self._writer = ThreadPoolExecutor(1, "fcbench-store")
@@ -108,9 +111,32 @@ class AnswerStore:
         self._waiting: deque[tuple[_Row, asyncio.Future[None]]] = deque()
         self._written = 0
 
+    def _open_file(self, new: bool) -> bool:
+        """Open the file; return True for a new one. Raises ``UsageError``, ``OSError``, ``sqlite3.Error``."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._database = self._connect()
+        is_new = self._create_table(new)
+        # Its own, because reads come from the event loop while a thread writes.
+        self._reads = self._connect()
+        self._file_ids = self._identify_files()
+        return is_new
+
+    def _identify_files(self) -> tuple[tuple[int, int] | None, ...]:
+        """Return what tells the file, and its ``-wal``, from others that take their names."""
+        return _identify_file(self.path), _identify_file(self.path.with_name(f"{self.path.name}-wal"))
+
     def _connect(self) -> sqlite3.Connection:
         """Open a connection that any thread may use, one at a time."""
-        return sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            self.path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+        )
+        return self._connections.enter_context(closing(connection))
+
+    def require_writable(self) -> None:
+        """Try a write. Raises ``sqlite3.Error`` where no answer could be stored."""
+        with self._writing:
+            # It stays as it is, but is written.
+            self._database.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _create_table(self, new: bool) -> bool:
         """Create the table in a new file; return True for one. Raises ``UsageError`` for what is no store."""
@@ -212,15 +238,32 @@ class AnswerStore:
         """Write rows in one transaction, which costs one flush. Raises ``sqlite3.Error``."""
         # Without the lock a row of another thread would become part of this transaction.
         with self._writing:
-            self._database.execute("BEGIN IMMEDIATE")
+            opened = self._database, self._reads, self._file_ids
+            written: Iterable[_Row] = rows
             try:
-                self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
+                file, wal = self._identify_files()
+                # SQLite would go on in a file that was deleted or replaced, and nobody would find it.
+                if file != self._file_ids[0]:
+                    # It would take what is left of the former file for a part of the one that is there now.
+                    if wal and wal == self._file_ids[1]:
+                        for ending in ("-wal", "-shm"):
+                            self.path.with_name(f"{self.path.name}{ending}").unlink(missing_ok=True)
+                    former = opened[0].execute("SELECT key, entry, model, answer, written FROM answers")
+                    self._open_file(new=True)
+                    written = chain(former, rows)
+                self._database.execute("BEGIN IMMEDIATE")
+                self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", written)
                 self._database.execute("COMMIT")
-                self._written += len(rows)
-            except BaseException:
+            except BaseException as error:
                 if self._database.in_transaction:
                     self._database.execute("ROLLBACK")
+                self._database, self._reads, self._file_ids = opened
+                if isinstance(error, (OSError, UsageError)):
+                    raise sqlite3.OperationalError(f"deleted or replaced during the run: {error}") from None
                 raise
+            self._written += len(rows)
+            self._file_ids = self._file_ids[0], self._identify_files()[1]
+            self.is_restored |= self._database is not opened[0]
 
     def count_written(self) -> int:
         """Write what is still waiting; return the number of answers that were written to this store."""
@@ -236,7 +279,7 @@ class AnswerStore:
     def kept(self, model: str | None = None) -> Iterator[Kept]:
         """Yield the facts about all stored answers, or about those of one model."""
         rows = self._database.execute(
-            "SELECT entry, model, answer, written FROM answers WHERE :model IS NULL OR model = :model",
+            f"SELECT entry, model, answer, written FROM answers WHERE {_OF_MODEL}",  # noqa: S608 - no values
             {"model": model and escape_surrogates(model)},
         )
         for entry, of, answer, written in rows:
@@ -278,8 +321,21 @@ class AnswerStore:
     def close(self) -> None:
         """Write what is still waiting, then close the file."""
         self._writer.shutdown()
+        if self._written:
+            # A file that was deleted after the last answer is written again.
+            with suppress(sqlite3.Error):
+                self._write_rows([])
         self._connections.close()
         self.locks.close()
+
+
+def _identify_file(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from all others, also from one that takes its name; None for a missing one."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _make_row(key: str, entry: str, model: str, completion: Completion) -> _Row:

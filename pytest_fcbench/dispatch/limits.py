@@ -98,6 +98,8 @@ class LimitedModel:
     """Calls made, including those that failed."""
     retried: int = 0
     """Calls that repeated a failed one."""
+    given_up: int = 0
+    """Calls that were not answered in time, so that nobody knows what the endpoint charges for them."""
     reused: int = 0
     """Answers that came from a store, as in ``StoredModel``: none."""
 
@@ -134,6 +136,11 @@ class LimitedModel:
         notes = list(self.model.notes)
         if self.retried:
             notes.append(f"{self.retried} of {self.calls} calls were retries")
+        if self.given_up:
+            notes.append(
+                f"{self.given_up} of {self.calls} calls were not answered in time; "
+                "what the endpoint charges for them is in no cost"
+            )
         if (stopped_at := self.ledger.budget.stopped_at) is not None:
             notes.append(
                 f"stopped sending requests at ${stopped_at:.4f}: another call could have exceeded the limit"
@@ -236,6 +243,12 @@ class LimitedModel:
                 paid_for = None
                 try:
                     completion = paid_for = await self._call_in_turn(entry, request, attempt)
+                except CallError as error:
+                    # The endpoint may answer later, and charge for it: the budget counts the promise.
+                    if error.cause == "timeout":
+                        self.given_up += 1
+                        paid_for = Completion()
+                    raise
                 finally:
                     await self.ledger.settle(promised, paid_for)
             except CallError as error:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.dispatch.answer_store import AT, AnswerStore
 from pytest_fcbench.domain.endings import is_stored_failure
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import NotScoredError
 from pytest_fcbench.domain.identity_cache import IdentityCache
+from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 
@@ -47,7 +48,8 @@ class StoredModel:
     failures: set[str] = field(default_factory=set)
     """Keys of stored answers that are failures of the endpoint; they are asked again."""
     unusable: NotScoredError | None = None
-    """The error after which nothing is asked any more: an answer that is paid for could not be stored."""
+    """The error after which nothing is asked any more: an answer that is paid for cannot be stored."""
+    _is_checked: bool = field(default=False, init=False, repr=False)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -58,6 +60,11 @@ class StoredModel:
                 *notes,
                 f"{len(self.failures)} answers in {self.store.path.name} were failures of the endpoint, "
                 "which earlier versions stored; they are not used",
+            )
+        if self.store.is_restored:
+            notes = (
+                *notes,
+                f"{self.store.path} was deleted or replaced during the run; its answers were written again",
             )
         if not self.reused:
             return notes
@@ -138,12 +145,19 @@ class StoredModel:
                 f"{self.store.path.name} has no answer for {entry.item_id}, "
                 "and an offline run sends no requests",
             )
+        if not self._is_checked:
+            # Once, and only where something is asked: a store that cannot be written may still be read.
+            self._is_checked = True
+            try:
+                self.store.require_writable()
+            except sqlite3.Error as error:
+                self.unusable = NotScoredError("store", self.store.describe_error(error))
         if self.unusable:
             raise NotScoredError(self.unusable.cause, self.unusable.reason)
         completion = await self.model.complete(entry, request)
         # Failures are not kept, so that the next run asks again; an answer that is too long was one.
         if completion.fault in (None, Fault.TOO_LARGE):
-            model = str(self.identity.get("model"))
+            model = name_model(self.identity)
             try:
                 if self.immediate:
                     self.store.put(key, entry.item_id, model, completion)
@@ -154,6 +168,12 @@ class StoredModel:
                 self.unusable = NotScoredError("store", self.store.describe_error(error))
                 raise self.unusable from None
         return completion
+
+
+def name_model(identity: Mapping[str, object]) -> str:
+    """Name a model for people: its id, and where it is asked if that was said."""
+    model, address = identity.get("model"), identity.get("api_base")
+    return f"{model}{AT}{redact_secrets(str(address))}" if address else str(model)
 
 
 _SECRET = re.compile(r"key|token$|secret|password|authorization|cookie", re.IGNORECASE)

@@ -7,7 +7,7 @@ an *entry* belongs to a *category*, offers *function docs* and carries an *expec
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -35,7 +35,7 @@ class Group(StrEnum):
     FORMAT = "format_sensitivity"
     """Entries of other categories in many prompt formats."""
     NEXT_STEP = "next_step"
-    """The next answer in a conversation that has begun."""
+    """The next answer in a conversation that has begun, and answers that a check of a team's own judges."""
     MCP = "mcp"
     """Calls that act on an MCP server of a team."""
 
@@ -80,6 +80,8 @@ class Rule:
     """True where calls act on an MCP server that is started for the conversation."""
     varies_others: bool = False
     """True where entries repeat those of other categories in other prompt formats."""
+    own_check: bool = False
+    """True where nothing but a check of the team's own judges the answer."""
     of_own_suites: bool = False
     """True where only a team's own suites have such entries."""
     in_score_files: bool = True
@@ -146,6 +148,15 @@ _NEXT_REPLY = Rule(
     of_own_suites=True,
 )
 """A conversation has begun, and words come next, no call."""
+_OWN_CHECK = Rule(
+    *("own_check", "own_check", "single_turn:OwnCheckFile"),
+    expects_calls=False,
+    offers_functions=False,
+    own_check=True,
+    of_own_suites=True,
+    in_score_files=False,
+)
+"""A function of the team's own says whether the answer is right."""
 _SERVER = Rule(
     *("server", "server_state", "server_turns:ServerFile"),
     single_turn=False,
@@ -224,6 +235,7 @@ _ALL = (
     # Of a team's own suites only.
     Category("next_call", Group.NEXT_STEP, _NEXT_CALL, scored=False),
     Category("next_reply", Group.NEXT_STEP, _NEXT_REPLY, scored=False),
+    Category("own_check", Group.NEXT_STEP, _OWN_CHECK, scored=False),
     Category("mcp", Group.MCP, _SERVER, scored=False),
 )
 
@@ -345,6 +357,11 @@ class NoCall:
 @dataclass(frozen=True, slots=True)
 class AnyCall:
     """Some function fits: the answer must call at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnyAnswer:
+    """Words or calls: only a check of the team's own judges them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,6 +494,7 @@ Expectation: TypeAlias = (
     ExpectedCalls
     | NoCall
     | AnyCall
+    | AnyAnswer
     | Trajectory
     | GoldenPath
     | ExpectedResults
@@ -551,6 +569,10 @@ class Entry:
     """Set where the category's rule varies others."""
     features: tuple[str, ...] | None = None
     """Features that make the entry hard, as its suite states them; None if the suite states none."""
+    check: Callable[..., object] | None = None
+    """A function of a team's own that must accept the answer too."""
+    forbidden: tuple[str, ...] = ()
+    """Functions that must not be called."""
     matcher: str = ""
     """Name of the matcher that another distribution provides for it; empty for the matcher of its rule."""
 

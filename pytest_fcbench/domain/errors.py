@@ -86,6 +86,8 @@ def describe_unknown_name(kind: str, value: str, valid: Iterable[str]) -> str:
         if len(names) <= _MOST_NAMES
         else f"There are {len(names):,} valid names."
     )
+    if not names:
+        known = f"There is no {kind} that could be named; leave it out."
     return f"unknown {kind} {value!r}.{guess} {known}"
 
 

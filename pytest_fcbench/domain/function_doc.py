@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -13,6 +13,30 @@ Schema: TypeAlias = Mapping[str, object]
 
 class GivenSchema(dict[str, object]):
     """A JSON Schema that a model is sent as its source wrote it."""
+
+
+class OpenNames(tuple[str, ...]):
+    """Names of the untyped parameters of a function that takes others too: every name without a type."""
+
+    _typed: frozenset[str]
+
+    def __new__(cls, names: Iterable[str], typed: Iterable[str]) -> OpenNames:
+        made = super().__new__(cls, names)
+        made._typed = frozenset(typed)
+        return made
+
+    def __contains__(self, name: object) -> bool:
+        return name not in self._typed
+
+
+class _OpenProperties(dict[str, Schema]):
+    """Schemas of the parameters of a function that takes others too, each of any type."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Schema:
+        return {"type": "any", "description": ""}
 
 
 class Language(StrEnum):
@@ -47,7 +71,13 @@ class FunctionDoc:
     def properties(self) -> Mapping[str, Schema]:
         """Schema of each parameter, in the order of the doc."""
         properties = self.parameters.get("properties")
-        return properties if isinstance(properties, Mapping) else {}
+        found = properties if isinstance(properties, Mapping) else {}
+        return _OpenProperties(found) if self.is_open else found
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its given schema allows parameters that it does not name."""
+        return self.given is not None and "additionalProperties" in self.parameters
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -23,6 +23,17 @@ def make_printable(text: str) -> str:
     return cut_text(text, _LONGEST)
 
 
+# Control characters without tab and the ends of lines, and what turns the direction of a text.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)"
+)
+
+
+def escape_controls(text: str) -> str:
+    """Escape the characters with which a text could command a terminal; the length stays unlimited."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def put_on_one_line(text: str) -> str:
     """Make a text printable, with a blank in the place of each new line."""
     return " ".join(make_printable(text).split("\n"))

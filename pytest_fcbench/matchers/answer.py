@@ -13,7 +13,8 @@ The corrected profile differs in this:
   answer. An attempt to call something that cannot be read is no answer (``agentic:unreadable_call``).
 - Words and numbers are compared, not letters. A number is its value (``116,175`` is ``116175``, ``05`` is
   ``5``, ``1.8`` is not ``18``), ``49.99`` is found in ``$49.99`` and the other way round, but not in another
-  currency. Accents do not count, nor does how a word is joined (``Engi-House``, ``Engi House``).
+  currency. Accents do not count, nor does how a word is joined (``Engi-House``, ``Engi House``), nor the
+  form of Unicode, nor which spaces, quotes and hyphens it has.
 - Articles do not count, nor whether a common noun is in the singular or the plural (``glue sticks`` is
   ``Glue Stick``). In names it counts: ``Williams`` is not ``William``.
 - Amounts, dates and times are compared by their values, however they are written (``9am``, ``09:00``).
@@ -39,6 +40,7 @@ from pytest_fcbench.domain.transcript import WEBS, Transcript, completion_to_jso
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.matchers.stated_values import find_rival, has_right_value
+from pytest_fcbench.matchers.text_normalization import mark_lookalikes, unify_forms
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_LAST_MESSAGE = "agentic:no_last_message"
@@ -96,8 +98,8 @@ def match_answer(message: object, right: Sequence[str]) -> Passed | Failed:
 
 
 def _fail_unsaid(said: str, right: Sequence[str]) -> Failed:
-    expected = " or ".join(map(repr, right))
-    return Failed(NOT_FOUND, f"the answer {said!r:.300} does not say {expected}", {"expected": [*right]})
+    shown, expected = mark_lookalikes(f"{said!r:.300}", " or ".join(map(repr, right)))
+    return Failed(NOT_FOUND, f"the answer {shown} does not say {expected}", {"expected": [*right]})
 
 
 def describe_missing_answer(message: object, right: Sequence[str]) -> Mapping[str, object]:
@@ -144,6 +146,7 @@ def _judge_corrected(entry: Entry, transcript: Transcript, right: Sequence[str])
         if isinstance(reading, Unreadable):
             return Failed(UNREADABLE, f"the last message tries to call: {reading.reason}")
         said = text
+    said, right = unify_forms(said), [*map(unify_forms, right)]
     if len(said) > _LONGEST_ANSWER:
         much = f"it has {len(said):,} characters, and at most {_LONGEST_ANSWER:,} are looked through"
         return Failed(NOT_FOUND, f"the answer is no short one: {much}", {"expected": [*right]})

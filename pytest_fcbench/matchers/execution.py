@@ -21,6 +21,7 @@ The corrected profile differs in this:
 - calls are matched as a bipartite graph, so their order cannot matter;
 - the 20 % are right for negative numbers; whole and other numbers have the same structure; equal numbers may
   differ by rounding (1e-9 of their size), and a boolean is none;
+- a text is the same in each form of Unicode (``text_normalization``);
 - a lack of time or memory has its own code (``executable_checker:time_limit``, ``:memory_limit``).
 
 The answer is also compared with the calls of the truth as they are written (``matchers/ast``), each value of
@@ -59,6 +60,7 @@ from pytest_fcbench.execution.outcomes import Execute, Outcome, Raised, Returned
 from pytest_fcbench.matchers import ast
 from pytest_fcbench.matchers.ast.corrected import fail_without_calls, find_unmatched_row
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
+from pytest_fcbench.matchers.text_normalization import mark_lookalikes, unify_texts
 
 LIVE_ONLY = "live_only"
 """Cause where only a web API knows the result of a call."""
@@ -290,7 +292,7 @@ def _find_misfit(wanted: _Expected, made: _Made, profile: Profile, *, supposed: 
                 code = "wrong_result"
             if code is None:
                 return None
-            expected, found = _show(wanted.value), _show(value)
+            found, expected = mark_lookalikes(_show(value), _show(wanted.value))
             details = {"call": wanted.call[:500], "expected": expected, "found": found}
             reason = f"it returns {found:.200}, the truth {expected:.200} ({wanted.kind})"
             return Failed(f"{_CHECKER}:{code}", reason, details)
@@ -317,7 +319,7 @@ def _show(value: object) -> str:
 def _compare_results(kind: Comparison, expected: object, found: object, profile: Profile) -> str | None:
     corrected = profile is Profile.CORRECTED
     if kind is Comparison.EXACT:
-        same = _are_same(expected, found) if corrected else found == expected
+        same = _are_same(*map(unify_texts, (expected, found))) if corrected else found == expected
         return None if same else "wrong_result"
     if kind is Comparison.STRUCTURAL:
         # JSON has one kind of number, so corrected, whole and other numbers have the same structure.

@@ -13,6 +13,7 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_
 from pytest_fcbench.codecs.execution_text import list_calls_to_make
 from pytest_fcbench.domain.entry import (
     Answers,
+    AnyAnswer,
     AnyCall,
     Entry,
     ExpectedCall,
@@ -31,6 +32,7 @@ from pytest_fcbench.domain.verdict import Failed, Passed, PathScore, Profile
 from pytest_fcbench.matchers.ast import corrected, official
 from pytest_fcbench.matchers.ast.official import show_value
 from pytest_fcbench.matchers.golden_path.call_format import find_form_fault
+from pytest_fcbench.matchers.text_normalization import mark_lookalikes
 
 _MOST_CALLS = 50
 _LONGEST = 600
@@ -51,6 +53,8 @@ def explain_failure(
     right = verdict.details.get("right_turns")
     counted = "" if right is None else f", {right} turn{'s' * (right != 1)} right"
     last = answers[number - 1] if number <= len(answers) else ()
+    found = [_describe_answer(completion, prompting.syntax) for completion in last]
+    expected = list(_list_expected(entry, number))
     return Explanation(
         question=tuple((message.role, message.shown_text) for message in entry.turns[number - 1]),
         turn=f"turn {number} of {len(entry.turns)}{counted}" if len(entry.turns) > 1 else "",
@@ -59,8 +63,8 @@ def explain_failure(
             if path
             else _pair_answer(entry, last, prompting, profile)
         ),
-        found=tuple(_describe_answer(completion, prompting.syntax) for completion in last),
-        expected=tuple(_list_expected(entry, number)),
+        found=tuple(mark_lookalikes(text, " ".join(expected))[0] for text in found),
+        expected=tuple(mark_lookalikes(text, " ".join(found))[0] for text in expected),
         differences=tuple(_list_state_differences(verdict)),
     )
 
@@ -93,6 +97,8 @@ def _list_expected(entry: Entry, turn: int) -> Iterable[str]:
             yield f"an answer that says {' or '.join(texts)}"
         case NoCall():
             yield "no call"
+        case AnyAnswer():
+            yield "an answer that the check accepts"
         case AnyCall():
             yield "a call of a function that is offered"
 
@@ -239,12 +245,11 @@ def _pair_arguments(
     given: Mapping[str, object], expected: Mapping[str, str], wrong: Container[str]
 ) -> tuple[ArgumentPair, ...]:
     """Pair the values of each argument; those that are expected are described already."""
-    return tuple(
-        ArgumentPair(
-            name, show_value(given[name]) if name in given else None, expected.get(name), name in wrong
-        )
-        for name in dict.fromkeys((*expected, *given))
-    )
+    pairs: dict[str, tuple[str | None, str | None]] = {name: (None, text) for name, text in expected.items()}
+    for name, value in given.items():
+        shown, wanted = show_value(value), expected.get(name)
+        pairs[name] = (shown, None) if wanted is None else mark_lookalikes(shown, wanted)
+    return tuple(ArgumentPair(name, *pair, name in wrong) for name, pair in pairs.items())
 
 
 def _read_arguments(call: Mapping[str, object] | None) -> Mapping[str, object]:

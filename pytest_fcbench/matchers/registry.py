@@ -24,6 +24,7 @@ from pytest_fcbench.domain.verdict import Judgement
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.outcomes import Execute, Perform
 from pytest_fcbench.matchers.endings import judge_ending
+from pytest_fcbench.matchers.own_check import add_own_checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +72,4 @@ MATCHERS: Registry[Matcher] = Registry(
 def judge(entry: Entry, transcript: Transcript, resources: Resources) -> Judgement:
     """Judge a transcript in both profiles by the matcher of its entry. Raises ``UsageError`` without one."""
     judgement = MATCHERS.find(entry.matcher or entry.rule.name)(entry, transcript, resources)
-    return judge_ending(entry, transcript, judgement)
+    return add_own_checks(entry, transcript, judge_ending(entry, transcript, judgement))

@@ -32,7 +32,7 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     forbidden = isinstance(entry.expectation, NoCall)
     # Official: decode_ast reads every answer as Python here, whatever the language of the docs.
     strict = read_official(transcript.last, transcript.prompting.syntax, Language.PYTHON)
-    official = judge_reading(strict, forbidden=forbidden)
+    official = judge_reading(strict, forbidden=forbidden, doubt=entry.set_aside)
     if unscored:
         return Judgement(official, unscored)
     if failed := judge_fault(transcript.last):
@@ -42,20 +42,22 @@ def judge(entry: Entry, transcript: Transcript) -> Judgement:
     return Judgement(official, _judge_leniently(entry, lenient, forbidden=forbidden))
 
 
-def judge_reading(reading: Calls | Unreadable, *, forbidden: bool) -> Verdict:
-    """Return the official verdict on a reading of the answer."""
+def judge_reading(reading: Calls | Unreadable, *, forbidden: bool, doubt: str | None = None) -> Verdict:
+    """Return the official verdict on a reading of the answer; ``doubt`` is why the entry is set aside."""
     # Whatever does not decode counts as no call, so unreadable calls and errors pass irrelevance.
     calls = reading.calls if isinstance(reading, Calls) else ()
     if forbidden and calls:
-        return _fail_call("irrelevance_error:decoder_success", calls[0])
+        return _fail_call("irrelevance_error:decoder_success", calls[0], doubt)
     if not forbidden and not calls:
         why = reading.reason if isinstance(reading, Unreadable) else "it is empty"
         return Failed("relevance_error:decoder_failed", f"the answer has no call: {why}")
     return Passed()
 
 
-def _fail_call(code: str, call: Call) -> Failed:
-    return Failed(code, f"{call.name} was called, though no function fits", {"found": call.name})
+def _fail_call(code: str, call: Call, doubt: str | None = None) -> Failed:
+    # Of an entry that is set aside a function may well fit.
+    why = f"and the entry is doubtful: {doubt}" if doubt else "though no function fits"
+    return Failed(code, f"{call.name} was called, {why}", {"found": call.name})
 
 
 def _judge_leniently(entry: Entry, reading: Reading, *, forbidden: bool) -> Verdict:

@@ -49,6 +49,7 @@ from pytest_fcbench.execution.outcomes import Perform, Raised, Responded, Respon
 from pytest_fcbench.matchers.ast.corrected import fail_without_calls
 from pytest_fcbench.matchers.execution import LIVE_ONLY, is_number, write_call
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
+from pytest_fcbench.matchers.text_normalization import unify_texts
 
 _CHECKER = "executable_checker_rest"
 _DECODER = "executable_decoder"
@@ -178,7 +179,8 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
     # The same request has the same answer but for time; another one must agree in its values.
     if code is None and corrected and response.asked != truth.response.asked:
         try:
-            code = None if _say_same(truth.value, found) else "wrong_value"
+            same = _say_same(*map(unify_texts, (truth.value, found)))
+            code = None if same else "wrong_value"
         except (OverflowError, RecursionError):
             # A whole number beyond all floats, or a value that is too deep.
             code = "wrong_value"

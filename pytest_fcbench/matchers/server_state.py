@@ -11,7 +11,8 @@ each turn (``conversations.server_turns``). In each turn the model
 
 A conversation that was ended by force has too few turns (``multi_turn:force_terminated``).
 
-Results are compared by value where they are JSON. What an entry calls volatile is left out before.
+Results are compared by value where they are JSON, texts without regard to their form of Unicode. What an
+entry calls volatile is left out before.
 Both profiles have the same rules, because no official suite has such entries.
 """
 
@@ -32,6 +33,7 @@ from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.matchers.state import count_right_turns
 from pytest_fcbench.matchers.state_difference import find_differences
+from pytest_fcbench.matchers.text_normalization import unify_texts
 
 _SHOWN = 3
 """Differences that a verdict names; the number of the others follows."""
@@ -132,9 +134,9 @@ def simplify_result(text: str, state: ServerState) -> object:
     for mask in state.masks:
         text = re.sub(mask, "…", text)
     try:
-        return _drop_volatile(json.loads(text), state.volatile)
+        return unify_texts(_drop_volatile(json.loads(text), state.volatile))
     except (ValueError, RecursionError):
-        return text
+        return unify_texts(text)
 
 
 def _drop_volatile(value: object, volatile: frozenset[str]) -> object:

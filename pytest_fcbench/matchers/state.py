@@ -23,7 +23,8 @@ The corrected profile differs in this:
   officially, none of which had a mistake.
 - A user who is mentioned in a tweet shows in that tweet only. Officially all tweets that are posted without
   mentions share one list, those of the truth too, so that one mention too many makes no difference.
-- Results of calls are compared by value where they are JSON, so that 3 is 3.0.
+- Results of calls are compared by value where they are JSON, so that 3 is 3.0; a text in a state or a
+  result is the same in each form of Unicode (``text_normalization``).
 - Text stays text: the official executor rewrites everything that looks like a function's name before a
   bracket, also inside strings, so that a model that writes ``ls()`` into a file never has the truth's file.
 - A request that outgrew the model's context fails under a code of its own (``context_overflow``).
@@ -51,6 +52,7 @@ from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.matchers.known_bad import find_unscored_cause, judge_fault
 from pytest_fcbench.matchers.state_difference import find_differences
+from pytest_fcbench.matchers.text_normalization import unify_forms, unify_texts
 from pytest_fcbench.matchers.withheld_turn import find_early_call
 
 Fresh: TypeAlias = Callable[[Entry], Environments]
@@ -243,7 +245,12 @@ def _find_difference(
         code = "multi_turn:hidden_state_mismatch"
     else:
         return None
-    differences = list(find_differences(_show(right), _show(model)))
+    expected, found = _show(right), _show(model)
+    differences = list(find_differences(expected, found))
+    if corrected and differences:
+        differences = list(find_differences(unify_texts(expected), unify_texts(found)))
+        if not differences:
+            return None
     more = f" (and {len(differences) - _SHOWN} more)" if len(differences) > _SHOWN else ""
     shown = "; ".join(map(str, differences[:_SHOWN])) or "the states differ"
     details = {"turn": number, "differences": [*map(asdict, differences[:_SHOWN])]}
@@ -265,9 +272,9 @@ def _list_calls(calls: Iterable[str]) -> str:
 def _normalize_result(text: str) -> object:
     """Convert a result to the form that is compared: JSON by its value, hashable."""
     try:
-        return _make_hashable(json.loads(text))
+        return _make_hashable(unify_texts(json.loads(text)))
     except (ValueError, RecursionError):
-        return text
+        return unify_forms(text)
 
 
 def _make_hashable(value: object) -> object:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_fcbench.domain.text import shorten_text
+from pytest_fcbench.matchers.text_normalization import mark_lookalikes
 
 _LONGEST = 60
 """Characters of a value that are shown."""
@@ -50,7 +51,8 @@ def find_differences(expected: object, found: object, at: str = "") -> Iterator[
             else:
                 yield from find_differences(expected[index], found[index], place)
     else:
-        yield Difference(at, *_cut_around_difference(_write_value(expected), _write_value(found)))
+        shown = _cut_around_difference(_write_value(expected), _write_value(found))
+        yield Difference(at, *mark_lookalikes(*shown))
 
 
 def _shorten(value: object) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -196,8 +198,19 @@ async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncItera
             file.write_text(text, encoding="utf-8")
         for command in program.setup:
             await _run_setup(command, folder, environment, program.timeout_s, secrets)
-        first, *rest = program.command
-        parameters = StdioServerParameters(command=first, args=rest, env=environment, cwd=folder)
+        first = program.command[0]
+        # A relative path is one in the folder of the server.
+        if not shutil.which(
+            first if Path(first).name == first else Path(folder, first), path=environment.get("PATH")
+        ):
+            raise UsageError(f"the program {first!r} is not there; install it, or correct 'command'")
+        starter, *arguments = program.command
+        # The SDK has a job of Windows end all processes; elsewhere a process before the server does it, which
+        # is started without site, the slowest part of its start.
+        if sys.platform != "win32":
+            script = str(Path(__file__).with_name("supervisor.py"))
+            starter, arguments = sys.executable, ["-I", "-S", script, str(os.getpid()), *program.command]
+        parameters = StdioServerParameters(command=starter, args=arguments, env=environment, cwd=folder)
         client = Client(stdio_client(parameters, errlog=log), cache=None)
         try:
             async with asyncio.timeout(program.timeout_s) as limit, client:
@@ -208,10 +221,6 @@ async def _start_program(program: ServerProgram, cwd: Path | None) -> AsyncItera
         except TimeoutError:
             reason = f"the MCP server did not start within {program.timeout_s:g} s"
             raise CallError("mcp_timeout", f"{reason}{_read_log(log, secrets)}") from None
-        except FileNotFoundError:
-            raise UsageError(
-                f"the program {first!r} is not there; install it, or correct 'command'"
-            ) from None
         except Exception as error:  # noqa: BLE001 - whatever the SDK makes of a server that ends
             cause = _find_cause(error) if isinstance(error, BaseExceptionGroup) else _make_failure(error)
             if not isinstance(cause, CallError):

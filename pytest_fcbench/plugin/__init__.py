@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
-from pytest_fcbench.plugin.project import find_project_folder, points_at_entries
+from pytest_fcbench.plugin.project import find_project_folder, is_bare_run, points_at_entries
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,9 +44,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fcbench(category): run the test once for each entry of the category")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     project = find_project_folder(config, config.args)
+    is_bare = is_bare_run(config, project)
+    if is_bare and config.option.markexpr:
+        from pytest_fcbench.plugin.entry_arguments import names_benchmarks
+
+        is_bare = not names_benchmarks(config.option.markexpr)
     if (
         any(value is not None for value in given.values())
-        or (project / FILE).is_file()
+        or ((project / FILE).is_file() and not is_bare)
         or points_at_entries(config)
     ):
         from pytest_fcbench.plugin.plain_imports import import_plainly

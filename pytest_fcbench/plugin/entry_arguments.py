@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +14,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
 from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.plugin.project import find_project_folder
-from pytest_fcbench.suites.registry import OURS
+from pytest_fcbench.suites.registry import OURS, find_nearby_suites
 
 _ID = re.compile(r"(?P<suite>\w[\w.-]+):[^:/\\]\S*")
 _NAME = re.compile(r"(?P<negated>\bnot\s+)?\b(?P<name>[A-Za-z_]\w*)\b(?!\s*[(=])")
@@ -20,23 +22,35 @@ _WORDS = frozenset(("and", "or", "not", "True", "False", "None"))
 
 
 def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
-    """Replace arguments that are ids of entries by options, which workers of xdist receive too."""
+    """Replace arguments that are ids of entries by options, which workers of xdist receive too.
+
+    A suite that no configuration names is named by its path beside them.
+    """
     positional = set(getattr(config.known_args_namespace, "file_or_dir", ()))
     found = [(text, match) for text in arguments if text in positional and (match := _ID.fullmatch(text))]
     if not found:
         return
     suites: set[str] = set(OURS)
+    nearby: Mapping[str, Path] = {}
     if any(match["suite"] not in suites for _, match in found):
+        project = find_project_folder(config, ())
+        nearby = find_nearby_suites(project)
         try:
             file = getattr(config.known_args_namespace, "fcbench_config", None)
-            suites |= set(find_own_suites(find_config_file(find_project_folder(config, ()), file)))
+            suites |= set(find_own_suites(find_config_file(project, file)))
         except FcbenchError:
             # The file is read again, and its error told, when the run is set up.
             return
     for text, match in found:
         # A file may have a colon in its name.
-        if match["suite"] in suites and not (config.invocation_params.dir / text).exists():
-            arguments[arguments.index(text)] = f"--fcbench-entry={text}"
+        here, name, place = config.invocation_params.dir, match["suite"], arguments.index(text)
+        if (here / text).exists():
+            continue
+        if name in suites:
+            arguments[place] = f"--fcbench-entry={text}"
+        elif name in nearby:
+            path = os.path.relpath(nearby[name], here)
+            arguments[place : place + 1] = [f"--fcbench-entry={text}", path]
 
 
 def find_marked_categories(expression: str) -> list[str]:
@@ -50,6 +64,11 @@ def find_marked_categories(expression: str) -> list[str]:
         if not any(CATEGORIES[each].scored for each in members):
             wanted.update(members)
     return sorted(wanted)
+
+
+def names_benchmarks(expression: str) -> bool:
+    """Tell whether ``-m`` asks for benchmarks, all of them or some."""
+    return not _list_wanted(expression).isdisjoint({"fcbench", *CATEGORIES, *SELECTIONS, *Stratum, *OURS})
 
 
 def _list_wanted(expression: str) -> set[str]:

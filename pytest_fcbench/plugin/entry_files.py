@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import compress
+from operator import not_
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,42 +13,85 @@ import pytest
 
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.plugin.items import BENCHMARK, ENTRY, STOPPED, attach_entry
-from pytest_fcbench.suites.custom import find_entry_files, is_suite
-from pytest_fcbench.suites.registry import name_suite, suggest_name
+from pytest_fcbench.suites.custom import find_entry_files, find_unnamed_files, is_suite
+from pytest_fcbench.suites.registry import can_name_a_suite, name_suite, suggest_name
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
 
 
 def find_pointed_suites(
-    arguments: Sequence[str], here: Path, own: Mapping[str, Path]
+    arguments: Sequence[str],
+    open_places: Collection[Path],
+    own: Mapping[str, Path],
+    selected: Mapping[str, Path] | None = None,
 ) -> tuple[Mapping[str, Path], Mapping[Path, str]]:
     """Find the suites that the command line names by path, and the suite of each file to collect.
 
-    ``own`` are the suites that fcbench.yaml names. Raises ``SuiteError`` and ``UsageError``.
+    ``own`` are the suites that fcbench.yaml names. A run that names no path collects ``open_places``: there
+    each file is a suite, as it would be by its own path, unless options have ``selected`` other suites.
+
+    Raises ``SuiteError`` and ``UsageError``.
     """
-    roots = {_normalize(path): name for name, path in own.items()}
+    roots = {normalize_path(path): name for name, path in own.items()}
     found: dict[str, Path] = {}
     files: dict[Path, str] = {}
     for argument in arguments:
         path, _, item = argument.partition("::")
-        place = _normalize(here / path)
-        if not is_suite(place):
+        place = normalize_path(Path(path))
+        if place in open_places and selected is not None:
+            for name, root in selected.items():
+                if normalize_path(root).is_relative_to(place):
+                    files |= dict.fromkeys(map(normalize_path, find_entry_files(root)), name)
             continue
-        # The suite around the path that fcbench.yaml or the node id names, else the path itself.
-        around = (place, *place.parents)
-        named = item.rpartition("[")[2].partition(":")[0]
-        root = next((folder for folder in around if folder in roots), None) or next(
-            (folder for folder in around if named and suggest_name(folder) == named), place
-        )
-        name = roots.get(root) or name_suite(root)
-        if found.setdefault(name, root) != root:
-            raise UsageError(f"{found[name]} and {root}: two suites have the same name; rename one of them")
-        files |= dict.fromkeys(find_entry_files(place), name)
+        if place in open_places:
+            suites = _divide_folder(place, roots)
+        elif is_suite(place):
+            # The suite around the path that fcbench.yaml or the node id names, else the path itself.
+            around = (place, *place.parents)
+            named = item.rpartition("[")[2].partition(":")[0]
+            root = next((folder for folder in around if folder in roots), None) or next(
+                (folder for folder in around if named and suggest_name(folder) == named), place
+            )
+            suites, others = _split_off_named(find_entry_files(place), place, roots)
+            suites |= {root: others} if others else {}
+        else:
+            continue
+        for root, entry_files in suites.items():
+            name = roots.get(root) or name_suite(root)
+            if found.setdefault(name, root) != root:
+                raise UsageError(
+                    f"{found[name]} and {root}: two suites have the same name; rename one of them"
+                )
+            files |= dict.fromkeys(entry_files, name)
     return found, files
 
 
-def _normalize(path: Path) -> Path:
+def _divide_folder(place: Path, roots: Collection[Path]) -> Mapping[Path, Sequence[Path]]:
+    """Divide a folder into suites: those in it that have a name already, and each of its other files.
+
+    Files that are called after categories are parts of one suite, which is the folder.
+    """
+    if around := next((folder for folder in (place, *place.parents) if folder in roots), None):
+        return {around: find_entry_files(place)}
+    suites, others = _split_off_named(find_unnamed_files(place), place, roots)
+    if all(can_name_a_suite(suggest_name(file)) for file in others):
+        return suites | {file: [file] for file in others}
+    return suites | {place: _split_off_named(find_entry_files(place), place, roots)[1]}
+
+
+def _split_off_named(
+    files: Iterable[Path], place: Path, roots: Iterable[Path]
+) -> tuple[dict[Path, Sequence[Path]], Sequence[Path]]:
+    """Split off the suites below a folder that have a name already; return them, and the other files."""
+    named: dict[Path, Sequence[Path]] = {
+        root: find_entry_files(root) for root in roots if place in root.parents
+    }
+    taken = {file for parts in named.values() for file in parts}
+    return named, [file for file in files if file not in taken]
+
+
+def normalize_path(path: Path) -> Path:
     """Write a path as pytest does: from the root, without dots, links as they are."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
 
@@ -65,6 +110,23 @@ class EntryFileCollector:
         file = EntryFile.from_parent(parent, path=file_path)
         file.suite = self._files[file_path]
         return file
+
+    # First, because entries are deselected by -m, -k and --fcbench-limit afterwards.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave an entry to the test function that bears the mark of its category, where there is one."""
+        taken = {
+            item.stash[ENTRY].item_id
+            for item in items
+            if ENTRY in item.stash and not isinstance(item, EntryItem)
+        }
+        is_taken = [
+            isinstance(item, EntryItem) and ENTRY in item.stash and item.stash[ENTRY].item_id in taken
+            for item in items
+        ]
+        if any(is_taken):
+            config.hook.pytest_deselected(items=list(compress(items, is_taken)))
+            items[:] = compress(items, map(not_, is_taken))
 
 
 class EntryFile(pytest.File):

@@ -1,7 +1,8 @@
 """The fixtures of the test bodies.
 
-They are made once for all tests, because one for each test costs more than most bodies. What they return
-knows the test that runs. None takes ``request`` or ``pytestconfig``, which pytest makes again for each test.
+All but ``answer`` are made once for all tests, because one for each test costs more than most bodies. What
+they return knows the test that runs. None takes ``request`` or ``pytestconfig``, which pytest makes again for
+each test.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from types import ModuleType
 
 import pytest
 
+from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.plugin.items import ENTRY, Benchmark
-from pytest_fcbench.run import Ask, Judge, Score
+from pytest_fcbench.run import Answer, Ask, Judge, Score, read_answer
 
 
 def make_fixtures(benchmark: Benchmark) -> ModuleType:
@@ -32,8 +34,13 @@ def make_fixtures(benchmark: Benchmark) -> ModuleType:
         """Judge a transcript by the matcher of its entry's rule (``matchers/registry.py``)."""
         return benchmark.session.judge
 
+    @pytest.fixture
+    def answer(entry: Entry, ask: Ask) -> Answer:
+        """Put the entry to the model and return its answer: ``text`` and ``calls``."""
+        return read_answer(entry, ask(entry))
+
     made = ModuleType(f"{__name__}.of_run")
-    vars(made).update(ask=ask, score=score, judge=judge)
+    vars(made).update(ask=ask, score=score, judge=judge, answer=answer)
     return made
 
 

@@ -201,8 +201,6 @@ class Benchmark:
         if len(entries) < len(session.items):
             # Tests of another kind may leave garbage that is worth collecting.
             self.collector.restore()
-        else:
-            self.collector.freeze_objects()
         if not entries or self.is_worker or self.config.option.collectonly:
             return None
         if self.context.settings.plan:
@@ -229,8 +227,6 @@ class Benchmark:
                 if reporter is not None:
                     reporter.write_line(note)
             self.session.start(entries)
-        # The client library was imported for the first call.
-        self.collector.freeze_objects()
 
     # What the fixtures of the test bodies return
 
@@ -372,7 +368,9 @@ class Benchmark:
         if TRANSCRIPT not in item.stash or not isinstance(error, AssertionError | None):
             return
         record = item.stash.get(RECORD, None)
-        reason = put_on_one_line(mask_secrets(str(error), self.context.secrets))
+        # pytest adds where each value comes from, which takes more room than the assertion.
+        told = str(error).partition("\n +  where ")[0]
+        reason = put_on_one_line(mask_secrets(told, self.context.secrets))
         verdict = Failed(OWN_ASSERTION, reason) if error else Passed()
         if record is None or (error and record.verdict(self.context.settings.profile) == Passed()):
             self.record_judgement(Judgement.same_in_both(verdict))

@@ -6,6 +6,7 @@ ours but the name of the file.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,12 +16,14 @@ import pytest
 from pytest_fcbench.config.options import FILE
 
 _ENTRIES = (".yaml", ".yml", ".jsonl")
+_LEFT_OUT = b"fcbench-benchmark"
+"""Stands in the conftest.py that leaves benchmarks out of a run that the plugin has no part in."""
 _BEGINNING = 4_096
 """The bytes at the beginning of a file among which a file of entries names its category."""
 
 
 def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path:
-    """Return the nearest folder with an fcbench.yaml, else the root directory.
+    """Return the nearest folder with an fcbench.yaml, else the one in which pytest was started.
 
     It is looked for from each argument, then from where pytest was started, up to the root directory: a
     repository may hold several projects. Without a file of its own pytest takes the folder of the arguments
@@ -35,11 +38,45 @@ def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path
         for folder in (place, *place.parents):
             if folder.is_relative_to(top) and (folder / FILE).is_file():
                 return folder
-    return root
+    # Commands look for the runs and the store in the folder in which they are started.
+    return here
+
+
+def is_bare_run(config: pytest.Config, project: Path) -> bool:
+    """Tell whether a run names no path in a project whose benchmarks only run where something names them.
+
+    ``fcbench init`` writes their conftest.py beside tests of another kind, which then run as without us.
+    """
+    benchmarks = project / "benchmarks"
+    if _LEFT_OUT not in _read_beginning(benchmarks / "conftest.py"):
+        return False
+    if hasattr(config, "workerinput"):
+        # xdist hands the folder of a bare run to its workers as an argument.
+        return "fcbench_tell" not in config.workerinput
+    here = config.invocation_params.dir
+    return not (
+        config.args_source is pytest.Config.ArgsSource.ARGS
+        or getattr(config.option, "lf", False)
+        or any(_find_place(here, argument).is_relative_to(benchmarks) for argument in config.args)
+    )
+
+
+def list_failed_entries(config: pytest.Config) -> list[str]:
+    """List the entries of files, as arguments, among the tests that ``--lf`` runs again."""
+    if not getattr(config.option, "lf", False):
+        return []
+    file = config.rootpath / str(config.getini("cache_dir")) / "v/cache/lastfailed"
+    try:
+        failed = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [str(config.rootpath / nodeid) for nodeid in failed if "::entry[" in nodeid]
 
 
 def points_at_entries(config: pytest.Config) -> bool:
-    """Tell whether an argument is a file of entries or a folder with one."""
+    """Tell whether an argument is a file of entries or a folder with one, or an entry failed last."""
+    if list_failed_entries(config):
+        return True
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return False
     here = config.invocation_params.dir

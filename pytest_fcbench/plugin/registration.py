@@ -7,16 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcbench.config.layers import read_file_layers
 from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, find_own_suites
 from pytest_fcbench.config.options import FILE, OPTIONS
 from pytest_fcbench.plugin.entry_arguments import find_marked_categories
-from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites
+from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites, normalize_path
 from pytest_fcbench.plugin.fixtures import BodyArguments, make_fixtures
 from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
 from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
+from pytest_fcbench.plugin.project import list_failed_entries
 from pytest_fcbench.plugin.reporting import RunReporting
 from pytest_fcbench.plugin.stop_signals import StopSignals
 from pytest_fcbench.plugin.xdist_workers import Workers
+from pytest_fcbench.suites.registry import find_nearby_suites, remember_suites
 
 
 def register_benchmark(config: pytest.Config, given: Mapping[str, object], project: Path) -> None:
@@ -35,13 +38,13 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
             setattr(config.option, option.dest, [plain] if option.repeatable else plain)
         given = added
         file = find_config_file(project, config.option.fcbench_config)
-        suites, files = find_pointed_suites(config.args, config.invocation_params.dir, find_own_suites(file))
+        suites, files = _find_suites(config, given, file, project)
         settings = build_settings(given, file, project, suites)
         if marked and not given["category"]:
             # Beside those that run anyway: the expression may name some of these too.
             names = [*(category.name for category in settings.categories), *marked]
             settings = build_settings({**given, "category": names}, file, project, suites)
-    benchmark = config.stash[BENCHMARK] = Benchmark(config, settings, suites)
+    benchmark = config.stash[BENCHMARK] = Benchmark(config, settings)
     plugins = {
         "benchmark": benchmark,
         "fixtures": make_fixtures(benchmark),
@@ -54,7 +57,28 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
     sources += [option.variable for option in from_environment]
     # Workers print nothing; the controller has the Records of all.
     if not benchmark.is_worker:
+        remember_suites(project, suites)
         plugins["reporting"] = RunReporting(benchmark, sources)
         plugins["stop-signals"] = StopSignals(benchmark.session)
     for name, plugin in plugins.items():
         config.pluginmanager.register(plugin, f"fcbench-{name}")
+
+
+def _find_suites(
+    config: pytest.Config, given: Mapping[str, object], file: Path | None, project: Path
+) -> tuple[Mapping[str, Path], Mapping[Path, str]]:
+    """Find the suites that the run is given by path, and the suite of each file to collect."""
+    here, own = config.invocation_params.dir, find_own_suites(file)
+    # xdist hands the places of a bare run to its workers as arguments, so they are told by what they are.
+    found = {place for name in config.getini("testpaths") for place in config.rootpath.glob(name)}
+    open_places = {normalize_path(place) for place in (project, here, *found)}
+    arguments = [str(here / argument) for argument in config.args]
+    if all(normalize_path(Path(argument)) in open_places for argument in arguments):
+        arguments += list_failed_entries(config)
+    selected: Mapping[str, Path] | None = None
+    top, _ = read_file_layers(file)
+    if given["suite"] or given["entry"] or "suite" in top:
+        known = {**find_nearby_suites(here), **own}
+        names = build_settings(given, file, project).suites
+        selected = {name: known[name] for name in names if name in known}
+    return find_pointed_suites(arguments, open_places, own, selected)

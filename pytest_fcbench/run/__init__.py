@@ -8,8 +8,9 @@ from typing import TypeAlias
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed
+from pytest_fcbench.matchers.own_check import Answer, read_answer
 
-__all__ = ["Ask", "Judge", "Score"]
+__all__ = ["Answer", "Ask", "Judge", "Score", "read_answer"]
 
 Ask: TypeAlias = Callable[[Entry], Transcript]
 """The fixture ``ask``: puts an entry to the model."""

@@ -50,19 +50,19 @@ class ProgressFile:
         self._path = runs / _FOLDER / f"{os.getpid()}.json"
         self._model, self._suites = model, tuple(suites)
         self._started_s = time.time()
-        self._written_s = 0.0
+        # Of a clock that never goes back, or a run would write nothing until the time was what it had been.
+        self._due_s = 0.0
 
     def write_progress(self, progress: Progress) -> None:
         """Write the progress where it is due; what cannot be written is left out."""
-        now = time.time()
-        if now - self._written_s < _EVERY_S:
+        if time.monotonic() < self._due_s:
             return
-        self._written_s = now
+        self._due_s = time.monotonic() + _EVERY_S
         running = Running(
             self._model,
             self._suites,
             self._started_s,
-            now,
+            time.time(),
             progress.total,
             progress.passed,
             progress.judged - progress.passed,

@@ -68,6 +68,11 @@ class Selection:
         """Raise ``UsageError`` for an id of the settings that no entry has."""
         for wanted in self.settings.entries:
             if not any(matches_id(entry, wanted) for entry in self._by_id.values()):
+                if wanted.partition(":")[0] not in self.suites:
+                    raise UsageError(
+                        f"entry {wanted!r}: a path on the command line selects {', '.join(self.suites)}; "
+                        "leave the path out, or run the entry by itself"
+                    )
                 known = {name for entry in self._by_id.values() for name in (entry.key, entry.item_id)}
                 raise UsageError(describe_unknown_name("entry", wanted, sorted(known)))
 

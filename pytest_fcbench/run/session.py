@@ -15,6 +15,7 @@ from pytest_fcbench.conversations.setting import Memories
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Replies
 from pytest_fcbench.dispatch.dispatcher import Dispatcher
 from pytest_fcbench.dispatch.progress import Progress
+from pytest_fcbench.dispatch.stored_model import StoredModel
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import SELECTIONS, Entry, ExpectedResponse, Group
 from pytest_fcbench.domain.errors import UsageError
@@ -162,9 +163,11 @@ class Session:
         if not self.context.waits:
             return
         self.expected = len(entries)
-        limited = self.open_models().limited
+        limited, stored = self.open_models().limited, self.open_models().stored
         if limited and not limited.decided.is_set():
             self.dispatcher.run_ahead_until(limited.decided)
+            if not limited.calls and isinstance(stored, StoredModel) and (unusable := stored.unusable):
+                raise UsageError(f"no call was made, because no answer could be stored: {unusable.reason}")
         if limited and (refusal := limited.refusal):
             hint = find_hint(refusal, self.context.settings)
             if refusal.cause == "connection":

@@ -56,6 +56,8 @@ class Scorecard:
     """Returns the Record with its answers, where ``records`` are outlines."""
     duration_s: float | None = None
     """The duration of the run in seconds; None in a baseline."""
+    exit_code: int | None = None
+    """The code with which the run ended; None in a baseline."""
 
     def size_of(self, category: str) -> int:
         """Return the number of tests of a category in the suites of the run, where that counts."""
@@ -190,7 +192,7 @@ def read_scorecard(
         sizes = {name: size for name, size in named.items() if isinstance(size, int) and size >= 0}
         if len(sizes) < len(named):
             raise TypeError("'sizes' must be an object that maps categories to numbers of tests")
-        created, lasted = found.get("created"), found.get("duration")
+        created, lasted, code = found.get("created"), found.get("duration"), found.get("exitcode")
         outcome_adapter = TypeAdapter(Outcome)
         return Scorecard(
             path,
@@ -202,6 +204,7 @@ def read_scorecard(
             float(created) if isinstance(created, (int, float)) else None,
             tuple(read_json(outcome_adapter, outcome) for outcome in section.get("gate", [])),
             duration_s=float(lasted) if isinstance(lasted, (int, float)) and 0 <= lasted < 1e9 else None,
+            exit_code=code if isinstance(code, int) and 0 <= code < 256 else None,
         )
     except _FAULTS as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import socket
 import struct
 import time
@@ -14,6 +15,7 @@ from functools import partial
 from typing import TypeAlias
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from pytest_fcbench.codecs.dialogues.families import find_api
 from pytest_fcbench.domain.errors import NotScoredError
@@ -174,6 +176,11 @@ class ChatServer:
             ("/v1/health", is_up),
         ):
             app.router.add_get(path, partial(_send_json, shown))
+        # aiohttp would print a traceback for each client that does not speak HTTP.
+        faults_of_clients = HttpProcessingError, web.RequestPayloadError
+        logging.getLogger("aiohttp.server").addFilter(
+            lambda record: not (record.exc_info and isinstance(record.exc_info[1], faults_of_clients))
+        )
         web.run_app(
             app,
             sock=listening,
@@ -355,6 +362,8 @@ async def _format_errors(
         return await handler(request)
     except RefusedRequestError as error:
         return _build_error(error.status, error.code, str(error))
+    except web.RequestPayloadError:
+        return _build_error(400, "invalid_body", "the body of the request cannot be read")
     except web.HTTPException as error:
         return _build_error(error.status, "http_error", f"{request.method} {request.path}: {error.reason}")
 

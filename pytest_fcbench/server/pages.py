@@ -7,6 +7,7 @@ resolved to 127.0.0.1 (DNS rebinding) sends its own name and is refused.
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -52,6 +53,11 @@ class PageServer(ThreadingHTTPServer):
         self.find_page = find_page
         super().__init__((HOST, port), _Handler)
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print the traceback of an error, but for a client that left before it had its page."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
     @property
     def address(self) -> str:
         """The address of the first page."""
@@ -71,9 +77,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_text(403, "this server answers requests to 127.0.0.1 only")
             return
         # A page is looked for by its decoded path; no file is.
-        asked = urlsplit(self.path)
         try:
+            asked = urlsplit(self.path)
             page = self.server.find_page(unquote(asked.path), parse_qs(asked.query))
+        except ValueError:
+            self._send_text(400, "not an address")
+            return
         except FcbenchError as error:
             self._send_text(400, str(error))
             return

@@ -34,7 +34,10 @@ from pytest_fcbench.suites.suite import Suite, hash_files
 _YAML, _LINES = (".yaml", ".yml"), ".jsonl"
 _KEYS = re.compile(rb"^(?:category|entries)[ \t]*:", re.MULTILINE)
 _LINE = re.compile(rb'^\s*\{.*"category"\s*:', re.MULTILINE)
+_BODY = re.compile(rb'^(?:(?:entries|functions)[ \t]*:|\s*\{.*"id"\s*:)', re.MULTILINE)
 _CATEGORY = re.compile(rb'^(?:category[ \t]*:[ \t]*|\s*\{.*"category"\s*:\s*)["\']?(\w+)', re.MULTILINE)
+_EXPORTED = re.compile(rb'\s*\{"run":')
+"""The beginning of a file that ``fcbench export jsonl`` wrote, whose rows have a category too."""
 _OTHER_FOLDERS = frozenset(("__pycache__", "node_modules", "venv"))
 
 
@@ -80,11 +83,30 @@ def _mentions_judge(file: Path) -> bool:
 
 
 def find_entry_files(path: Path) -> list[Path]:
-    """Return the files of entries at a path, recognised by their beginnings. Raises ``SuiteError``."""
+    """Return the files of entries at a path, recognised by their beginnings. Raises ``SuiteError``.
+
+    In a folder those that an export wrote are left out.
+    """
+    found = ((file, _read_beginning(file)) for file in _walk(path))
     return [
         file
-        for file in _walk(path)
-        if (_LINE if file.suffix == _LINES else _KEYS).search(_read_beginning(file))
+        for file, beginning in found
+        if (_LINE if file.suffix == _LINES else _KEYS).search(beginning)
+        and not (file != path and _EXPORTED.match(beginning))
+    ]
+
+
+def find_unnamed_files(folder: Path) -> list[Path]:
+    """Return the files directly in a folder that are files of entries beyond doubt. Raises ``SuiteError``.
+
+    Nobody has named them, so that one that only looks alike must be no error.
+    """
+    return [
+        file
+        for file in sorted(folder.iterdir())
+        if (match := _CATEGORY.search(beginning := _read_beginning(file)))
+        and match[1].decode() in entry_files.file_categories()
+        and _BODY.search(beginning)
     ]
 
 
@@ -96,8 +118,7 @@ def is_suite(path: Path) -> bool:
     """
     if not path.is_dir():
         return bool(find_entry_files(path))
-    found = (_CATEGORY.search(_read_beginning(file)) for file in path.iterdir())
-    return any(match and match[1].decode() in entry_files.file_categories() for match in found)
+    return bool(find_unnamed_files(path))
 
 
 def _walk(path: Path) -> Sequence[Path]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from array import array
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import entry_files
-from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.fields import MOST_ERRORS, Field, join_errors
 
 
 class LinePlace(NamedTuple):
@@ -57,11 +59,52 @@ class EntryLines:
                 value = _parse_line(file.read(place.length), self._path, place.number)
                 top = {key: value[key] for key in entry_files.keys_at_top() if key in value}
                 entry = {key: member for key, member in value.items() if key not in top}
-                yield Field({**top, "entries": [entry]}, self._path, (), place.number), value.get("id")
+                list_all = partial(list_line_errors, self._path)
+                part = Field({**top, "entries": [entry]}, self._path, (), place.number, list_all)
+                yield part, value.get("id")
+
+
+def list_line_errors(path: Path) -> Sequence[SuiteError]:
+    """List the errors of a file of lines, each as if it were the only one."""
+    errors: list[SuiteError] = []
+    ids: set[str] = set()
+    for line in _read_lines(path):
+        if len(errors) > MOST_ERRORS:
+            break
+        if isinstance(line, SuiteError):
+            errors.append(line)
+            continue
+        place, value = line
+        top = {key: value[key] for key in entry_files.keys_at_top() if key in value}
+        entry = {key: member for key, member in value.items() if key not in top}
+        part = Field({**top, "entries": [entry]}, path, (), place.number)
+        known = str(value.get("id"))
+        if "id" in value and known in ids:
+            errors.append(part.error(f"the id {known!r} is already used by an entry in another line"))
+            continue
+        ids.add(known)
+        try:
+            # A scene of several categories has the same errors in each.
+            category = entry_files.read_categories(part)[0]
+        except SuiteError as error:
+            errors.append(error)
+        else:
+            errors += entry_files.list_errors(part, path.stem, category, core.make_world())
+    return errors
 
 
 def iterate_lines(path: Path) -> Iterator[tuple[LinePlace, Mapping[str, object]]]:
-    """Yield the value of each line that is not blank, with its place. Raises ``SuiteError``."""
+    """Yield the value of each line that is not blank, with its place.
+
+    Raises ``SuiteError`` with all errors of the file where a line cannot be read.
+    """
+    for line in _read_lines(path):
+        if isinstance(line, SuiteError):
+            raise join_errors(list_line_errors(path))
+        yield line
+
+
+def _read_lines(path: Path) -> Iterator[tuple[LinePlace, Mapping[str, object]] | SuiteError]:
     number = offset = 0
     with path.open("rb") as file:
         for chunk in file:
@@ -71,7 +114,10 @@ def iterate_lines(path: Path) -> Iterator[tuple[LinePlace, Mapping[str, object]]
                 text = line.removeprefix(BOM_UTF8) if number == 1 else line
                 if text.strip():
                     place = LinePlace(number, offset + len(line) - len(text), len(text))
-                    yield place, _parse_line(text, path, number)
+                    try:
+                        yield place, _parse_line(text, path, number)
+                    except SuiteError as error:
+                        yield error
                 offset += len(line)
 
 

@@ -6,17 +6,20 @@ cache folder and returns the ``Suite``, which has the name of the entry point.
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.errors import FcbenchError, UsageError
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.suites import bfcl, complexfuncbench, core
-from pytest_fcbench.suites.custom import open_own
+from pytest_fcbench.suites.custom import find_unnamed_files, is_suite, open_own
 from pytest_fcbench.suites.packs import Source
 from pytest_fcbench.suites.suite import Suite
 
@@ -27,8 +30,30 @@ OURS: Mapping[str, Callable[[Path], Suite]] = {
 }
 """Functions that open the suites of this package, given the cache folder, by name."""
 
-SUITES: Registry[Callable[[Path], Suite]] = Registry("suite", "fcbench.suites", OURS)
-"""Functions that open the installed suites, by name."""
+_PLACES = Path(".fcbench", "suites.json")
+"""The file of a project that says where suites lie that a run was given by path."""
+
+
+class SuiteRegistry(Registry[Callable[[Path], Suite]]):
+    """The installed suites, and those that the current folder makes known without a configuration."""
+
+    def __getitem__(self, name: str) -> Callable[[Path], Suite]:
+        """Return the function that opens a suite. Raises ``KeyError``."""
+        if super().__contains__(name):
+            return super().__getitem__(name)
+        path = find_nearby_suites(Path())[name]
+        return lambda cache: open_own(name, path)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in find_nearby_suites(Path())
+
+    def __iter__(self) -> Iterator[str]:
+        yield from super().__iter__()
+        yield from find_nearby_suites(Path())
+
+
+SUITES: Registry[Callable[[Path], Suite]] = SuiteRegistry("suite", "fcbench.suites", OURS)
+"""Functions that open suites, by name."""
 
 PACKS: Mapping[str, Source] = {source.name: source for source in (bfcl.SOURCE, complexfuncbench.SOURCE)}
 """The packs that ``fcbench pull`` can get."""
@@ -66,9 +91,48 @@ def name_suite(path: Path) -> str:
     return name
 
 
+def find_nearby_suites(folder: Path) -> Mapping[str, Path]:
+    """Find the suites that lie in a folder of a project, and those that its last runs were given by path."""
+    nearby: dict[str, Path] = {}
+    # What cannot be read is no suite of ours.
+    with suppress(OSError, FcbenchError):
+        folders = [each for each in sorted(folder.iterdir()) if each.is_dir() and is_suite(each)]
+        nearby = {suggest_name(each): each for each in (*folders, *find_unnamed_files(folder))}
+    with suppress(OSError, FcbenchError):
+        places = {name: folder / place for name, place in _read_places(folder).items()}
+        nearby |= {name: place for name, place in places.items() if place.exists() and is_suite(place)}
+    return {name: path for name, path in nearby.items() if can_name_a_suite(name)}
+
+
+def remember_suites(folder: Path, suites: Mapping[str, Path]) -> None:
+    """Remember where suites lie, so that later commands in this folder find them by name."""
+    nearby = find_nearby_suites(folder)
+    places = {
+        name: os.path.relpath(path, folder)
+        for name, path in suites.items()
+        if name not in nearby or not nearby[name].exists() or not path.samefile(nearby[name])
+    }
+    # A folder that cannot be written to keeps no runs either.
+    with suppress(OSError):
+        if places:
+            (folder / _PLACES).parent.mkdir(exist_ok=True)
+            text = json.dumps({**_read_places(folder), **places}, indent=1)
+            (folder / _PLACES).write_text(text, encoding="utf-8")
+
+
+def _read_places(folder: Path) -> Mapping[str, str]:
+    try:
+        read = json.loads((folder / _PLACES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return read if isinstance(read, dict) and all(isinstance(place, str) for place in read.values()) else {}
+
+
 def can_name_a_suite(name: str) -> bool:
     """Tell whether a name is free and a word, because it becomes a mark."""
-    return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS) and name not in SUITES
+    # Of the registry those that are installed: what lies nearby is yet to be named.
+    installed = Registry.__contains__(SUITES, name)
+    return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS) and not installed
 
 
 def _is_word(name: str) -> bool:

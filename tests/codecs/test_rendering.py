@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcbench.codecs import java, javascript
-from pytest_fcbench.codecs.decoders.outcome import Calls, Prose
+from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.decoders.registry import (
     SYNTAXES,
     Offer,
@@ -239,16 +239,18 @@ def test_the_answer_to_a_variation_is_in_its_format() -> None:
 
 
 @pytest.mark.parametrize("parameter", ["from", "class", "is"])
-def test_a_parameter_named_like_a_keyword_can_only_be_given_by_tools(parameter: str) -> None:
-    """``f(from="a")`` is no Python, whoever reads it."""
+def test_a_parameter_named_like_a_keyword_is_read_by_all_but_the_official_python_reader(
+    parameter: str,
+) -> None:
+    """``f(from="a")`` is no Python, but it is how models give the parameter."""
     call = Call("f", {parameter: "a"})
     entry = make_entry(functions=[make_doc("f", {parameter: {"type": "string"}})], expect=[])
     by_tools = render_completion([call], entry, Prompting.make_default(Mode.FC, Names.DOTTED))
     assert read_both_ways(by_tools, entry, Mode.FC, Names.DOTTED) == (Calls((call,)), Calls((call,)))
     prompted = render_completion([call], entry, Prompting.make_default(Mode.PROMPT))
-    assert not any(
-        isinstance(reading, Calls) for reading in read_both_ways(prompted, entry, Mode.PROMPT, Names.DOTTED)
-    )
+    official, corrected = read_both_ways(prompted, entry, Mode.PROMPT, Names.DOTTED)
+    assert isinstance(official, Unreadable)
+    assert corrected == Calls((call,))
 
 
 # Java and JavaScript

@@ -994,3 +994,10 @@ def test_a_path_in_the_file_of_the_working_directory_stays_as_it_is_written(
     assert load("baseline: kept.json\n").baseline == Path("kept.json")
     monkeypatch.chdir("/")
     assert load("baseline: /other/kept.json\n").baseline == Path("/other/kept.json")
+
+
+def test_an_error_shows_no_control_character_and_no_credentials(load: Load) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(timeout="\x1b[31m\x07\u202e http://reader:pw@127.0.0.1/?key=ab")
+    shown = r"--fcbench-timeout=\x1b[31m\x07\u202e http://***@127.0.0.1/?key=***: must be"
+    assert str(caught.value).startswith(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -245,6 +246,34 @@ def test_answers_that_nobody_waits_for_are_written_before_they_are_counted(store
     loop.run_until_complete(keep_and_leave())
     loop.close()
     assert store.count_written() == 1
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_store_that_is_deleted_while_it_is_open_is_written_again(tmp_path: Path, is_replaced: bool) -> None:
+    path = tmp_path / "folder" / "answers.sqlite"
+    with closing(AnswerStore(path)) as store:
+        store.put("before", "core:a", "m", Completion(text="a"))
+        shutil.rmtree(path.parent)
+        if is_replaced:
+            with closing(AnswerStore(path)) as other:
+                other.put("other", "core:b", "m", Completion(text="b"))
+        store.put("after", "core:c", "m", Completion(text="c"))
+        assert (store.is_restored, store.count_written()) == (True, 2)
+        assert store.get("before") == Completion(text="a")
+        path.unlink()
+    with closing(AnswerStore(path, new=False)) as again:
+        keys = ("before", "after", *(["other"] if is_replaced else []))
+        assert [again.get(key) is not None for key in keys] == [True] * len(keys)
+
+
+def test_another_file_in_the_place_of_the_store_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    with closing(AnswerStore(path)) as store:
+        path.unlink()
+        path.write_text("notes of somebody " * 100)
+        with pytest.raises(sqlite3.DatabaseError, match="file is not a database"):
+            store.put("key", "core:a", "m", Completion(text="a"))
+    assert path.read_text().startswith("notes of somebody")
 
 
 def test_space_of_deleted_answers_is_given_back(store: AnswerStore) -> None:

@@ -359,6 +359,18 @@ def test_a_call_that_hangs_is_tried_again() -> None:
     assert (model.calls, model.retried, fake.in_flight) == (2, 1, 0)
 
 
+def test_a_call_that_was_given_up_is_told_of_and_counts_for_the_budget() -> None:
+    """An endpoint works on, and charges for an answer that nobody waits for."""
+    budget = Budget(max_usd=10.0)
+    ledger = Ledger(Price(input=0, output=1e6), budget=budget, max_tokens=2)
+    model = LimitedModel(FakeModel([make_failure()], takes=[0, NEVER]), Limits(timeout_s=5), ledger)
+    assert clock.run_coroutine(ask_model(model)) == ANSWER
+    assert (model.calls, model.given_up) == (3, 1), "a failure is an answer that costs nothing"
+    note = "1 of 3 calls were not answered in time; what the endpoint charges for them is in no cost"
+    assert note in model.notes
+    assert budget.spent == 2.0
+
+
 def test_a_call_may_run_into_its_time_limit_three_times() -> None:
     """Eight more tries of ten minutes each would hold up a run for more than an hour."""
     fake = FakeModel([make_failure("rate_limit")], takes=[0, NEVER, NEVER, NEVER])
@@ -1009,17 +1021,12 @@ def test_calls_that_could_pass_the_limit_are_not_made() -> None:
 
 
 def test_failures_cost_nothing() -> None:
-    script: list[Outcome] = [
-        make_failure(),
-        make_lasting_failure("bad_request"),
-        ValueError("a bug"),
-        make_failure(),
-    ]
-    fake = FakeModel(script, takes=[0, 0, 0, NEVER])
-    model = rich_for_one(fake, Limits(timeout_s=5))
+    model = rich_for_one(
+        FakeModel([make_failure(), make_lasting_failure("bad_request"), ValueError("a bug")])
+    )
 
     async def main() -> None:
-        for number in range(4):
+        for number in range(3):
             await ask_many(model, 1, [REQUEST])
             assert model.ledger.budget.spent == 0, number
         assert await ask_model(model) == ANSWER

@@ -86,6 +86,18 @@ def ask_model(model: StoredModel, request: AskModel = REQUEST) -> Completion:
     return asyncio.run(model.complete(make_entry(), request))
 
 
+def test_a_store_that_cannot_be_written_is_noticed_before_anything_is_asked(store: AnswerStore) -> None:
+    answers = [Completion(text="stored"), Completion(text="lost")]
+    model = StoredModel(CountingModel(answers), store, IDENTITY)
+    assert ask_model(model) == answers[0]
+    store._database.execute("PRAGMA query_only = 1")
+    again = StoredModel(fake := CountingModel(answers), store, IDENTITY)
+    assert ask_model(again) == answers[0], "what is stored is read"
+    with pytest.raises(NotScoredError, match="readonly") as caught:
+        ask_model(again, AskModel(({"role": "user", "content": "another"},)))
+    assert (caught.value.cause, fake.asked) == ("store", [])
+
+
 def test_a_conversation_of_the_first_version_is_not_bought_again(store: AnswerStore) -> None:
     """Its later requests hold ids of our own, and an error for calls that cannot be read."""
     made: list[Mapping[str, object]] = []

@@ -12,6 +12,7 @@ from pytest_fcbench.domain.redaction import (
     list_long_secrets,
     list_request_secrets,
     list_secrets,
+    mask_secrets,
     mask_secrets_within,
     redact_secrets,
 )
@@ -175,3 +176,39 @@ def test_what_an_honest_answer_may_contain_is_no_secret(harmless: str) -> None:
 def test_a_secret_is_known_in_the_forms_of_json_and_of_addresses() -> None:
     secrets = list_own_secrets('qu"ote/77')
     assert {'qu"ote/77', 'qu\\"ote/77', "qu%22ote%2F77"} <= set(secrets)
+
+
+TOKEN = "cmVhZGVyOnAlIHcxMjM0NQ"
+"""``reader:p% w12345`` in base64."""
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
+@pytest.mark.parametrize(
+    "form", ["reader:p%25%20w12345", "reader:p% w12345", "p% w12345", f"Basic {TOKEN}=="]
+)
+def test_the_credentials_of_a_proxy_are_masked_in_each_form_in_which_they_are_sent(
+    monkeypatch: pytest.MonkeyPatch, name: str, form: str
+) -> None:
+    assert redact_secrets(form) == form
+    monkeypatch.setenv(name, "http://reader:p%25%20w12345@127.0.0.1:3128")
+    hidden = {redact_secrets(form), mask_secrets(form, list_own_secrets())}
+    assert not any(part in text for text in hidden for part in ("w12345", TOKEN))
+
+
+def test_the_credentials_of_a_header_are_secrets_once_they_are_decoded() -> None:
+    header = {"Authorization": f"Basic {TOKEN}=="}
+    assert {f"{TOKEN}==", "reader:p% w12345", "p% w12345"} <= set(list_own_secrets(extra_headers=header))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("at http://reader:pw@127.0.0.1/v1", "at http://***@127.0.0.1/v1"),
+        ("http://127.0.0.1/v1?key=ab&v=2", "http://127.0.0.1/v1?key=***&v=2"),
+        ("http://127.0.0.1/v1?api-version=2&sig=ab", "http://127.0.0.1/v1?api-version=2&sig=***"),
+        ("http://127.0.0.1/v1?q=a@b", "http://127.0.0.1/v1?q=a@b"),
+    ],
+)
+def test_credentials_in_an_address_never_survive(text: str, left: str) -> None:
+    assert redact_secrets(text) == left
+    assert redact_secrets(left) == left

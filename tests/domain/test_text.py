@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,11 +11,13 @@ from hypothesis import strategies as st
 from pytest_fcbench.domain.text import (
     cut_counting,
     cut_text,
+    escape_controls,
     escape_surrogates,
     make_printable,
     shorten_middle,
     shorten_text,
 )
+from tests.hostile_texts import HOSTILE_TEXTS
 
 ANY_TEXT = st.text(st.characters())
 """Lone surrogates and control characters too."""
@@ -70,3 +74,15 @@ def test_a_text_that_is_too_long_tells_so() -> None:
     assert [shorten_text("abcd", 4), shorten_text("abcde", 4)] == ["abcd", "abc\u2026"]
     assert [shorten_middle("abcdef", 6), shorten_middle("abcdefg", 6)] == ["abcdef", "abc\u2026fg"]
     assert [cut_counting("abcd", 4), cut_counting("abcde", 4)] == ["abcd", "abcd\u2026 (1 more characters)"]
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
+def test_nothing_that_commands_a_terminal_is_left(text: str) -> None:
+    left = escape_controls(text)
+    assert not [c for c in left.replace("\r\n", "\n") if c not in "\t\n" and COMMANDS.fullmatch(c)]
+    assert escape_controls(left) == left
+    assert (left == text) is not any(map(COMMANDS.fullmatch, text.replace("\r\n", "\n").translate(KEPT)))
+
+
+COMMANDS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029]")
+KEPT = {ord("\t"): None, ord("\n"): None}

@@ -90,6 +90,8 @@ CALL = Step(Completion(tool_calls=(ToolCall("weather.forecast", "{}"),)), ("weat
         ("from 10 AM to 12 PM", "10 AM - 12 PM", answer.NOT_FOUND, answer.NOT_FOUND),
         ("10AM–12PM", "10 AM - 12 PM", answer.NOT_FOUND, "passed"),
         ("2023/02/12", "2023-02-12", "passed", "passed"),
+        ("about \u20105", "-5", "passed", "passed"),
+        ("either Ko\u0308ln or Ko\u0308ln", "Köln", answer.NOT_FOUND, "passed"),
     ],
 )
 def test_the_stated_answer_has_both_verdicts(

@@ -52,6 +52,7 @@ OUTCOMES: Mapping[str, tuple[str, str | None, str | None]] = {
     "exec_parallel_multiple": ("execution", "value_error:exec_result_count", "wrong_count"),
     "rest": ("rest", "executable_checker_rest:execution_error", "executable_checker_rest:execution_error"),
     "sql": ("sql", NAME, NAME),
+    "own_check": ("own_check", None, None),
     "chat": ("chat", "irrelevance_error:decoder_success", "irrelevance:call"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +12,20 @@ from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.prompting import Mode
 from pytest_fcbench.domain.transcript import Completion, Fault, ToolCall
-from pytest_fcbench.domain.verdict import Failed, NotScored, Passed
+from pytest_fcbench.domain.verdict import SET_ASIDE, Failed, NotScored, Passed
 from pytest_fcbench.matchers.relevance import judge
 from tests.codecs.hostile import HOSTILE, must_end, wild_text
 from tests.factories import make_doc, make_entry, make_transcript, tool_calls
 from tests.matchers.outcomes import name_outcomes
+
+
+def test_the_reason_of_an_entry_that_is_set_aside_is_the_doubt() -> None:
+    entry = replace(make_entry("irrelevance"), set_aside="climate answers it")
+    judgement = judge(entry, make_transcript("[climate(x=1)]"))
+    assert isinstance(judgement.official, Failed)
+    assert judgement.official.reason == "climate was called, and the entry is doubtful: climate answers it"
+    assert judgement.corrected == NotScored(SET_ASIDE, "climate answers it")
+
 
 CALLED = "irrelevance_error:decoder_success"
 NOT_CALLED = "relevance_error:decoder_failed"

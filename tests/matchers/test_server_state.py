@@ -109,6 +109,8 @@ def test_what_is_volatile_counts_where_the_entry_does_not_say_so() -> None:
         ('{"a": 1, "at": 2, "in": [{"at": 3, "b": 4}]}', {"a": 1, "in": [{"b": 4}]}),
         ("commit 0123abc of Ada", "commit … of Ada"),
         ('{"id": "0123abc"}', {"id": "…"}),
+        ('{"city": "Ko\u0308ln"}', {"city": "Köln"}),
+        ("it’s", "it's"),
         ("[" * 100_000, "[" * 100_000),
     ],
 )

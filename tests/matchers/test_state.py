@@ -256,6 +256,27 @@ APART: Mapping[str, tuple[Turns, Turns, Mapping[str, object], str | None, str | 
         RESPONSE,
         RESPONSE,
     ),
+    "a written text in another form of Unicode": (
+        [["echo(content='Köln', file_name='notes.txt')"]],
+        [["echo(content='Ko\u0308ln', file_name='notes.txt')"]],
+        {},
+        STATE,
+        None,
+    ),
+    "another written text beside one in another form of Unicode": (
+        [["echo(content='Köln', file_name='notes.txt')", MKDIR]],
+        [["echo(content='Ko\u0308ln', file_name='notes.txt')"]],
+        {},
+        STATE,
+        STATE,
+    ),
+    "a shown text in another form of Unicode": (
+        [["echo(content='Köln')"]],
+        [["echo(content='Ko\u0308ln')"]],
+        {},
+        RESPONSE,
+        None,
+    ),
     "a name of a function in a written text": (
         [["echo(content='ls() lists', file_name='notes.txt')"]],
         [["echo(content='ls() lists', file_name='notes.txt')"]],

@@ -10,7 +10,7 @@ ask nobody, judged by what they return and as they are written.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -75,7 +75,11 @@ def _make_transcript(raw: object, model: str, entry: Entry) -> Transcript:
 
 
 def main() -> None:
-    oracle, folder = map(Path, sys.argv[1:])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("oracle", type=Path, metavar="ORACLE", help="folder of the recorded verdicts")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder to write the scorecards to")
+    chosen = parser.parse_args()
+    oracle, folder = chosen.oracle, chosen.folder
     suite = open_suite("bfcl", find_cache_folder())
     folder.mkdir(exist_ok=True)
     told = {"bfcl": {"version": suite.version, "pack_hash": suite.pack_sha256}}

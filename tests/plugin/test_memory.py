@@ -114,7 +114,11 @@ def test_earlier_conversations_are_in_the_scorecard_with_their_cost(
     result.stdout.fnmatch_lines(["run *", f"earlier conversations *{sum(asked.values())} *"])
 
     shown = project.fcbench("show", f"core:{CATEGORY}_band_0", "--scorecard=scorecard.json").stdout
+    assert "not known" not in shown
     before = sorted(name for name in asked if "band" in name)
+    first = project.fcbench("show", before[0], "--scorecard=scorecard.json").stdout
+    assert first.startswith(f"{before[0]} · ")
+    assert "    returns " in first
     assert [line for line in shown.splitlines() if line.startswith("earlier conversation")] == [
         f"earlier conversation {name.removeprefix('core:')}" for name in before
     ]

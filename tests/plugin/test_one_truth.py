@@ -46,11 +46,11 @@ class Telling:
         assert [value for name, value in self.properties if name == "fcbench.gate"] == (
             [ungated] if ungated else gate
         )
-        if not ungated:
-            assert [line for line in self.gate_lines if line.startswith("gate ")] == [
-                f"gate {line}" for line in gate
-            ]
-            assert self.code == self.gate_code
+        lines = (
+            [f"{ungated}; exit code {self.code}, that of the run"] if ungated else [f"gate {g}" for g in gate]
+        )
+        assert list(self.gate_lines[1:]) == lines
+        assert self.code == self.gate_code
 
 
 @pytest.fixture(autouse=True)
@@ -116,19 +116,35 @@ def test_a_gate_that_holds_is_told_alike_everywhere(project: Project) -> None:
     assert (_read_outcomes(told), told.code) == ({"all>=90%": "held"}, 0)
 
 
-def test_a_shard_says_everywhere_why_the_gate_was_not_applied(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("option", "code", "then"),
+    [
+        ("--fcbench-shard=1/2", 0, "; 'fcbench merge' applies it to the whole run"),
+        ("--fcbench-limit=4", 1, ""),
+    ],
+)
+def test_a_part_says_everywhere_why_the_gate_was_not_applied(
+    project: Project, option: str, code: int, then: str
+) -> None:
+    """A command that reads the scorecard ends with the code of the run, unless it is given rules."""
     project.write("fcbench.yaml", "model: lexical\ncategory: parallel\ngate: ['parallel>=0.99']\n")
-    told = _run_everywhere(project, "--fcbench-shard=1/2")
+    told = _run_everywhere(project, option)
     told.check_places()
-    assert (told.code, told.gate_code, told.section["gate"]) == (0, 2, [])
-    reason = (
-        "the gate of fcbench.yaml was not applied: --fcbench-shard selects a part of the entries; "
-        "'fcbench merge' applies it to the whole run"
-    )
-    assert told.section["ungated"] == reason
+    name = option.partition("=")[0]
+    reason = f"the gate of fcbench.yaml was not applied: {name} selects a part of the entries{then}"
+    assert (told.code, told.section["gate"], told.section["ungated"]) == (code, [], reason)
     for place, text in told.texts.items():
-        assert reason in text, place
-    assert told.gate_lines[-1].startswith(f"gate parallel>=0.99: cannot tell: {reason}; parallel is ")
+        assert text.count(reason) == 1, place
+    given = project.fcbench("gate", "scorecard.json", "--gate=parallel>=0", "--output=gate.md")
+    assert given.returncode == 0
+    assert given.stdout.splitlines()[1] == f"in the run, {reason}"
+    project.fcbench("baseline", "save", "scorecard.json")
+    baseline = project.fcbench("gate", "fcbench-baseline.json", "--output=gate.md")
+    assert (baseline.returncode, baseline.stdout.splitlines()[1]) == (
+        2,
+        f"{reason}; exit code 2, which no baseline holds",
+    )
+    assert (project.path / "gate.md").read_text(encoding="utf-8").count(reason) == 1
 
 
 def test_a_run_that_was_cut_short_cannot_tell_anywhere(project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +44,16 @@ def test_it_is_written_about_once_a_second(tmp_path: Path) -> None:
     for passed in (1, 2):
         file.write_progress(replace(PROGRESS, passed=passed))
     assert [running.passed for running in list_running(tmp_path)] == [1]
+
+
+def test_a_clock_that_goes_back_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_file, "_EVERY_S", 0.0)
+    file = ProgressFile(tmp_path, "gpt", ["core"])
+    for passed, hour in ((1, 1), (2, 0)):
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "time", lambda: hour * 3600.0)  # noqa: B023 - called in this round
+            file.write_progress(replace(PROGRESS, passed=passed))
+            assert [running.passed for running in list_running(tmp_path)] == [passed]
 
 
 def test_a_run_that_was_killed_is_listed_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

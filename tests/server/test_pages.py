@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import socket
+import struct
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -21,8 +23,11 @@ def server(tmp_path: Path) -> Iterator[PageServer]:
     def find_page(path: str, query: Mapping[str, Sequence[str]]) -> Page | None:
         if path == "/wrong":
             raise UsageError("no run '\x1b' is kept")
+        if path == "/bug":
+            raise ZeroDivisionError
         return {
             "/": Page("first"),
+            "/large": Page("x" * 2**26),
             "/file": Page(tmp_path / "page.html"),
             "/a b": Page(",".join(query.get("run", ())), JSON),
         }.get(path)
@@ -73,6 +78,31 @@ def test_an_error_is_told_as_text_that_can_be_seen(server: PageServer) -> None:
     status, text, headers = ask(server, "/wrong")
     assert (status, text) == (400, "no run '\\x1b' is kept")
     assert headers["Content-Type"].startswith("text/plain")
+
+
+def test_an_address_that_is_none_is_refused(server: PageServer) -> None:
+    assert ask(server, "http://[")[:2] == (400, "not an address")
+
+
+def test_a_client_that_leaves_is_no_error_to_be_printed(
+    server: PageServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It resets the connection while its page, larger than the buffers, is sent."""
+    # So that closing the server waits for the thread that could still print something.
+    server.daemon_threads = False
+    with socket.create_connection((HOST, int(server.server_address[1])), timeout=30) as client:
+        host = f"{HOST}:{server.server_address[1]}"
+        client.sendall(f"GET /large HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        assert client.recv(100).startswith(b"HTTP/1.0 200")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    server.server_close()
+    assert capfd.readouterr().err == ""
+
+
+def test_an_error_of_ours_is_printed(server: PageServer, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(http.client.RemoteDisconnected, match="closed connection"):
+        ask(server, "/bug")
+    assert "ZeroDivisionError" in capfd.readouterr().err
 
 
 def test_no_page_is_kept_framed_or_read_by_another_site(server: PageServer) -> None:

@@ -58,6 +58,28 @@ def test_a_signal_ends_it_with_exit_code_0_even_with_requests_in_flight(ending: 
             assert process.wait(120) == 0
 
 
+MALFORMED = (
+    b"hello",
+    b"GET http://[ HTTP/1.1\r\nHost: x",
+    b"GET / HTTP/1.1\r\nHost: x\r\nno header",
+    b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ten",
+    b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ",
+    b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length:3\r\n\r\nabc",
+)
+
+
+def test_malformed_requests_are_refused_and_print_nothing(tmp_path: Path) -> None:
+    with (tmp_path / "errors").open("w+") as errors:
+        with started("--model", "oracle", stderr=errors) as (_, api_base):
+            host, port = api_base.split("/")[2].split(":")
+            for request in MALFORMED:
+                with socket.create_connection((host, int(port)), timeout=120) as client:
+                    client.sendall(request + b"\r\n\r\n")
+                    assert client.recv(12) in (b"HTTP/1.1 400", b"HTTP/1.0 400"), request
+        errors.seek(0)
+        assert errors.read() == ""
+
+
 def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

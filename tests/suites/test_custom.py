@@ -261,6 +261,8 @@ def test_what_is_a_suite_at_a_glance(folder: Path) -> None:
     assert is_suite(folder)
     assert is_suite(folder / "deeper")
     assert not is_suite(folder / "notes.yaml")
+    # As fcbench export jsonl writes them.
+    (folder / "rows.jsonl").write_text('{"run": "a", "entry": "mine:x", "category": "chatable"}\n')
     assert [path.name for path in find_entry_files(folder)] == ["more.jsonl", "simple.yaml", "turns.yml"]
     configured = folder / "configured"
     configured.mkdir()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.suites.custom import open_own
 from pytest_fcbench.suites.entry_lines import EntryLines, LinePlace, iterate_lines
 
 
@@ -47,3 +48,38 @@ def test_a_broken_line_is_told_by_its_number(tmp_path: Path, text: str, rule: st
     (tmp_path / "x.jsonl").write_text(text)
     with pytest.raises(SuiteError, match=rule):
         list(iterate_lines(tmp_path / "x.jsonl"))
+
+
+def test_all_errors_of_all_lines_are_told_in_reading_order(tmp_path: Path) -> None:
+    doc = {"name": "f", "inputSchema": {"properties": {"a": {"type": "string"}}}}
+    good = {"id": "s0", "query": "?", "functions": [doc], "expect": [{"f": {"a": "x"}}]}
+    lines = [
+        {"category": "simple_python", **good},
+        {"category": "simple_python", **good, "id": "s1", "query": 3, "more": 1},
+        {
+            "category": "irrelevance",
+            "id": "i1",
+            "query": "?",
+            "functions": [{"name": "g", "inputSchema": {"type": "x"}}],
+        },
+        {"category": "simple_python", **good},
+        {"category": "simple_python", **good, "id": "s2", "expect": [{"f": {"b": 1}}]},
+        {"category": "multiple", **good, "id": "m1", "expect": ["f(a="]},
+    ]
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    suite = open_own("mine", path)
+    for category in suite.categories:
+        with pytest.raises(SuiteError) as caught:
+            suite.load(category)
+        told = [line.removeprefix(f"{path}:") for line in str(caught.value).splitlines()]
+        assert [line.partition(":")[0] for line in told] == ["2", "3", "4", "5", "6"]
+
+
+def test_lines_that_cannot_be_read_are_told_with_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"category": "chatable", "id": "c", "query": 1}\n{\n{"category": "chatty"}\n{}\n')
+    with pytest.raises(SuiteError) as caught:
+        open_own("mine", path)
+    told = [line.removeprefix(f"{path}:") for line in str(caught.value).splitlines()]
+    assert [line.partition(":")[0] for line in told] == ["1", "2", "3", "4"]

@@ -155,12 +155,14 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             and (not chosen.category or category in context.settings.categories)
         ]
         entries, unread = _load_readable(suite, categories)
+        uncounted = find_uncounted(suite.name, entries, unread)
         against: Sequence[Entry] = ()
         if chosen.against:
             # --category narrows only the suite that is audited.
             plain = argparse.Namespace(config=chosen.config)
             (other_suite,) = RunContext(load_settings(plain, chosen.against, "oracle")).suites.values()
-            against, _ = _load_readable(other_suite, other_suite.categories)
+            against, missing = _load_readable(other_suite, other_suite.categories)
+            unread |= {f"{other_suite.name}:{name}": error for name, error in missing.items()}
         # An audit compares meanings only where it is told by which model.
         vectors = sentence_vectors.load_model(chosen.embedding) if chosen.embedding else None
         servers: ServerModel | None = None
@@ -182,11 +184,13 @@ def _audit_suite(chosen: argparse.Namespace) -> int:
             results=_gather_results(chosen, entries),
             servers=servers,
         )
+        # The other checks find nothing where nothing was read, whichever were asked for.
+        names = tuple(name for name in CHECKS if name in names or (name == "unreadable" and unread))
         findings = tuple(checks.run_checks(facts, names))
     audit = Audit(
         *(suite.name, suite.version, len(entries), names, findings),
         distributions.count_by_category(entries),
-        find_uncounted(suite.name, entries, unread),
+        uncounted,
         duplicates.count_distinct_tasks(entries),
     )
     _report(chosen, audit, reviewed)
@@ -252,7 +256,7 @@ def _read_results(chosen: argparse.Namespace, path: Path, entries: Sequence[Entr
         case [*_, ".csv"] | [*_, ".csv", ".gz"]:
             return read_verdict_matrix(path)
         case [*_, ".json"]:
-            return [read_scorecard_verdicts(load_scorecard(path), entries[0].suite)]
+            return [read_scorecard_verdicts(load_scorecard(path), entries[0].suite if entries else "")]
     # --category narrows the entries, not the answers.
     plain = argparse.Namespace(config=chosen.config)
     context = RunContext(load_settings(plain, chosen.suite, f"replay:{path}"))

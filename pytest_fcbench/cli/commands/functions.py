@@ -11,6 +11,7 @@ import yaml
 
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.codecs.function_docs import openapi, python_code
+from pytest_fcbench.codecs.function_docs.schema_keywords import list_unapplied_patterns
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.extras import require_extra
 from pytest_fcbench.domain.function_doc import FunctionDoc
@@ -103,6 +104,10 @@ def run_command(chosen: argparse.Namespace) -> int:
                 gaps.append(f"{name} has no description")
             if schema.get("type") == "any":
                 gaps.append(f"{name} has no type, or one of several")
+        gaps += (
+            f"the pattern {pattern!r} is sent unchanged, but not enforced: Python has no form for it"
+            for pattern in list_unapplied_patterns(doc.shown_schema)
+        )
         for gap in gaps:
             print(f"note: {doc.name}: {gap}", file=sys.stderr)
     return 0
@@ -149,7 +154,13 @@ def read_functions(
             found = openapi.read_functions(read_yaml(path), source)
         else:
             found = python_code.document_named(source, Path.cwd())
-        for doc in found:
+        listed = list(found)
+        if not listed:
+            raise UsageError(
+                f"{source}: there are 0 functions, because its list of tools or operations is empty; "
+                "name a source that has some"
+            )
+        for doc in listed:
             if doc.name in docs:
                 raise UsageError(f"{source}: the function {doc.name!r} is given twice; leave one of them out")
             docs[doc.name] = doc

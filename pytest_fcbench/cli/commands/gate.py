@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pytest_fcbench.scorecard.aggregate.scores import mark_trained
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import parse_rule
 from pytest_fcbench.scorecard.render import github, run_verdict
+from pytest_fcbench.scorecard.run_facts import UNDECIDED, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
 
 HELP = "apply the gate to a run that has ended"
@@ -54,7 +56,8 @@ def run_command(chosen: argparse.Namespace) -> int:
     rules = settings.gate
     if recorded and chosen.gate is None:
         rules = tuple(parse_rule(outcome.rule, tuple(facts.suites)) for outcome in recorded)
-    if not rules and not chosen.to:
+    ungated = None if is_asked_again or recorded else _explain_no_gate(facts, rules)
+    if not (rules or chosen.to or ungated):
         raise UsageError("there is no rule to apply; give one with --gate, or 'gate' in fcbench.yaml")
     if settings.trained:
         trained = read_trained_entries(settings.trained, facts.suites)
@@ -63,30 +66,43 @@ def run_command(chosen: argparse.Namespace) -> int:
     evidence = gate.Evidence(
         card.records, facts.profile, card.size_of, facts.suites, baseline, facts.asked_as, facts.earlier
     )
-    # Of a part of the entries the gate of a run would say nothing either.
-    part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
-    reason = facts.ungated or (f"{part} selected a part of the entries" if part else None)
-    unfinished = None if is_asked_again else reason
-    is_checked = is_asked_again or not recorded
-    outcomes = gate.check_rules(rules, evidence, unfinished=unfinished) if is_checked else recorded
+    is_checked = is_asked_again or not (recorded or ungated)
+    outcomes = gate.check_rules(rules, evidence) if is_checked else recorded
     beside = recorded if is_checked else ()
-    code = gate.choose_exit_code(outcomes)
+    # A run whose gate was not applied ended with pytest's code.
+    of_run = UNDECIDED if card.exit_code is None else card.exit_code
+    code = of_run if ungated else gate.choose_exit_code(outcomes)
     if chosen.to:
-        summary = github.write_step_summary(facts, evidence, outcomes, recorded=beside)
+        told_facts = replace(facts, ungated=ungated or facts.ungated)
+        summary = github.write_step_summary(told_facts, evidence, outcomes, recorded=beside)
         write_file(chosen.to, "".join(f"{line}\n" for line in summary))
     if chosen.json:
         told: dict[str, object] = {"scorecard": card.path, "exit_code": code}
         told["rules"] = [asdict(outcome) for outcome in outcomes]
+        if ungated:
+            told["ungated"] = ungated
         if beside:
             told["recorded"] = [asdict(outcome) for outcome in beside]
         print_json(told)
         return code
     print(f"{card.path}: {facts.model} ({facts.mode}), {len(card.records):,} tests, {facts.profile} profile")
-    if beside:
-        print_lines(f"in the run, gate {run_verdict.describe_outcome(outcome)}" for outcome in beside)
+    said = [facts.ungated] if is_checked and facts.ungated else []
+    said += [f"gate {run_verdict.describe_outcome(outcome)}" for outcome in beside]
+    print_lines(f"in the run, {line}" for line in said)
     print_lines(f"gate {run_verdict.describe_outcome(outcome)}" for outcome in outcomes)
+    if ungated:
+        why = "which no baseline holds" if card.exit_code is None else "that of the run"
+        print_lines([f"{ungated}; exit code {code}, {why}"])
     if chosen.to:
         print(f"written to {chosen.to}")
     if settings.annotate:
         print_lines(github.write_annotations(outcomes))
     return code
+
+
+def _explain_no_gate(facts: RunFacts, rules: Sequence[gate.Rule]) -> str | None:
+    """Explain why the rules of the project were not applied to a run; None where they were or can be."""
+    part = facts.narrowed_by or (facts.shard and f"shard {facts.shard}")
+    if facts.ungated or not (part and rules):
+        return facts.ungated
+    return f"the gate of fcbench.yaml was not applied: {part} selects a part of the entries"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
@@ -26,13 +27,14 @@ from pytest_fcbench.tools.importing.importing_log import (
     FreeTexts,
     ImportCounts,
     import_log,
-    read_lines,
 )
+from pytest_fcbench.tools.importing.log_files import read_rows
 
 HELP = "make a suite of logs, training data or answers"
 PAGE = "from-logs"
 EXAMPLES = (
     "fcbench import train.jsonl -o my_suite/chats.jsonl --hold-out=10% --rest=train_rest.jsonl",
+    "fcbench import traces.json --dry-run",
     "fcbench import traces.jsonl -o my_suite/traces.jsonl --most=300",
     "fcbench import - -o my_suite/log.jsonl --function='orders.*'",
     "fcbench import scorecard:latest -o my_suite/steps.jsonl",
@@ -40,6 +42,8 @@ EXAMPLES = (
 
 _MOST_TOLD = 20
 """Lines that cannot be read and are told; the rest is counted."""
+_MOST_SHOWN, _LONGEST_SHOWN = 5, 200
+"""Entries and masks that --dry-run shows, and the longest text of them."""
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -50,17 +54,21 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="LOG",
         help=(
-            f"file of JSON lines, - for standard input, {SCORECARD}NAME (also {SCORECARD}latest) or "
-            f"{STORE}FILE for the answers that passed"
+            "file of JSON lines or one JSON list, - for standard input, "
+            f"{SCORECARD}NAME (also {SCORECARD}latest) or {STORE}FILE for the answers that passed"
         ),
     )
     add(
         *OUTPUT,
         dest="to",
         type=Path,
-        required=True,
         metavar="FILE.jsonl",
         help="write the entries to this file",
+    )
+    add(
+        "--dry-run",
+        action="store_true",
+        help="write nothing; print the counts, the first entries, and what masks replace",
     )
     add("--most", type=int, metavar="N", help="write at most N entries, evenly by called function")
     add(
@@ -111,17 +119,19 @@ def declare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_command(chosen: argparse.Namespace) -> int:
-    to: Path = chosen.to
-    rest: Path | None = chosen.rest
-    if to.suffix != ".jsonl":
+    to: Path | None = chosen.to
+    rest: Path | None = None if chosen.dry_run else chosen.rest
+    if to is None and not chosen.dry_run:
+        raise UsageError("--output is missing; name a FILE.jsonl for the entries, or use --dry-run")
+    if to and to.suffix != ".jsonl":
         raise UsageError(f"--output={to}: a suite of JSON lines needs the ending .jsonl")
-    for path in filter(None, (to, rest)):
+    for path in filter(None, () if chosen.dry_run else (to, rest)):
         if path.exists() and not chosen.force:
             raise UsageError(f"{path} already exists; name another file, or replace it with --force")
         read = (log.removeprefix(STORE).removeprefix(SCORECARD) for log in chosen.logs)
         if path.resolve() in {Path(each).resolve() for each in read}:
             raise UsageError(f"{path} is read; name another file for what is written")
-    if rest and rest.resolve() == to.resolve():
+    if to and rest and rest.resolve() == to.resolve():
         raise UsageError(f"--rest={rest}: the entries are written to this file; name another file")
     if chosen.most is not None and chosen.most < 1:
         raise UsageError(f"--most={chosen.most}: must be a whole number from 1 on")
@@ -142,19 +152,23 @@ def run_command(chosen: argparse.Namespace) -> int:
         logged = chain.from_iterable(
             read_stored_answers(chosen, log, unused)
             if log.startswith((STORE, SCORECARD))
-            else read_lines([log])
+            else read_rows([log])
             for log in chosen.logs
         )
         lines, counts = import_log(logged, choice, spool, unread.tell_reason, keep_rest)
         if not counts.kept:
             print_lines((*_describe_counts(counts), *_describe_unused(unused)), flush=True)
             raise FcbenchError(f"{', '.join(chosen.logs)}: no entries; the lines above say why")
-        write_file(to, lines)
+        if chosen.dry_run:
+            print_lines(_describe_sample(lines, counts))
+        elif to:
+            write_file(to, lines)
         if rest and others:
             others.flush()
             copy_file(Path(others.name), rest)
     print_lines((*unread.describe_others(), *_describe_counts(counts), *_describe_unused(unused)))
-    print(f"written to {to}{f' and {rest}' if rest else ''}")
+    written = f"written to {to}{f' and {rest}' if rest else ''}"
+    print("nothing was written (--dry-run)" if chosen.dry_run else written)
     return 0
 
 
@@ -201,6 +215,10 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
         yield f"masked: {masked}"
     unread = f", {counts.unread} of them unreadable" if counts.unread else ""
     unread += f", {counts.empty} without a conversation" if counts.empty else ""
+    if counts.first_empty:
+        yield f"without a conversation: {counts.first_empty}"
+    if counts.unanswered:
+        yield f"without an answer of the assistant: {counts.unanswered} conversations"
     yield (
         f"read: {counts.lines} lines{unread}, {counts.conversations} conversations, "
         f"{counts.answers} answers of the assistant"
@@ -211,6 +229,20 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
     for reason, number in counts.left_out.most_common():
         first = f" (first: {counts.flaws[reason]})" if reason in counts.flaws else ""
         yield f"  {number}  {reason}{first}"
+
+
+def _describe_sample(lines: Iterable[str], counts: ImportCounts) -> Iterator[str]:
+    """Show the first entries, and what was masked before and after."""
+    for line in islice(lines, _MOST_SHOWN):
+        entry = json.loads(line)
+        *before, last = entry["messages"]
+        said = json.dumps(last["content"] if last.get("content") else last, ensure_ascii=False)
+        right = json.dumps(entry.get("expect", "no call"), ensure_ascii=False)
+        yield f"{entry['id']}, after {len(before)} earlier messages"
+        yield f"  {last['role']}: {said[:_LONGEST_SHOWN]}"
+        yield f"  right: {right[:_LONGEST_SHOWN]}"
+    for found, mask in islice(counts.writings.items(), _MOST_SHOWN):
+        yield f"mask: {found} -> {mask}"
 
 
 def _describe_unused(unused: Counter[str]) -> Iterator[str]:

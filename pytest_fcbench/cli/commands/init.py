@@ -29,6 +29,10 @@ WORKFLOWS = {
 
 
 _IGNORED = ".gitignore"
+_SIGNS_OF_TESTS = (
+    *("pyproject.toml", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "conftest.py"),
+    *("test", "tests", "test_*.py", "*_test.py"),
+)
 
 
 def declare_options(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +67,12 @@ def run_command(chosen: argparse.Namespace) -> int:
         (".pre-commit-config.yaml", _read_template("pre-commit.yaml")),
     ]
     files += ((f"benchmarks/{path.name}", path.read_text(encoding="utf-8")) for path in sorted(modules))
+    # Tests of another kind may lie above the folder in the same repository.
+    above = [chosen.folder.resolve(), *chosen.folder.resolve().parents]
+    top = next((count for count, place in enumerate(above) if (place / ".git").exists()), 0)
+    places = above[: top + 1]
+    if has_tests := any(found for place in places for sign in _SIGNS_OF_TESTS for found in place.glob(sign)):
+        files.append(("benchmarks/conftest.py", _read_template("conftest.txt")))
     if workflow := WORKFLOWS[chosen.ci]:
         files.append(workflow)
     for name, text in files:
@@ -76,4 +86,8 @@ def run_command(chosen: argparse.Namespace) -> int:
             print(f"written  {path}")
     at = "" if chosen.folder == Path() else f"cd {chosen.folder} && "
     print(f"run it with: {at}pytest benchmarks")
+    if has_tests:
+        print(
+            "a bare pytest runs the other tests only: benchmarks run by path, by -m fcbench or by an option"
+        )
     return 0

@@ -6,10 +6,12 @@ import argparse
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from pytest_fcbench.cli.output import print_json, print_long_lines
@@ -28,6 +30,8 @@ from pytest_fcbench.cli.scorecard_arguments import (
     find_runs_folder,
     find_scorecard,
 )
+from pytest_fcbench.conversations.setting import Memories
+from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import (
     Answers,
     AnyCall,
@@ -35,6 +39,7 @@ from pytest_fcbench.domain.entry import (
     ExpectedCalls,
     ExpectedResponse,
     ExpectedResults,
+    Facts,
     GoldenPath,
     NoCall,
     Trajectory,
@@ -45,10 +50,11 @@ from pytest_fcbench.domain.protocol_notes import describe_note
 from pytest_fcbench.domain.reasoning import separate_reasoning
 from pytest_fcbench.domain.text import cut_counting
 from pytest_fcbench.domain.transcript import (
+    AskModel,
+    Completion,
     Step,
     ToolCall,
     Transcript,
-    completion_from_json,
     completion_to_json,
 )
 from pytest_fcbench.domain.verdict import (
@@ -69,7 +75,7 @@ from pytest_fcbench.run.exchanges import list_exchanges
 from pytest_fcbench.run.explaining import explain_record
 from pytest_fcbench.run.history import find_run_with
 from pytest_fcbench.run.session import Session
-from pytest_fcbench.scorecard.record import EarlierConversation, Record
+from pytest_fcbench.scorecard.record import EarlierConversation, Record, read_answer
 from pytest_fcbench.scorecard.render.call_tables import describe_difference
 from pytest_fcbench.scorecard.render.explanations import render_comparison, render_rule
 from pytest_fcbench.scorecard.render.tables import WIDTH
@@ -190,7 +196,10 @@ def _find_entry(entries: Mapping[str, Entry], name: str) -> Entry | None:
     if name in entries:
         return entries[name]
     key, _, trial = name.rpartition("-t")
-    return replace(entries[key], trial=int(trial)) if key in entries and trial.isdecimal() else None
+    if key in entries and trial.isdecimal():
+        return replace(entries[key], trial=int(trial))
+    earlier = (before for entry in entries.values() for before in entry.earlier)
+    return next((before for before in earlier if before.key == name), None)
 
 
 def _show_exchanges(chosen: argparse.Namespace, name: str) -> None:
@@ -213,39 +222,74 @@ def _show_exchanges(chosen: argparse.Namespace, name: str) -> None:
 
 def _show_entry(chosen: argparse.Namespace, name: str) -> None:
     scorecard: Path | None = chosen.scorecard
+    suite = name.partition(":")[0]
     if not (scorecard or chosen.model or chosen.expected) and (folder := find_runs_folder()):
         scorecard = find_run_with(name, folder)
+        if scorecard is None:
+            # A conversation that others continue has no test of its own.
+            entries = load_entries(RunContext(load_settings(chosen, suite, "oracle")).suites.values())
+            later = (each for each in entries.values() if name in (before.key for before in each.earlier))
+            scorecard = next((run for each in later if (run := find_run_with(each.key, folder))), None)
         if scorecard:
             print(f"run {scorecard.stem}")
     model = f"replay:{scorecard}" if scorecard else chosen.model
     # Offline, because only answers that are already there are shown.
-    settings = replace(load_settings(chosen, name.partition(":")[0], model or "oracle"), offline=True)
+    context = RunContext(replace(load_settings(chosen, suite, model or "oracle"), offline=True))
     longest = None if chosen.full else _LONGEST
-    with closing(Session(RunContext(settings))) as session:
-        entry = _find_entry(load_entries(session.context.suites.values()), name)
-        assert entry is not None
+    entry = _find_entry(load_entries(context.suites.values()), name)
+    assert entry is not None
+    memories: Memories = {}
+    earlier = load_scorecard(scorecard).facts.earlier if scorecard else ()
+    replayed = _replay_earlier(context, entry, earlier, memories)
+    converse = partial(context.converse, memories=memories) if replayed else None
+    with closing(Session(context, converse=converse)) as session:
         try:
-            transcript = session.transcript(entry) if model else None
+            if scorecard and isinstance(entry.expectation, Facts):
+                transcript = replayed.get(entry.item_id)
+            else:
+                transcript = session.transcript(entry) if model else None
         except NotScoredError as error:
             # In a run that was found by itself the entry may have no answer, which is worth saying.
             if chosen.scorecard or chosen.model:
                 raise UsageError(f"{entry.item_id}: {error.cause}: {error.reason}") from None
             print(f"not scored: {error.cause}: {error.reason}")
             transcript = None
-        earlier = load_scorecard(scorecard).facts.earlier if scorecard else ()
-        print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, earlier))
+        print_long_lines(render_entry(entry, transcript, session.environments(entry), longest, replayed))
         if entry.category.rule.writes_sql:
             # Imported late because it brings sqlglot, which other entries do not need.
             from pytest_fcbench.cli import sql_tables
 
             print_long_lines(sql_tables.render_tables(entry, transcript, full=chosen.full))
-        if transcript is None:
+        # A conversation that others continue is held once and not judged.
+        if transcript is None or isinstance(entry.expectation, Facts):
             return
         judgement = session.judge(entry, transcript)
         record = session.record(entry, judgement, transcript)
         print_long_lines(_render_outcome(entry, record, judgement, longest))
         if entry.category.rule.writes_sql and isinstance(judgement.corrected, Failed):
             print_long_lines(sql_tables.render_results(entry, transcript, full=chosen.full))
+
+
+def _replay_earlier(
+    context: RunContext, entry: Entry, held: Iterable[EarlierConversation], memories: Memories
+) -> Mapping[str, Transcript]:
+    """Replay the conversations that an entry continues, and itself where others continue it.
+
+    ``memories`` receives what they leave. One that was not held is left out.
+    """
+    turns = {each.entry: each.turns for each in held}
+    replayed: dict[str, Transcript] = {}
+
+    def answer(before: Entry, request: AskModel) -> Completion:
+        return read_answer(turns[before.item_id][request.turn][request.step])
+
+    for before in (*entry.earlier, entry):
+        # One that failed has fewer answers than it has turns.
+        if before.item_id in turns:
+            with suppress(IndexError, NotScoredError):
+                conversation = context.converse(before, memories)
+                replayed[before.item_id] = drive_conversation(conversation, partial(answer, before))
+    return replayed
 
 
 def _lay_out(lines: Iterable[_Line], longest: int | None) -> Iterator[str]:
@@ -268,7 +312,7 @@ def render_entry(
     transcript: Transcript | None,
     environments: Environments,
     longest: int | None,
-    earlier: Iterable[EarlierConversation] = (),
+    earlier: Mapping[str, Transcript] = MappingProxyType({}),
 ) -> Iterator[str]:
     """Render an entry with its ground truth, or with its answers; the calls act on the environments.
 
@@ -281,15 +325,14 @@ def render_entry(
     lines.append(_Value("functions", _join_names(entry.functions)))
     if entry.after:
         lines.append(_Value("after", ", ".join(before.id for before in entry.earlier)))
-        held = {conversation.entry: conversation for conversation in earlier}
         for before in entry.earlier:
-            if before.item_id not in held:
+            if before.item_id not in earlier:
                 continue
             lines += ("", f"earlier conversation {before.id}")
-            for messages, answers in zip(before.turns, held[before.item_id].turns, strict=False):
+            for messages, steps in zip(before.turns, earlier[before.item_id].turns, strict=False):
                 lines += (_Value(f"  {message.role}", message.shown_text) for message in messages)
-                for answer in answers:
-                    lines += _describe_step(Step(completion_from_json(answer)), None)
+                for step in steps:
+                    lines += _describe_step(step, None)
     else:
         for name, environment in environments.by_domain.items():
             for attribute, value in environment.get_full_state().items():

@@ -29,7 +29,7 @@ from pytest_fcbench.cli.run_options import (
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.answer_store import AnswerStore, Kept
 from pytest_fcbench.dispatch.dispatcher import NOT_HELD, Dispatcher
-from pytest_fcbench.dispatch.stored_model import StoredModel
+from pytest_fcbench.dispatch.stored_model import StoredModel, name_model
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
 from pytest_fcbench.domain.redaction import redact_secrets
@@ -203,9 +203,8 @@ def _list_answers(chosen: argparse.Namespace, settings: Settings) -> None:
 
 
 def _find_model_id(chosen: argparse.Namespace, settings: Settings) -> str | None:
-    """Return the id of the model that was named, None without one."""
-    # Answers of a model profile are stored under the id of its model.
-    return None if chosen.model is None else settings.model
+    """Return the id of the model that was named, with the address of its profile; None without one."""
+    return None if chosen.model is None else name_model(registry.describe_identity(settings))
 
 
 def _prune(chosen: argparse.Namespace, settings: Settings) -> None:

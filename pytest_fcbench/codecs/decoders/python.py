@@ -158,7 +158,14 @@ def _read_official_call(node: ast.Call) -> Call:
 
 
 def _read_corrected_call(node: ast.Call) -> Call:
-    arguments = {keyword.arg or "**": _read_corrected_value(keyword.value) for keyword in node.keywords}
+    arguments: dict[str, object] = {}
+    for keyword in node.keywords:
+        value = _read_corrected_value(keyword.value)
+        # How Python gives a parameter whose name is none of its own.
+        if keyword.arg is None and isinstance(value, dict) and all(isinstance(name, str) for name in value):
+            arguments |= value
+        else:
+            arguments[keyword.arg or "**"] = value
     return Call(
         _join_dotted_name(node.func), arguments, tuple(_read_corrected_value(arg) for arg in node.args)
     )

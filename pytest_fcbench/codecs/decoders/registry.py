@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from pytest_fcbench.codecs.decoders import json_calls, python, tagged, xml_calls
 from pytest_fcbench.codecs.decoders.families.arch import ARCH
@@ -36,6 +36,7 @@ from pytest_fcbench.codecs.decoders.families.tagged_json import GRANITE_4, QWEN
 from pytest_fcbench.codecs.decoders.families.think_agent import THINK_AGENT
 from pytest_fcbench.codecs.decoders.families.xlam import XLAM, XLAM_2
 from pytest_fcbench.codecs.decoders.json_text import find_named_calls, from_json
+from pytest_fcbench.codecs.decoders.odd_names import OddNames
 from pytest_fcbench.codecs.decoders.outcome import (
     WRONG_FORMAT,
     Calls,
@@ -216,6 +217,11 @@ class Offer:
         found = {self.names.show_name(doc.name): doc for doc in reversed(self.functions)}
         return {doc.name: doc for doc in reversed(self.functions)} | found
 
+    @cached_property
+    def odd_names(self) -> OddNames:
+        """Names that Python has no form for."""
+        return OddNames.find(self.functions, self.by_name)
+
     def normalise_call(self, call: Call) -> Call:
         """Return a call under the function's own name, its positional arguments named as in the doc.
 
@@ -270,7 +276,10 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
                 return Calls(vendor)
             if reader is None:
                 raise Undecodable("the reply is text, not tool calls")
-            found = reader.corrected[language](text) if text else ()
+            read = reader.corrected[language]
+            if language is Language.PYTHON:
+                read = partial(offer.odd_names.read_calls, read=read)
+            found = read(text) if text else ()
     except (Undecodable, WrongFormat) as error:
         attempted = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
         return Unreadable(str(error)) if attempted else abstention

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
 
+from pytest_fcbench.codecs.function_docs.schema_keywords import update_keywords
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, Schema
+from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, OpenNames, Schema
+from pytest_fcbench.domain.identity_cache import IdentityCache
 from pytest_fcbench.domain.text import shorten_text
 
 if TYPE_CHECKING:
@@ -42,22 +49,35 @@ NO_PARAMETERS: Schema = {"type": "object", "properties": {}}
 
 _MOST_PARTS = 100
 """References, alternatives and parts that are followed for one schema."""
+# A few references that each occur twice in the next expand to more than any memory holds.
+_MOST_CONVERTED = 5_000
+"""Schemas inside of one that are converted; a value of any further one is of any type."""
+_DEEPEST = 50
+"""References inside each other that are converted."""
+_MOST_FOLLOWED = 20_000
+"""References that are followed to check one value."""
 
 
 def convert_schema(
-    schema: object, root: Mapping[str, object], within: frozenset[str] = frozenset()
+    schema: object,
+    root: Mapping[str, object],
+    within: frozenset[str] = frozenset(),
+    left: Iterator[int] | None = None,
 ) -> dict[str, object]:
     """Convert a schema to the form of function docs; ``$ref`` refers to the document ``root``.
 
     Of several alternatives the first that is not null counts; the parts of ``allOf`` are joined. A reference
-    to one of the schemas ``within`` which it occurs keeps its type only. Raises ``UsageError`` for a
-    reference without a target.
+    to one of the schemas ``within`` which it occurs keeps its type only; what is beyond the number ``left``
+    is of any type. Raises ``UsageError`` for a reference without a target.
     """
+    left = iter(range(_MOST_CONVERTED)) if left is None else left
+    if next(left, None) is None or len(within) > _DEEPEST:
+        return {"type": "any"}
     resolved, within = resolve_schema(schema, root, within)
     kind = _infer_type(resolved)
     converted: dict[str, object] = {"type": _WORDS[kind] if kind else "any"}
     words = " ".join(str(resolved.get("description") or "").split())
-    stated = _update_keywords({key: resolved[key] for key in _LIMITS if key in resolved})
+    stated = update_keywords({key: resolved[key] for key in _LIMITS if key in resolved})
     limits = [f"{phrase} {stated[key]}" for key, phrase in _LIMITS.items() if key in stated]
     if words or limits:
         converted["description"] = f"{words} ({', '.join(limits)})".lstrip() if limits else words
@@ -68,11 +88,11 @@ def convert_schema(
     if kind == "array":
         items, first = resolved.get("items"), resolved.get("prefixItems")
         element = first[0] if not items and isinstance(first, list) and first else items
-        converted["items"] = convert_schema(element, root, within)
+        converted["items"] = convert_schema(element, root, within, left)
     if kind == "object" and isinstance(properties := resolved.get("properties"), Mapping):
         required = resolved.get("required")
         converted["properties"] = {
-            str(name): convert_schema(value, root, within) for name, value in properties.items()
+            str(name): convert_schema(value, root, within, left) for name, value in properties.items()
         }
         converted["required"] = [
             name for name in properties if isinstance(required, list) and name in required
@@ -97,38 +117,117 @@ def convert_parameters(schema: object, root: Mapping[str, object]) -> Schema:
 def describe_function(name: str, description: str, schema: Mapping[str, object]) -> FunctionDoc:
     """Make the doc of a function whose parameters a JSON Schema describes, which a model is sent unchanged.
 
-    A parameter that may have several types becomes one of any type. Raises ``UsageError`` for a schema that
-    is not valid.
+    Its parameters are those of every part and alternative at the top. One that may have several types becomes
+    one of any type. Raises ``UsageError`` for a schema that is not valid.
     """
     check_schema(schema)
-    converted = convert_parameters(schema, schema)
-    whole, _ = resolve_schema(schema, schema)
-    raw = as_mapping(whole.get("properties"))
-    properties = {
-        parameter: {**each, "type": "any"} if _has_several_types(raw.get(parameter), schema) else each
-        for parameter, each in as_mapping(converted["properties"]).items()
-        if isinstance(each, Mapping)
+    root = as_mapping(update_keywords(schema))
+    members = _gather_members(root, root, {})
+    parameters: dict[str, object] = {
+        "type": "dict",
+        "properties": {
+            parameter: _convert_variants(variants, root) for parameter, variants in members.variants.items()
+        },
+        "required": [parameter for parameter in members.variants if parameter in members.required],
     }
-    return FunctionDoc(name, description, {**converted, "properties": properties}, given=GivenSchema(schema))
+    # An empty schema is how many say that there are no parameters.
+    if members.is_open or not (members.is_closed or members.variants or not root):
+        parameters["additionalProperties"] = True
+    return FunctionDoc(name, description, parameters, given=GivenSchema(schema))
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The members of an object: the schemas of each, those that must be there, and whether others may be."""
+
+    variants: Mapping[str, Sequence[object]]
+    required: frozenset[str] = frozenset()
+    is_open: bool = False
+    is_closed: bool = False
+
+    def join(self, other: _Members, *, required: frozenset[str]) -> _Members:
+        """Return the members of both."""
+        variants = {name: [*each] for name, each in self.variants.items()}
+        for name, schemas in other.variants.items():
+            known = variants.setdefault(name, [])
+            known += (schema for schema in schemas if schema not in known)
+        return _Members(variants, required, self.is_open or other.is_open, self.is_closed or other.is_closed)
+
+
+def _gather_members(schema: object, root: Mapping[str, object], known: dict[str, _Members]) -> _Members:
+    """Gather the members of an object over its parts and alternatives; ``known`` has those of references."""
+    given = as_mapping(schema)
+    others = given.get("additionalProperties", given.get("unevaluatedProperties"))
+    listed = given.get("required")
+    found = _Members(
+        {str(name): [each] for name, each in as_mapping(given.get("properties")).items()},
+        frozenset(map(str, listed if isinstance(listed, list) else ())),
+        is_open=others not in (None, False) or "patternProperties" in given,
+        is_closed=others is False or "properties" in given,
+    )
+    for key in ("$ref", "$dynamicRef"):
+        if isinstance(reference := given.get(key), str):
+            if reference not in known:
+                # Named before it is known, because it may contain itself.
+                known[reference] = _Members({})
+                known[reference] = _gather_members(resolve_reference(reference, root), root, known)
+            found = found.join(known[reference], required=found.required | known[reference].required)
+    conditions = [given[key] for key in ("then", "else") if key in given]
+    conditions += as_mapping(given.get("dependentSchemas")).values()
+    # All parts count, and what every alternative needs; under a condition nothing is needed for sure.
+    combined = (
+        (given.get("allOf"), frozenset[str].union),
+        (given.get("anyOf"), frozenset[str].intersection),
+        (given.get("oneOf"), frozenset[str].intersection),
+        (conditions, lambda *_: frozenset[str]()),
+    )
+    for listed, combine in combined:
+        parts = [_gather_members(part, root, known) for part in (listed if isinstance(listed, list) else ())]
+        needed = combine(*(part.required for part in parts)) if parts else frozenset[str]()
+        for part in parts:
+            found = found.join(part, required=found.required | needed)
+    return found
+
+
+def _convert_variants(variants: Sequence[object], root: Mapping[str, object]) -> Mapping[str, object]:
+    """Convert a parameter that may have one of several schemas."""
+    converted = [convert_parameter(each, root) for each in variants]
+    if converted.count(converted[0]) < len(converted):
+        words = next((each["description"] for each in converted if each["description"]), "")
+        return {"description": words, "type": "any"}
+    several = any(_has_several_types(each, root) for each in variants)
+    return {**converted[0], "type": "any"} if several else converted[0]
 
 
 def list_untyped(doc: FunctionDoc) -> tuple[str, ...]:
     """List the parameters of a given JSON Schema that may have several types, or have none."""
     if doc.given is None:
         return ()
-    return tuple(name for name, schema in doc.properties.items() if schema.get("type") == "any")
+    names = tuple(name for name, schema in doc.properties.items() if schema.get("type") == "any")
+    return OpenNames(names, typed=doc.properties.keys() - {*names}) if doc.is_open else names
 
 
 def describe_schema_violation(doc: FunctionDoc, parameter: str, value: object) -> str | None:
     """Describe how a value violates the given JSON Schema of a parameter; None where it does not."""
+    if doc.given is None:
+        return None
+    validator = _make_validator(doc.given)
+    schema = as_mapping(as_mapping(validator.schema).get("properties")).get(parameter, True)
+    return _describe_violation(validator.evolve(schema=schema), value)
+
+
+def describe_call_violation(doc: FunctionDoc, arguments: Mapping[str, object]) -> str | None:
+    """Describe how the arguments of a call violate the whole JSON Schema of a doc; None where they do not."""
+    return None if doc.given is None else _describe_violation(_make_validator(doc.given), arguments)
+
+
+def _describe_violation(validator: Validator, value: object) -> str | None:
+    import jsonschema.exceptions
     import referencing.exceptions
 
-    schema = as_mapping(doc.given.get("properties")).get(parameter) if doc.given else None
-    if doc.given is None or schema is None:
-        return None
-    validator = _make_validator(doc.given).evolve(schema=_update_keywords(schema))
+    _FOLLOWED.set(iter(range(_MOST_FOLLOWED)))
     try:
-        error = next(validator.iter_errors(cast("Any", value)), None)
+        error = jsonschema.exceptions.best_match(validator.iter_errors(cast("Any", value)))
     except (referencing.exceptions.Unresolvable, RecursionError) as failure:
         return f"the schema cannot be applied: {failure}"
     return None if error is None else shorten_text(error.message, 200)
@@ -150,45 +249,65 @@ def _find_schema_error(text: str) -> str | None:
     import jsonschema
     import referencing.exceptions
 
-    schema = json.loads(text)
+    _FOLLOWED.set(iter(range(_MOST_FOLLOWED)))
     try:
-        validator = _make_validator(schema)
-        validator.check_schema(_update_keywords(schema))
+        updated = update_keywords(json.loads(text))
+        validator_class = _get_validator_class()
+        validator_class.check_schema(updated)
         # A call without arguments follows the references at the top, which could have no end.
-        list(validator.iter_errors({}))
+        list(_make_validator(updated).iter_errors({}))
     except jsonschema.SchemaError as error:
         place = ".".join(map(str, error.absolute_path))
         return f"not a valid JSON Schema: {place and place + ': '}{shorten_text(error.message, 200)}"
     except referencing.exceptions.Unresolvable as error:
         return f"the reference {error.ref!r} is not defined in this schema; bundle all definitions into it"
-    except RecursionError:
-        return "a reference in this schema leads back to itself; give it a type"
+    except RecursionError as error:
+        many = isinstance(error, _TooManyReferences)
+        return str(error) if many else "a reference in this schema leads back to itself; give it a type"
     return None
 
 
+class _TooManyReferences(RecursionError):  # noqa: N818 - reads as the state it names
+    """References that occur twice in each other multiply, and are followed without an end in sight."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"more than {_MOST_FOLLOWED:,} references of this schema would be followed for one value; "
+            "write them so that they do not multiply"
+        )
+
+
+_FOLLOWED: ContextVar[Iterator[int]] = ContextVar("_FOLLOWED")
+"""What is left of the references that may be followed to check a value."""
+
+
+@cache
+def _get_validator_class() -> type[Validator]:
+    """Return the validator of draft 2020-12, bounded in the references that it follows."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    def follow(validator: Any, reference: str, instance: object, schema: object) -> Iterator[Any]:
+        if next(_FOLLOWED.get(), None) is None:
+            raise _TooManyReferences
+        yield from Draft202012Validator.VALIDATORS["$ref"](validator, reference, instance, schema)
+
+    bounded = {"$ref": follow, "$dynamicRef": follow}
+    return cast("type[Validator]", extend(Draft202012Validator, bounded))  # type: ignore[no-untyped-call]
+
+
+_VALIDATORS = IdentityCache[Mapping[str, object], "Validator"](1024)
+
+
 def _make_validator(schema: Mapping[str, object]) -> Validator:
-    import jsonschema
-    import referencing
+    def make(given: Mapping[str, object]) -> Validator:
+        import referencing
 
-    # Without a registry of our own, the library would ask the network for a reference.
-    registry: referencing.Registry[bool | Mapping[str, Any]] = referencing.Registry()
-    kind = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
-    return kind(_update_keywords(schema), registry=registry)
+        # Without a registry of our own, the library would ask the network for a reference.
+        registry: referencing.Registry[bool | Mapping[str, Any]] = referencing.Registry()
+        return _get_validator_class()(update_keywords(given), registry=registry)
 
-
-def _update_keywords(schema: Any) -> Any:
-    """Write the keywords of OpenAPI 3.0 that JSON Schema has in another form as JSON Schema does."""
-    if isinstance(schema, list):
-        return [_update_keywords(each) for each in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    written = {key: _update_keywords(value) for key, value in schema.items()}
-    for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(written.get(exclusive), bool) and written.pop(exclusive) and limit in written:
-            written[exclusive] = written.pop(limit)
-    if written.get("nullable") is not True:
-        return written
-    return {"anyOf": [{"type": "null"}, {key: each for key, each in written.items() if key != "nullable"}]}
+    return _VALIDATORS.find_or_make(schema, make)
 
 
 def _has_several_types(schema: object, root: Mapping[str, object]) -> bool:
@@ -237,6 +356,11 @@ def resolve_schema(
             chosen = next((choice for choice in choices if choice.get("type") == "number"), choices[0])
             rest = {key: value for key, value in resolved.items() if key not in ("anyOf", "oneOf")}
             resolved = dict(chosen) | rest
+            if len(choices) > 1:
+                # Words that are each an alternative are those of one list; otherwise none of them is a limit.
+                words = [_list_options(choice) for choice in choices]
+                resolved = {key: value for key, value in resolved.items() if key not in ("const", "enum")}
+                resolved |= {"enum": [*chain(*words)]} if all(words) else {}
         else:
             break
     return resolved, within
@@ -252,21 +376,36 @@ def _list_alternatives(schema: Mapping[str, object]) -> Sequence[Mapping[str, ob
 def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:
     """Return the object that a reference within the document points to. Raises ``UsageError``."""
     found: object = root
-    for key in reference.removeprefix("#").split("/")[1:]:
+    for key in unquote(reference.removeprefix("#")).split("/")[1:]:
         # JSON Pointer (RFC 6901) writes / as ~1 and ~ as ~0; ~1 is read first, so that ~01 stays ~1.
         name = key.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, Mapping) else None
-    if not reference.startswith("#/") or not isinstance(found, Mapping):
+        if isinstance(found, list):
+            found = found[int(name)] if name.isdecimal() and int(name) < len(found) else None
+        else:
+            found = found.get(name) if isinstance(found, Mapping) else None
+    if not re.match("#(/|$)", reference):
+        import referencing.exceptions
+        import referencing.jsonschema
+
+        # An anchor or an ``$id`` in the document, maybe with a pointer from there on.
+        resource = referencing.jsonschema.DRAFT202012.create_resource(cast("Any", root))
+        registry: referencing.Registry[Any] = referencing.Registry()
+        try:
+            found = registry.resolver_with_root(resource).lookup(reference).contents
+        except (referencing.exceptions.Unresolvable, ValueError, TypeError, AttributeError):
+            found = None
+    if not isinstance(found, (Mapping, bool)):
         raise UsageError(
             f"the reference {reference!r} is not defined in this file; bundle all definitions into it"
         )
-    return found
+    return as_mapping(found)
 
 
 def bundle_references(schema: Mapping[str, object], document: Mapping[str, object]) -> Mapping[str, object]:
     """Return a schema with what it refers to under ``$defs``. Raises ``UsageError``."""
     names: dict[str, str] = {}
     definitions: dict[str, object] = {}
+    waiting: list[str] = []
 
     def copy_value(value: object) -> object:
         if isinstance(value, list):
@@ -279,13 +418,16 @@ def bundle_references(schema: Mapping[str, object], document: Mapping[str, objec
                 name = reference.rpartition("/")[2]
                 while name in definitions:
                     name += "_"
-                # Named before it is copied, because it may contain itself.
+                # Copied later, because it may contain itself, or a thousand others inside each other.
                 names[reference], definitions[name] = name, {}
-                definitions[name] = copy_value(resolve_reference(reference, document))
+                waiting.append(reference)
             copied["$ref"] = f"#/$defs/{names[reference]}"
         return copied
 
     bundled = as_mapping(copy_value(schema))
+    while waiting:
+        reference = waiting.pop()
+        definitions[names[reference]] = copy_value(resolve_reference(reference, document))
     return {**bundled, "$defs": definitions} if definitions else bundled
 
 

@@ -7,6 +7,7 @@ Differences from ``official``, each a finding about BFCL's ``ast_checker`` and d
 - parallel calls are matched as a bipartite graph, so the order of overlapping answers cannot matter;
 - numbers are compared by value at any depth (``5.0`` is the integer 5), booleans are never numbers;
 - a tuple equals a list; texts are standardized at any depth, variables' names too;
+- a text is the same in each form of Unicode, with ASCII's spaces, quotes and hyphens or others;
 - dicts may be nested, with accepted values at any level;
 - ``""`` and ``[]`` no longer pass for an optional parameter that should be left out or hold a value
   (``""`` does where it is the default, or the only accepted value);
@@ -38,7 +39,7 @@ from pytest_fcbench.matchers.ast.official import (
     fail_wrong_value,
     show_value,
 )
-from pytest_fcbench.matchers.ast.value_comparison import list_options, name_kind, values_agree
+from pytest_fcbench.matchers.ast.value_comparison import list_options, means_same, name_kind
 
 UNREADABLE = "unreadable"
 NO_CALL = "no_call"
@@ -140,7 +141,7 @@ def is_default(language: Language, doc: FunctionDoc, name: str, values: Sequence
         return False
     meant = _list_readings(language, schema, schema["default"])
     return any(
-        values_agree(default, reading)
+        means_same(default, reading)
         for value in values
         for reading in _list_readings(language, schema, value)
         for default in meant
@@ -165,7 +166,7 @@ def match_value(
         for values in (options, candidates):
             found = [_CONSTANT.fullmatch(each) for each in values if isinstance(each, str)]
             values += [constant[1] for constant in found if constant]
-    if any(values_agree(option, candidate) for option in options for candidate in candidates):
+    if any(means_same(option, candidate) for option in options for candidate in candidates):
         return None
     shared = set(map(name_kind, options)) & set(map(name_kind, candidates))
     code = f"value_error:{shared.pop()}" if len(shared) == 1 else "type_error:simple"

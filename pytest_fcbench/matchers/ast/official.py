@@ -38,7 +38,7 @@ from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Failed, Passed, Verdict
 from pytest_fcbench.matchers.ast.value_comparison import values_agree
-from pytest_fcbench.matchers.text_normalization import standardize
+from pytest_fcbench.matchers.text_normalization import mark_lookalikes, standardize
 
 
 def match_calls(
@@ -164,9 +164,10 @@ def fail_missing_optional(doc: FunctionDoc, name: str, accepted: object) -> Fail
 
 def fail_wrong_value(code: str, doc: FunctionDoc, name: str, value: object, accepted: object) -> Failed:
     """Fail a call with a value that is not among the accepted ones."""
+    shown = mark_lookalikes(show_value(value), show_value(accepted))
     return Failed(
         code,
-        f"{doc.name}: {name} is {show_value(value)}, accepted: {show_value(accepted)}",
+        f"{doc.name}: {name} is {shown[0]}, accepted: {shown[1]}",
         {
             "function": doc.name,
             "parameter": name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcbench.matchers.text_normalization import standardize
+from pytest_fcbench.matchers.text_normalization import standardize, unify_texts
 
 
 def list_options(accepted: object) -> Sequence[object]:
@@ -24,6 +24,11 @@ def name_kind(value: object) -> str:
         (Mapping, "dict"),
     )
     return next((name for kind, name in kinds if isinstance(value, kind)), "others")
+
+
+def means_same(option: object, value: object) -> bool:
+    """Tell whether a value is the accepted one, in whatever form of Unicode its texts are."""
+    return values_agree(unify_texts(option), unify_texts(value))
 
 
 def values_agree(option: object, value: object) -> bool:

@@ -26,6 +26,7 @@ from pytest_fcbench.matchers.golden_path.assignment import Undecided
 from pytest_fcbench.matchers.golden_path.script import Script
 from pytest_fcbench.matchers.golden_path.walk import Crash, call_to_json, is_same_call
 from pytest_fcbench.matchers.judging.questions import interpret_transcript, put_question
+from pytest_fcbench.matchers.text_normalization import unify_texts
 
 _SETS = frozenset(("categories_filter",))
 """Parameters that are lists of codes with commas between them, in any order (official)."""
@@ -79,7 +80,10 @@ class Comparer:
         for name in sorted(expected.arguments.keys() - free):
             if name not in made.arguments:
                 return "param_missing", f"{name} is missing"
-            if not _are_equal(name, made.arguments[name], expected.arguments[name]):
+            values = made.arguments[name], expected.arguments[name]
+            if self.profile is Profile.CORRECTED:
+                values = unify_texts(values[0]), unify_texts(values[1])
+            if not _are_equal(name, *values):
                 return "value_error", f"{name} has another value"
         return None
 

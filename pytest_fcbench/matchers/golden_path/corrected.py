@@ -10,6 +10,7 @@
 - A step counts as lookups only if all of its calls are; all lookups are forgiven, unless the path has
   nothing else.
 - A mistake that was corrected later does not fail the entry.
+- A text is the same in each form of Unicode (``text_normalization``).
 - A request that outgrew the model's context is the model's failure and counts among the calls.
 """
 
@@ -38,12 +39,12 @@ from pytest_fcbench.matchers.golden_path.walk import (
     fail_left,
     get_golden_path,
     is_lookup,
-    is_same_call,
     judge_response,
     note_words,
     open_dialogue,
 )
 from pytest_fcbench.matchers.known_bad import judge_fault
+from pytest_fcbench.matchers.text_normalization import unify_texts
 
 MOST_STEPS = 30
 """Answers with calls after which a conversation is ended; the longest paths have fewer than ten steps."""
@@ -95,12 +96,12 @@ class _State:
 
     def known(self, call: Call) -> PathCall | None:
         """Find the call of the path that this one repeats."""
-        return next((expected for expected in self.made if is_same_call(call, expected)), None)
+        return next((expected for expected in self.made if _is_same_call(call, expected)), None)
 
     def ahead(self, call: Call) -> PathCall | None:
         """Find the plain lookup of a later step that this call makes."""
         plain = [lookup for lookup in self.path.lookups if not lookup.where]
-        later = (expected for expected in self.path.calls if is_same_call(call, expected))
+        later = (expected for expected in self.path.calls if _is_same_call(call, expected))
         return next((e for e in later if is_lookup(e, plain) and not self._is_made(e)), None)
 
     def score(self) -> PathScore:
@@ -225,7 +226,7 @@ def _match_exactly(
     while found:
         found = False
         for index, call in list(rest):
-            if expected := next((each for each in state.pool if is_same_call(call, each)), None):
+            if expected := next((each for each in state.pool if _is_same_call(call, each)), None):
                 stage = "exact"
                 state.match(expected)
             elif expected := state.ahead(call):
@@ -243,9 +244,14 @@ def _match_exactly(
         # A model may make the calls of several steps in one answer.
         if found and rest and state.opened < len(state.path.steps):
             nxt = state.path.steps[state.opened]
-            if any(is_same_call(call, other) for _, call in rest for other in nxt):
+            if any(_is_same_call(call, other) for _, call in rest for other in nxt):
                 state.open_next()
     return rest
+
+
+def _is_same_call(one: Call, other: PathCall) -> bool:
+    """Tell whether two calls are equal, in whatever form of Unicode their texts are."""
+    return one.name == other.name and unify_texts(one.arguments) == unify_texts(other.arguments)
 
 
 def _fail_form(step: int, call: Call | None, reason: str) -> CallVerdict:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from io import StringIO
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote, merge_notes
@@ -18,6 +19,7 @@ from pytest_fcbench.models.providers.reply_bodies import (
     LONGEST_BODY,
     MIB,
     ReportedError,
+    StreamRoom,
     count_signs,
     find_error,
     is_event_stream,
@@ -29,10 +31,8 @@ _MOST_EVENTS = 200_000
 """Events of a stream, which are about as many as the tokens of an answer."""
 _LONGEST_EVENT = 2 * MIB
 """Bytes of an event; some servers send a whole answer as one."""
-_USUAL_SIGNS = 64
-"""Signs of JSON in an event that brings a piece of text or of a call."""
-_MOST_KEPT_SIGNS = LONGEST_BODY // BYTES_OF_A_SIGN
-"""Signs of JSON beyond the usual ones in all events whose lists and objects are kept."""
+_MOST_SIGNS = LONGEST_BODY // BYTES_OF_A_SIGN
+"""Signs of JSON in an event."""
 _BOM = "\ufeff".encode()
 # Atomic, or CRLF would also be two line ends.
 _EMPTY_LINES = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)++")
@@ -43,9 +43,8 @@ Some servers send an error in a field of that name (llama.cpp), or as a bare lin
 """
 _KEEP_ALIVE = re.compile(rb"(?!true|false|null|NaN)[A-Za-z][\w :.-]{0,40}")
 """Data that are a word and no JSON, such as ``ping``."""
-_MOST_CHOICES = 8
-_MOST_MEMBERS = 1000
-"""Members of a message; real ones have ten at most."""
+_TEXTS = ("content", "reasoning", "reasoning_content", "refusal")
+"""Members of a message that are its answer."""
 _DONE = b"[DONE]"
 
 
@@ -66,8 +65,6 @@ class _Event:
     is_error: bool
     value: object
     """The JSON value of its data."""
-    signs: int = 0
-    """The signs of lists, objects and members in it."""
     is_end: bool = False
     """True where the data say that the stream is done."""
 
@@ -80,15 +77,17 @@ class _Event:
             raise ReportedError(ProtocolNote.ERROR_IN_STREAM, errors[0] if errors else self.value)
 
 
-def read_value(body: bytes, content_type: str, *, wants_stream: bool = False) -> JoinedStream:
-    """Read the JSON object of a reply, whole or streamed.
+def read_value(
+    body: bytes, content_type: str, *, wants_stream: bool = False, longest: int = LONGEST_BODY
+) -> JoinedStream:
+    """Read the JSON object of a reply, whole or streamed; of a stream the first ``longest`` characters.
 
     Raises ``CallError``, and of its kind ``ReportedError`` where the reply reports an error.
     """
     # Some gateways stream under another type, or send a whole reply as a stream.
     begins = body.removeprefix(_BOM).lstrip()[:6]
     if begins.startswith((b"data:", b"event:")) or (is_event_stream(content_type) and begins[:1] != b"{"):
-        return join_events(body)
+        return join_events(body, longest)
     value = parse_json(body, content_type=content_type)
     if not isinstance(value, Mapping):
         raise CallError("garbled", f"the reply is not a JSON object: {body[:200]!r}", transient=True)
@@ -97,20 +96,20 @@ def read_value(body: bytes, content_type: str, *, wants_stream: bool = False) ->
     return JoinedStream(value, (ProtocolNote.NOT_STREAMED,) if wants_stream else ())
 
 
-def join_events(body: bytes) -> JoinedStream:
+def join_events(body: bytes, longest: int = LONGEST_BODY) -> JoinedStream:
     """Join the chunks of a stream. Raises ``CallError`` for one that is cut or no stream of JSON."""
     notes: set[ProtocolNote] = set()
-    return _join_chunks(_read_events(body, notes), notes)
+    return _join_chunks(_read_events(body, notes), notes, StreamRoom(longest))
 
 
 def join_chunks(chunks: Iterator[Mapping[str, object]]) -> JoinedStream:
     """Join chunks that a client library has read. Raises ``CallError`` where the stream is cut."""
-    joined = _join_chunks((_Event(False, chunk) for chunk in chunks), set())
+    joined = _join_chunks((_Event(False, chunk) for chunk in chunks), set(), StreamRoom())
     # Client libraries end at ``[DONE]`` and keep it to themselves.
     return JoinedStream(joined.reply, tuple(note for note in joined.notes if note != ProtocolNote.NO_DONE))
 
 
-def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote]) -> JoinedStream:
+def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote], room: StreamRoom) -> JoinedStream:
     choices: dict[object, _GrowingChoice] = {}
     reply: dict[str, object] = {}
     is_done = False
@@ -128,11 +127,11 @@ def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote]) -> JoinedSt
         for choice in listed:
             if isinstance(choice, Mapping):
                 number = choice.get("index") if isinstance(choice.get("index"), int) else 0
-                if number not in choices and len(choices) < _MOST_CHOICES:
-                    choices[number] = _GrowingChoice()
+                # Of several answers (``n``) the first counts.
+                if number not in choices and (number == 0 or not choices):
+                    choices = {number: _GrowingChoice(replace(room), replace(room))}
                 if number in choices:
-                    choices[number].add_chunk(choice, event.signs)
-    # Of several answers (``n``) the first counts.
+                    choices[number].add_chunk(choice)
     chosen = choices.get(0) or next(iter(choices.values()), None)
     if chosen is None:
         return JoinedStream(reply, merge_notes(notes))
@@ -162,7 +161,7 @@ def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[_Event]:
         for text in _separate_values(data, notes):
             if len(text) > _LONGEST_EVENT:
                 raise CallError("too_large", f"an event has more than {_LONGEST_EVENT // MIB} MiB")
-            if (signs := count_signs(text)) > _LONGEST_EVENT // BYTES_OF_A_SIGN:
+            if (signs := count_signs(text)) > _MOST_SIGNS:
                 raise CallError("too_large", f"an event has {signs:,} lists, objects and members")
             # A letter may be cut in two.
             said = text.decode("utf-8", "replace")
@@ -172,7 +171,7 @@ def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[_Event]:
                 if is_error:
                     yield _Event(True, said)
             else:
-                yield _Event(is_error, parse_json(said.encode(), "an event"), signs)
+                yield _Event(is_error, parse_json(said.encode(), "an event"))
 
 
 def _split_blocks(body: bytes) -> Iterator[bytes]:
@@ -190,7 +189,7 @@ def _separate_values(data: list[bytes], notes: set[ProtocolNote]) -> list[bytes]
     whole = b"\n".join(data).strip()
     if len(data) > 1 and whole:
         try:
-            if len(whole) > _LONGEST_EVENT:
+            if len(whole) > _LONGEST_EVENT or count_signs(whole) > _MOST_SIGNS:
                 raise CallError("too_large", "one event has so many lines only where they are values")
             parse_json(whole.decode("utf-8", "replace").encode())
         except CallError:
@@ -199,48 +198,39 @@ def _separate_values(data: list[bytes], notes: set[ProtocolNote]) -> list[bytes]
     return [whole] if whole else []
 
 
-class _Pieces(list[str]):
-    """A text that comes in pieces. Adding each to those before would take ever longer."""
-
-
 @dataclass
 class _GrowingChoice:
     """A choice with an assistant message that comes in pieces."""
 
+    room: StreamRoom
+    other_room: StreamRoom
+    """What else may be an answer takes no room from the message."""
     members: dict[str, object] = field(default_factory=dict)
+    """The members of the message; texts that come in pieces as ``StringIO``."""
     legacy_call: dict[str, object] = field(default_factory=dict)
-    calls: StreamedCalls = field(default_factory=StreamedCalls)
+    calls: StreamedCalls = field(init=False)
     whole: Mapping[str, object] | None = None
     """A message that came whole."""
-    texts: list[str] | None = None
-    """The text of a completion that has no messages, in pieces."""
+    texts: StringIO | None = None
+    """The text of a completion that has no messages."""
     reason: object = None
     notes: set[ProtocolNote] = field(default_factory=set)
-    kept_signs: int = 0
 
-    def add_chunk(self, choice: Mapping[str, object], signs: int) -> None:
-        """Add what a chunk brings: texts and lists go on, other members take the last value.
+    def __post_init__(self) -> None:
+        self.calls = StreamedCalls(self.room)
 
-        Raises ``CallError`` where the lists and objects that are kept become too many.
-        """
+    def add_chunk(self, choice: Mapping[str, object]) -> None:
+        """Add what a chunk brings: texts and lists go on, other members take the last value."""
         self.reason = choice.get("finish_reason") or self.reason
         if isinstance(message := choice.get("message"), Mapping) and (
             self.whole is None or message.get("content") or message.get("tool_calls")
         ):
             self.whole = message
         if isinstance(text := choice.get("text"), str):
-            self.texts = self.texts or []
-            self.texts.append(text)
+            self.texts = self.texts or StringIO()
+            self.texts.write(self.other_room.take_text(text))
         delta = choice.get("delta")
-        if isinstance(delta, Mapping) and any(isinstance(value, (list, dict)) for value in delta.values()):
-            self.kept_signs += max(0, signs - (_USUAL_SIGNS if "tool_calls" in delta else 0))
-            if self.kept_signs > _MOST_KEPT_SIGNS:
-                raise CallError(
-                    "too_large", f"more than {_MOST_KEPT_SIGNS:,} lists, objects and members came"
-                )
         for name, value in delta.items() if isinstance(delta, Mapping) else ():
-            if len(self.members) > _MOST_MEMBERS:
-                raise CallError("too_large", f"the answer has more than {_MOST_MEMBERS:,} members")
             if name == "tool_calls" and isinstance(value, (list, dict)):
                 # The message holds its members in the order in which they came.
                 self.members[name] = True
@@ -249,14 +239,37 @@ class _GrowingChoice:
                         self.calls.add_piece(piece)
             elif name == "function_call" and isinstance(value, Mapping):
                 for part, said in value.items():
-                    _add_member(self.legacy_call, part, said, goes_on=part != "name")
+                    room = self.other_room if part in ("name", "arguments") else None
+                    self._add_member(self.legacy_call, part, said, room, goes_on=part != "name")
             else:
-                _add_member(self.members, name, value, goes_on=name != "role")
+                room = self.room if name in _TEXTS else None
+                self._add_member(self.members, name, value, room, goes_on=name != "role")
+
+    def _add_member(
+        self, members: dict[str, object], name: str, value: object, room: StreamRoom | None, *, goes_on: bool
+    ) -> None:
+        """Add a member of a message; ``room`` is that of a text of the answer, None for what is no answer."""
+        before = members.get(name)
+        if isinstance(value, str) and goes_on:
+            if room or self.room.takes(value):
+                # Adding each piece to those before would take ever longer.
+                text = before if isinstance(before, StringIO) else StringIO()
+                text.write(room.take_text(value) if room else value)
+                members[name] = text
+        elif isinstance(before, list) and isinstance(value, list):
+            if self.room.takes(value):
+                before.extend(value)
+        # A null does not take back what came before.
+        elif (name not in members or (value is not None and value != before)) and self.room.takes(
+            [name, value]
+        ):
+            members[name] = value
 
     def join(self) -> Mapping[str, object]:
         """Return the choice as if it had come whole."""
-        message = {name: _join_pieces(value) for name, value in self.members.items()}
-        if self.members.get("tool_calls"):
+        # Each text is let go once it is joined.
+        message = {name: _join_pieces(self.members.pop(name)) for name in list(self.members)}
+        if message.get("tool_calls"):
             message["tool_calls"] = self.calls.join()
             self.notes |= self.calls.notes
         if not message.get("tool_calls") and self.legacy_call:
@@ -271,20 +284,9 @@ class _GrowingChoice:
         ):
             self.notes.add(ProtocolNote.MESSAGE_IN_STREAM)
             message = dict(whole)
-        text = {} if self.texts is None else {"text": join_surrogate_pairs("".join(self.texts))}
+        text = {} if self.texts is None else {"text": _join_pieces(self.texts)}
         return {"message": message, "finish_reason": self.reason, **text}
 
 
-def _add_member(members: dict[str, object], name: str, value: object, *, goes_on: bool = True) -> None:
-    before = members.get(name)
-    if goes_on and isinstance(before, _Pieces) and isinstance(value, str):
-        before.append(value)
-    elif isinstance(before, list) and not isinstance(before, _Pieces) and isinstance(value, list):
-        before.extend(value)
-    # A null does not take back what came before.
-    elif value is not None or name not in members:
-        members[name] = _Pieces([value]) if isinstance(value, str) else value
-
-
 def _join_pieces(value: object) -> object:
-    return join_surrogate_pairs("".join(value)) if isinstance(value, _Pieces) else value
+    return join_surrogate_pairs(value.getvalue()) if isinstance(value, StringIO) else value

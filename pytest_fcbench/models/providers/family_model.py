@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +45,7 @@ from pytest_fcbench.models.providers.openai_compatible import (
     find_endpoint,
 )
 from pytest_fcbench.models.providers.reply_bodies import MIB, ReportedError, parse_json
-from pytest_fcbench.models.providers.vendors import build_key_header, build_url, find_vendor
+from pytest_fcbench.models.providers.vendors import add_to_path, build_key_header, build_url, find_vendor
 
 _REFUSED_LIMIT = 1000
 """The official limit where the prompt alone is too long; the server refuses the request then."""
@@ -170,7 +171,8 @@ class FamilyModel(OpenAICompatibleModel):
                 return await self._read_failure(reply)
             try:
                 kind, wants_stream = reply.headers.get("Content-Type", ""), bool(body.get("stream"))
-                joined = read_value(reply.body, kind, wants_stream=wants_stream)
+                longest = self.connections.longest_body
+                joined = read_value(reply.body, kind, wants_stream=wants_stream, longest=longest)
                 value = cast("Mapping[str, object]", mask_secrets_within(joined.reply, self.secrets))
                 completion = read_family_reply(wire.api, value)
             except ReportedError as error:
@@ -236,8 +238,10 @@ class FamilyModel(OpenAICompatibleModel):
         self, method: str, path: str, body: Mapping[str, object] | None
     ) -> Mapping[str, object]:
         """Ask the server for something beside an answer; an empty object where it does not say."""
-        base = (self.api_base or "").rstrip("/")
-        url = f"{base.removesuffix('/v1')}/{path[3:]}" if path.startswith("../") else f"{base}/{path}"
+        base = self.api_base or ""
+        if path.startswith("../"):
+            base = re.sub(r"/v1/?(?=\?|$)", "", base)
+        url = add_to_path(base, path.removeprefix("../"))
         try:
             reply = await self.connections.send_request(
                 method,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,8 @@ from pytest_fcbench.models.providers.endpoint_model import EndpointModel, Reques
 from pytest_fcbench.models.providers.event_stream import JoinedStream, read_value
 from pytest_fcbench.models.providers.failures import diagnose_failure, read_error_message
 from pytest_fcbench.models.providers.http import ConnectionPool, HttpReply, check_address
-from pytest_fcbench.models.providers.reply_bodies import MIB, ReportedError, parse_json
+from pytest_fcbench.models.providers.reply_bodies import LONGEST_BODY, MIB, ReportedError, parse_json
+from pytest_fcbench.models.providers.vendors import add_to_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,10 @@ class OpenAICompatibleModel(EndpointModel):
             try:
                 kind = reply.headers.get("Content-Type", "")
                 wants_stream = bool(parameters.get("stream"))
-                return read_reply(reply.body, latency_s, self.secrets, kind, wants_stream=wants_stream)
+                longest = self.connections.longest_body
+                return read_reply(
+                    reply.body, latency_s, self.secrets, kind, wants_stream=wants_stream, longest=longest
+                )
             except ReportedError as error:
                 return await self.read_reported_error(reply, error)
         except RequestRefusedError:
@@ -191,7 +196,7 @@ class OpenAICompatibleModel(EndpointModel):
 
     def _build_chat_url(self) -> str:
         assert self.api_base
-        return f"{self.api_base.rstrip('/')}/chat/completions"
+        return add_to_path(self.api_base, "chat/completions")
 
     def _build_key_header(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
@@ -202,7 +207,7 @@ class OpenAICompatibleModel(EndpointModel):
             try:
                 reply = await self.connections.send_request(
                     "GET",
-                    f"{(self.api_base or '').rstrip('/')}/models",
+                    add_to_path(self.api_base or "", "models"),
                     headers=self._build_key_header(),
                     timeout_s=min(self.timeout_s, _LIST_S),
                 )
@@ -243,7 +248,7 @@ class OpenAICompatibleModel(EndpointModel):
             raise RequestRefusedError(self.build_reason(reason), message)
         if failure.cause == "not_found" and (offered := await self.list_offered_models()):
             reason += f"; the server offers {list_names(offered)}"
-        elif failure.cause == "not_found" and not (self.api_base or "").rstrip("/").endswith("/v1"):
+        elif failure.cause == "not_found" and not re.search(r"/v1/?(?:\?|$)", self.api_base or ""):
             reason += f"; {self.api_base} does not end in /v1, as most such addresses do"
         raise failure.make_error(reason, reply.retry_after_s)
 
@@ -279,12 +284,13 @@ def read_reply(
     content_type: str = "",
     *,
     wants_stream: bool = False,
+    longest: int = LONGEST_BODY,
 ) -> Completion:
     """Read a reply of the chat interface, whole or as a stream of events, without secrets.
 
     What a server of any kind may send is an answer or an error. Raises ``CallError``.
     """
-    joined = read_value(body, content_type, wants_stream=wants_stream)
+    joined = read_value(body, content_type, wants_stream=wants_stream, longest=longest)
     return replace(read_answer(joined, secrets), latency_s=latency_s)
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.json_values import DEEPEST, empty_deep_parts
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 
 MIB = 2**20
@@ -151,8 +153,40 @@ _PAGE = re.compile(
 """The beginning of a web page."""
 
 
+_MOST_OTHERS = 16 * MIB
+"""Bytes of memory for the members of a streamed message that are no answer."""
+
+
+@dataclass
+class StreamRoom:
+    """The memory that is left for what is kept of a stream of events."""
+
+    characters: int = LONGEST_BODY
+    """Characters of the answer: as many as a reply that comes whole can have."""
+    other_bytes: int = _MOST_OTHERS
+    """Bytes of members that only later requests repeat."""
+
+    def take_text(self, text: str) -> str:
+        """Return a piece of the answer as far as there is room for it."""
+        kept = text[: self.characters]
+        self.characters -= len(kept)
+        return kept
+
+    def takes(self, value: object) -> bool:
+        """Tell whether there is room for a JSON value, and take it."""
+        waiting = [value] if self.other_bytes > 0 else []
+        while waiting:
+            part = waiting.pop()
+            self.other_bytes -= sys.getsizeof(part)
+            if isinstance(part, dict):
+                waiting += [*part, *part.values()]
+            elif isinstance(part, list):
+                waiting += part
+        return self.other_bytes > 0
+
+
 def parse_json(body: bytes, what: str = _REPLY, content_type: str = "") -> object:
-    """Read a JSON value, which errors call ``what``.
+    """Read a JSON value, which errors call ``what``; what is nested too deeply in it is left out.
 
     Raises ``CallError`` for text that is none.
     """
@@ -164,6 +198,8 @@ def parse_json(body: bytes, what: str = _REPLY, content_type: str = "") -> objec
             reason = f"the reply is a web page, not that of an API, so the address may be wrong: {said}"
             raise CallError("web_page", reason, transient=True) from None
         raise CallError("garbled", f"{what} is not JSON: {said}", transient=True) from None
+    if body.count(b"[") + body.count(b"{") > DEEPEST:
+        empty_deep_parts(value)
     return value
 
 

@@ -17,18 +17,20 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 
 from pytest_fcbench.domain.errors import CallError
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.text import join_surrogate_pairs
 from pytest_fcbench.domain.transcript import MOST_CALLS
+from pytest_fcbench.models.providers.reply_bodies import StreamRoom
 
 _STRUCTURE = re.compile(r'["\\{}\[\]]')
 """The signs of JSON that decide where a value ends."""
 _MOST_IDS = 100
 """Ids of a call that are kept."""
 _LONGEST_NAME = 10_000
-"""Characters of a function's name from which on no more are joined to it."""
+"""Characters of a function's name that are kept."""
 _NOTHING = ("{}", "null")
 _MOST_OF_NOTHING = 16
 """The longest text that can be an empty object with some white space."""
@@ -41,8 +43,10 @@ class _GrowingJson:
     Its brackets are counted as the pieces come: parsing the whole after each would take ever longer.
     """
 
-    pieces: list[str] = field(default_factory=list)
+    pieces: StringIO = field(default_factory=StringIO)
     length: int = 0
+    has_begun: bool = False
+    """True once a piece has come, also an empty one."""
     depth: int = 0
     is_in_string: bool = False
     escaped_at: int = -1
@@ -52,8 +56,9 @@ class _GrowingJson:
 
     def append(self, piece: str) -> None:
         """Add a piece."""
-        self.pieces.append(piece)
+        self.pieces.write(piece)
         self.length += len(piece)
+        self.has_begun = True
         for sign in _STRUCTURE.finditer(piece):
             if sign.start() == self.escaped_at:
                 continue
@@ -90,7 +95,7 @@ class _GrowingJson:
 
     def join(self) -> str:
         """Return the text so far."""
-        return "".join(self.pieces)
+        return self.pieces.getvalue()
 
 
 @dataclass
@@ -139,7 +144,7 @@ class _StreamedCall:
         function = {**({"name": self.name} if self.name else {}), **self.function}
         if self.value is not None:
             function["arguments"] = json.dumps(self.value)
-        elif self.text.pieces:
+        elif self.text.has_begun:
             function["arguments"] = join_surrogate_pairs(self.text.join())
         return {**self.members, **({"function": function} if function else {})}
 
@@ -148,6 +153,7 @@ class _StreamedCall:
 class StreamedCalls:
     """The tool calls of a message that comes in pieces."""
 
+    room: StreamRoom = field(default_factory=StreamRoom)
     notes: set[ProtocolNote] = field(default_factory=set)
     _calls: list[_StreamedCall] = field(default_factory=list)
     _by_id: dict[str, _StreamedCall] = field(default_factory=dict)
@@ -167,29 +173,30 @@ class StreamedCalls:
         part = piece.get("function")
         function: Mapping[str, object] = part if isinstance(part, Mapping) else {}
         name, arguments = function.get("name"), function.get("arguments")
-        call_id, name = str(piece.get("id") or ""), name if isinstance(name, str) else ""
+        call_id, name = str(piece.get("id") or ""), name[:_LONGEST_NAME] if isinstance(name, str) else ""
         index = piece.get("index")
         if not isinstance(index, int) or isinstance(index, bool):
             self.notes.add(ProtocolNote.STREAM_INDEX)
             digits = re.fullmatch(r"\d{1,9}", str(index), re.ASCII)
             index = int(digits[0]) if digits else None
         call = self._find_call(index, call_id, name, arguments)
-        if call_id and len(call.ids) < _MOST_IDS:
+        if call_id not in call.ids and call_id and len(call.ids) < _MOST_IDS and self.room.takes(call_id):
             call.ids.add(call_id)
+        if call_id in call.ids:
             self._by_id[call_id] = call
-        # Servers repeat members in each piece, or send them empty after the first.
-        for members, values in ((call.members, piece), (call.function, function)):
-            for member, value in values.items():
-                if member not in ("index", "function", "name", "arguments") and not members.get(member):
-                    members[member] = value
+        self._keep_members(call.members, piece)
+        self._keep_members(call.function, function)
         if name and name == call.name:
             self.notes.add(ProtocolNote.REPEATED_NAME)
         elif len(call.name) < _LONGEST_NAME:
             # Some repeat what they have sent of it.
-            call.name = name if name.startswith(call.name) else call.name + name
+            rest = name.removeprefix(call.name)
+            call.name += self.room.take_text(rest)
         if isinstance(arguments, str):
-            self.notes |= call.add_text(arguments)
+            self.notes |= call.add_text(self.room.take_text(arguments))
         elif arguments is not None:
+            if not self.room.takes(arguments):
+                raise CallError("too_large", "the arguments of calls that came as objects are too large")
             self.notes.add(ProtocolNote.ARGUMENTS_NOT_TEXT)
             call.value = arguments
         elif "arguments" in function:
@@ -216,6 +223,14 @@ class StreamedCalls:
         if self._overlaps and len(indices) == len(calls):
             calls.sort(key=lambda call: call.index or 0)
         return [call.join() for call in calls]
+
+    def _keep_members(self, members: dict[str, object], values: Mapping[str, object]) -> None:
+        """Keep the members of a piece that only later requests repeat, as far as there is room."""
+        for member, value in values.items():
+            is_other = member not in ("index", "function", "name", "arguments")
+            # Servers repeat members in each piece, or send them empty after the first.
+            if is_other and not members.get(member) and self.room.takes([member, value]):
+                members[member] = value
 
     def _find_call(self, index: int | None, call_id: str, name: str, arguments: object) -> _StreamedCall:
         """Return the call that a piece belongs to, a new one where it begins one."""

@@ -108,11 +108,17 @@ _PATHS: Mapping[Api, str] = {
 
 def build_url(base: str, api: Api, name: str) -> str:
     """Build the address of a request; ``name`` is the model's, encoded for an address."""
-    base = base.rstrip("/")
+    last = base.partition("?")[0].rstrip("/").rpartition("/")[2]
     version = _VERSIONS.get(api)
-    if version and not base.rpartition("/")[2].startswith("v"):
-        base = f"{base}/{version}"
-    return f"{base}/{_PATHS[api].format(name=name)}"
+    if version and not last.startswith("v"):
+        base = add_to_path(base, version)
+    return add_to_path(base, _PATHS[api].format(name=name))
+
+
+def add_to_path(address: str, path: str) -> str:
+    """Add the end of a path to an address, whose query stays behind it."""
+    base, mark, query = address.partition("?")
+    return f"{base.rstrip('/')}/{path}{mark}{query}"
 
 
 def build_key_header(api: Api, key: str | None) -> Mapping[str, str]:

@@ -49,7 +49,8 @@ class Interval:
     high: float
     method: str
     clusters: Annotated[int, Field(ge=1, lt=FEWEST)] | None = None
-    """The number of clusters where they are so few that the interval is wide; else null."""
+    """The number of clusters where they are so few that the interval is wide; else null. Of a group, the
+    number in the categories that have most of its variance."""
 
 
 def enclose_value(

@@ -21,6 +21,7 @@ from pytest_fcbench.scorecard.aggregate.formulas import (
 from pytest_fcbench.scorecard.aggregate.intervals import (
     CLUSTERED,
     CLUSTERED_FEW,
+    FEWEST,
     Interval,
     Part,
     Share,
@@ -72,6 +73,8 @@ class ProfileScores:
     """Every entry that was run, each alike."""
     weight: float = 0.0
     """The share of overall's weight of which something was scored."""
+    sample: tuple[int, int] | None = None
+    """How many tests of these parts were run, and how many they have; None where all were run."""
     alike: bool = False
     """True where only a team's own suites were run: entries count alike, and the suites are the groups."""
 
@@ -110,7 +113,7 @@ ALL = "all"
 TRAINED = "trained"
 """The mark of entries that are in the training data of the model."""
 UNTRAINED = "untrained"
-"""The metric that is ``overall`` without these entries."""
+"""The metric that is the score that stands for the run, without these entries."""
 
 
 def aggregate_scores(
@@ -166,8 +169,11 @@ def aggregate_scores(
     # The formula leaves out categories without a weight, but overall's counts are those of all entries.
     whole = replace(every, accuracy=overall.accuracy, missing=overall.missing, interval=overall.interval)
     shares = weigh_categories("overall", lambda name: _find_size(categories, name, size_of))
-    weight = add_in_order(shares.get(name, 0.0) for name, score in categories.items() if score.scored)
-    return ProfileScores(categories, groups, whole, every, weight)
+    counted = {name: score.n for name, score in categories.items() if score.scored and shares.get(name)}
+    weight = add_in_order(shares[name] for name in counted)
+    # Older scorecards do not know the size of every category.
+    run, size = sum(counted.values()), sum(max(n, size_of(name)) for name, n in counted.items())
+    return ProfileScores(categories, groups, whole, every, weight, (run, size) if run < size else None)
 
 
 def _find_size(categories: Mapping[str, Score], name: str, size_of: Callable[[str], int]) -> int:
@@ -183,15 +189,28 @@ def _find_group_interval(
     verdicts: _VerdictsByUnit,
     size_of: Callable[[str], int],
 ) -> Interval | None:
-    """Return the interval of a group or of overall from its categories, which may have clusters in common."""
+    """Return the interval of a group or of overall from its categories, which may have clusters in common.
+
+    Where most of its variance is that of categories with few clusters, it has their number.
+    """
     weights = weigh_categories(metric, lambda name: _find_size(categories, name, size_of))
     known = {
         name: Part(weights[name], score.accuracy, score.interval)
         for name, score in categories.items()
         if weights.get(name) and score.accuracy is not None and score.interval
     }
-    correlations = intervals.correlate_parts([verdicts[name] for name in known])
-    return intervals.find_mean_interval(list(known.values()), correlations, whole.accuracy)
+
+    def find_interval(names: Collection[str], mean: float | None = None) -> Interval | None:
+        correlations = intervals.correlate_parts([verdicts[name] for name in names])
+        return intervals.find_mean_interval([known[name] for name in names], correlations, mean)
+
+    found = find_interval(known, whole.accuracy)
+    few = [name for name, part in known.items() if part.interval.clusters]
+    number = len({unit for name in few for unit in verdicts[name]})
+    if found and (of_few := find_interval(few)) and number < FEWEST:
+        is_most = 2 * (of_few.high - of_few.low) ** 2 > (found.high - found.low) ** 2
+        return replace(found, clusters=number if is_most else None)
+    return found
 
 
 def _group_by_unit(
@@ -207,14 +226,18 @@ def _group_by_unit(
 
 
 def list_sized_categories(categories: Iterable[str]) -> list[str]:
-    """List the categories whose size counts in a formula, even if not run, where these were run."""
-    run = set(categories)
-    return [
+    """List the categories whose size counts where these were run.
+
+    That of one tells a sample; in some groups the size of those that were not run counts, too.
+    """
+    run = dict.fromkeys(name for name in categories if name in CATEGORIES)
+    parts = (
         part
         for formula in GROUPS.values()
-        if formula.weighing is Weighing.BY_COUNT and run & set(formula.parts)
+        if formula.weighing is Weighing.BY_COUNT and run.keys() & set(formula.parts)
         for part in formula.parts
-    ]
+    )
+    return list(run | dict.fromkeys(parts))
 
 
 def assume_verdict(verdict: Verdict, assumed: Passed | Failed | None) -> Verdict:
@@ -249,11 +272,18 @@ def select_marked(records: Iterable[Record], mark: str) -> list[Record]:
 def select_records(metric: str, records: Sequence[Record]) -> list[Record]:
     """Select the Records that count in a metric."""
     if metric == UNTRAINED:
-        metric, records = "overall", leave_out_trained(records)
+        metric, records = name_main_score(records), leave_out_trained(records)
     if not has_formula(metric, records):
         return select_marked(records, metric)
     parts = weigh_categories(metric, lambda name: 1.0)
     return [record for record in records if record.category in parts]
+
+
+def name_main_score(records: Iterable[Record]) -> str:
+    """Name the score that stands for a run of these entries, were all of them scored."""
+    # It depends on the categories only.
+    one_of_each = {record.category: record for record in records}.values()
+    return aggregate_scores(one_of_each, Profile.OFFICIAL, lambda name: 1, Passed()).main
 
 
 def mark_trained(records: Iterable[Record], trained: Collection[str]) -> list[Record]:
@@ -283,7 +313,7 @@ def score_metric(
     ``partial`` is that of ``aggregate_scores``.
     """
     if metric == UNTRAINED:
-        metric, records = "overall", leave_out_trained(records)
+        metric, records = name_main_score(records), leave_out_trained(records)
     if has_formula(metric, records):
         scores = aggregate_scores(records, profile, size_of, assumed, partial=partial)
         return scores.find_score(metric)

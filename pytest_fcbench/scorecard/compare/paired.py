@@ -30,6 +30,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     assume_verdict,
     has_formula,
     leave_out_trained,
+    name_main_score,
     select_marked,
 )
 from pytest_fcbench.scorecard.aggregate.student import find_tail
@@ -148,9 +149,10 @@ class Paired:
         """
         if metric == UNTRAINED:
             kept = {record.entry for record in leave_out_trained(self.later)}
-            return replace(self, pairs=tuple(pair for pair in self.pairs if pair.entry in kept)).weigh_pairs(
-                "overall", size_of
-            )
+            # Entries that only the later run has are not compared, so they do not say what is.
+            main = name_main_score(record for record in self.later if record.entry not in self.only_after)
+            pairs = tuple(pair for pair in self.pairs if pair.entry in kept)
+            return replace(self, pairs=pairs).weigh_pairs(main, size_of)
         if has_formula(metric, self.later):
             share = weigh_categories(
                 metric, lambda name: len(self._by_category.get(name, ())) or size_of(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
-from pytest_fcbench.scorecard.aggregate.scores import Score, score_metric
+from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED, Score, leave_out_trained, score_metric
 from pytest_fcbench.scorecard.record import EarlierConversation, Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -45,11 +45,15 @@ class Evidence:
     def describe_missing_parts(self, metric: str, records: Sequence[Record] | None = None) -> str | None:
         """Describe what the run, or these Records, lack of a metric; None where nothing is missing."""
         whole = self if records is None else replace(self, records=records)
+        if metric == UNTRAINED and not leave_out_trained(whole.records):
+            return "all entries that were run are in the training data"
         # What was asked and not scored is there.
         score = whole.score(metric, PASSING)
         if score is None:
             return f"nothing of {metric} was run"
-        return f"not run, but needed for {metric}: {', '.join(score.missing)}" if score.missing else None
+        # The score that stands for a run has all of its parts, so it lacks those without another entry.
+        why = "all in the training data" if metric == UNTRAINED else "not run"
+        return f"{why}, but needed for {metric}: {', '.join(score.missing)}" if score.missing else None
 
     def score(self, metric: str, assumed: Passed | Failed | None = None) -> Score | None:
         """Return a score of the run; ``assumed`` stands for verdicts that are missing."""

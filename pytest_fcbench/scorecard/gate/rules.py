@@ -5,13 +5,14 @@ They are written so::
     overall>=0.80               a score, as a fraction or in %: overall, a group, a category, a suite, a
     parallel>=75%               selection such as python, or mark:NAME for a pytest mark of your own
     all>=75%                    the share of all entries that were run, whatever they are
-    untrained>=75%              overall without the entries of --fcbench-trained
+    untrained>=75%              the score that stands for the run, without the entries of --fcbench-trained
     parallel>=baseline-0.02     the same beside the baseline's score on the same entries
     not-worse(95%)              the score that stands for the baseline, as a rule overall, is not worse, as
     not-worse(live, 99%)        far as can be told with that confidence; or another score is not
     not-worse(live, 99%, alone) the same, not corrected for other rules of this kind in the gate
     latency.p95<=3s             mean, p50 or p95 of a call, in s or ms
     complex.calls>=0.6          right calls of all calls of golden paths, also of one category: hotels.calls
+    each>=2of3                  each entry passes in 2 of its 3 trials (module ``trial_rule``)
     cost<=1.50usd               dollars of the run; cost.per_1000 of a thousand calls
     not_scored<=1%              entries without a verdict, those that are set aside left out
 """
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ from pytest_fcbench.scorecard.aggregate.scores import (
     ALL,
     UNTRAINED,
     aggregate_scores,
+    name_main_score,
     select_marked,
     select_records,
 )
@@ -48,6 +50,7 @@ from pytest_fcbench.scorecard.gate.gate import (
     Finding,
     Rule,
 )
+from pytest_fcbench.scorecard.gate.trial_rule import parse_trial_rule
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, UNDECIDED
 
@@ -123,7 +126,8 @@ class ScoreRule(_BoundRule):
         unscored = f"{score.not_scored - score.set_aside} of {score.n} entries not scored"
         assert best
         assert best.accuracy is not None
-        return self.bound.decide_between(worst.accuracy, best.accuracy, f"{self.metric} is {known}", unscored)
+        sentence = f"{_name_metric(self.metric, evidence.records)} is {known}"
+        return self.bound.decide_between(worst.accuracy, best.accuracy, sentence, unscored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +200,13 @@ class NotWorse:
         p_found, p_worst, p_best, p_largest = (p for _, p in tested)
         if (found := tested[0][0]) is None:
             return Finding(UNDECIDED, f"nothing of {metric} was scored in both runs")
-        of = "" if found.metric == ALL else f" of {found.metric}"
+        name = _name_metric(metric, before)
+        of = "" if found.metric == ALL else f" of {name}"
         sentence = f"none of {found.entries} entries{of} changed"
         if found.better + found.worse:
             low, high = 100 * found.chance.low, 100 * found.chance.high
             sentence = (
-                f"{found.metric} changed by {100 * found.change:+.2f} points "
+                f"{name} changed by {100 * found.change:+.2f} points "
                 f"(95% {low:+.2f} to {high:+.2f}) on {found.entries} entries, {found.better} better, "
                 f"{found.worse} worse; p of such a loss by chance {_format_p(found.chance.p_worse)}"
             )
@@ -257,6 +262,12 @@ class NotWorse:
         return own, correct_by_holm([each.chance.p_worse for each in family])[0]
 
 
+def _name_metric(metric: str, records: Iterable[Record]) -> str:
+    """Name a metric; where it speaks of a part of ``overall`` or of another score, name that, too."""
+    main = name_main_score(records) if metric == UNTRAINED else "overall"
+    return metric if main == "overall" else f"{metric} ({main})"
+
+
 def _format_p(p: float) -> str:
     return f"{p:.3f}" if p >= 0.0005 else "below 0.001"
 
@@ -264,6 +275,10 @@ def _format_p(p: float) -> str:
 def _describe_lack(evidence: Evidence, metric: str) -> str | None:
     """Describe what the run or its baseline lacks of a metric; None where it can be compared."""
     if problem := evidence.describe_missing_parts(metric):
+        return problem
+    # Without its name, the score that stands for the baseline is what is compared.
+    main = name_main_score(evidence.baseline.records) if evidence.baseline else metric
+    if metric == UNTRAINED and (problem := evidence.describe_missing_parts(main)):
         return problem
     problem = evidence.describe_missing_parts(metric, _mark_baseline(evidence))
     return problem and f"in the baseline {problem}"
@@ -383,6 +398,8 @@ def parse_rule(text: str, suites: Collection[str] = ()) -> Rule:
             )
         metric = _require_metric(text, metric, suites)
         return NotWorse(text, metric, percent / 100, alone=alone, named=bool(found[1]))
+    if trial_rule := parse_trial_rule(text):
+        return trial_rule
     found = _PLAIN.fullmatch(text)
     if not found:
         raise _make_error(

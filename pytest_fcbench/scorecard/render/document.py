@@ -123,7 +123,7 @@ class Results:
     trials: Annotated[int, Field(ge=1)]
     """Number of times that each entry was put to the model."""
     sizes: Mapping[str, Count]
-    """Number of tests of each category that counts by its size in a group, even if it was not run."""
+    """Number of tests of each category that was run, and of those that count by size in a group with it."""
     usage: RunUsage
     headline: str
     """How many passed of which entries in the profile of the run, in words."""

@@ -269,7 +269,11 @@ ENDINGS: Mapping[str, FailureCode] = {
         "look for a loop in the model's answer; raise `--fcbench-max-answer` if it is right",
     ),
     "own_assertion": FailureCode(
-        "An assertion in the body of the test failed, not a matcher.", "read the assertion beside it"
+        "An assertion in the body of the test, or a check that the suite names, refused the answer.",
+        "read the assertion beside it",
+    ),
+    "forbidden_call": FailureCode(
+        "A function was called that the entry forbids.", "read the call beside the question"
     ),
     "answer:length": FailureCode(
         "The answer was cut at the limit of its tokens.", "raise `--fcbench-max-tokens`"

@@ -22,7 +22,7 @@ from pytest_fcbench.scorecard.render import call_tables, format_tables, run_verd
 from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.tables import Table, escape_paragraph, render_markdown, unlink
 from pytest_fcbench.scorecard.render.terminal import Explain
-from pytest_fcbench.scorecard.render.wording import describe_weight
+from pytest_fcbench.scorecard.render.wording import describe_missing_parts, format_limits
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, Outcome, RunFacts
 
 _ONE_LINE = 100_000
@@ -146,7 +146,7 @@ def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
                 name,
                 *map(str, counts),
                 *("" if accuracy is None else f"{accuracy:.2%}" for accuracy in accuracies),
-                f"{limits.low:.1%} to {limits.high:.1%}" if limits else "",
+                format_limits(limits) if limits else "",
                 *(() if changes is None else (changes(name),)),
             )
         )
@@ -157,9 +157,7 @@ def _tabulate_scores(facts: RunFacts, evidence: Evidence) -> Table:
             *(() if changes is None else ("change",)),
         ),
         tuple(rows),
-        (f"{describe_weight(own)}, without {', '.join(own.overall.missing)}.",)
-        if own.weight and own.overall.missing
-        else (),
+        tuple(filter(None, (describe_missing_parts(own),))),
     )
 
 

@@ -14,7 +14,7 @@ from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.explanations import Line
-from pytest_fcbench.scorecard.render.wording import describe_weight, format_limits
+from pytest_fcbench.scorecard.render.wording import describe_sample, describe_weight, format_limits
 from pytest_fcbench.scorecard.run_facts import HELD, Outcome, RunFacts
 
 _WORST = 3
@@ -89,7 +89,8 @@ def describe_share(records: Sequence[Record], profile: Profile, scores: ProfileS
     if scores.alike:
         return share
     if scores.overall.accuracy is not None:
-        return f"{share}; BFCL's overall: {scores.overall.accuracy:.2%}"
+        sample = f" on a sample, {describe_sample(scores)}" if scores.sample else ""
+        return f"{share}; BFCL's overall{sample}: {scores.overall.accuracy:.2%}"
     return f"{share}; {describe_weight(scores)}" if scores.weight else share
 
 

@@ -84,8 +84,20 @@ def format_limits(interval: Interval | None) -> str:
 
 
 def describe_weight(scores: ProfileScores) -> str:
-    """Describe how much of BFCL's formula was run."""
-    return f"{100 * scores.weight:.3g} of the 100 weighted parts of BFCL's overall were run"
+    """Describe how much of BFCL's formula was run, and of a sample how many entries."""
+    parts = f"{100 * scores.weight:.3g} of the 100 weighted parts of BFCL's overall"
+    return f"{describe_sample(scores)} of {parts} were run" if scores.sample else f"{parts} were run"
+
+
+def describe_sample(scores: ProfileScores) -> str:
+    """Describe how many entries of the parts that were run are in a sample; empty without."""
+    return "{:,} of {:,} entries".format(*scores.sample) if scores.sample else ""
+
+
+def describe_missing_parts(scores: ProfileScores) -> str:
+    """Describe which parts of BFCL's formula were not run; empty where none or all of them are missing."""
+    missing = scores.overall.missing
+    return f"no overall without {', '.join(missing)}" if scores.weight and missing else ""
 
 
 def select_outermost(parts: Iterable[str]) -> list[str]:

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
+from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, Group, Rule
-from pytest_fcbench.domain.errors import describe_unknown_name
+from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.derived_entries import Withheld
 from pytest_fcbench.suites.formats import multi_turn
-from pytest_fcbench.suites.formats.fields import Field, read_yaml
+from pytest_fcbench.suites.formats.fields import (
+    MOST_ERRORS,
+    Field,
+    FieldError,
+    Key,
+    ListPart,
+    join_errors,
+    read_yaml,
+)
 from pytest_fcbench.suites.formats.rows import Row, read_row
 
 
@@ -80,9 +91,14 @@ def read_categories(file: Field) -> tuple[Category, ...]:
 def make_entries(
     file: Field, suite: str, category: Category, world: World | None = None
 ) -> tuple[Entry, ...]:
-    """Make the entries of a file in one of its categories. Raises ``SuiteError``."""
+    """Make the entries of a file in one of its categories. Raises ``SuiteError`` with all of its errors."""
+    with _tell_all_errors(file, suite, category, world):
+        return _make_entries(file, suite, category, world)
+
+
+def _make_entries(file: Field, suite: str, category: Category, world: World | None) -> tuple[Entry, ...]:
     if category.group is Group.MULTI_TURN:
-        return tuple(entry for entry, _ in make_trajectories(file, suite, world))
+        return tuple(entry for entry, _ in _make_trajectories(file, suite, category, world))
     module, model = _load_format(category.rule)
     return tuple(_unique(list(module.entries(read_row(file, model), file, suite, category))))
 
@@ -90,8 +106,82 @@ def make_entries(
 def make_trajectories(
     file: Field, suite: str, world: World | None = None
 ) -> Sequence[tuple[Entry, Withheld | None]]:
-    """Make the multi-turn entries of a file, with functions to withhold. Raises ``SuiteError``."""
+    """Make the multi-turn entries of a file, with functions to withhold.
+
+    Raises ``SuiteError`` with all errors of the file.
+    """
     (category,) = read_categories(file)
+    with _tell_all_errors(file, suite, category, world):
+        return _make_trajectories(file, suite, category, world)
+
+
+@contextmanager
+def _tell_all_errors(file: Field, suite: str, category: Category, world: World | None) -> Iterator[None]:
+    """Where a file has an error, raise one that tells all of them."""
+    try:
+        yield
+    except FieldError as error:
+        # A line by itself is told from which file it is, or has none.
+        if file.line is not None and file.list_file_errors is None:
+            raise
+        list_all = file.list_file_errors or partial(list_errors, file, suite, category, world)
+        raise join_errors(list_all() or (error,)) from None
+
+
+def list_errors(file: Field, suite: str, category: Category, world: World | None) -> Sequence[SuiteError]:
+    """List the errors of a file in one of its categories, each as if it were the only one.
+
+    The file is read again without the function or the entry that the last error was about.
+    """
+    errors: list[FieldError] = []
+    whole = as_mapping(file.value)
+    left = {
+        key: (listed, [*range(len(listed))])
+        for key in ("functions", "entries")
+        if isinstance(listed := whole.get(key), list)
+    }
+    while len(errors) <= MOST_ERRORS:
+        part = {**whole, **{key: ListPart(*numbered) for key, numbered in left.items()}}
+        try:
+            _make_entries(replace(file, value=part), suite, category, world)
+            break
+        except FieldError as error:
+            found = [error, *error.others]
+        # An entry that was left out may have been the only one with the domain of a function.
+        if errors and category.group is Group.MULTI_TURN and found[0].keys[:1] == ("functions",):
+            break
+        errors += found
+        # A file that this one uses has functions of the same numbers.
+        if any(each.path != file.path for each in found):
+            break
+        were_there = [_leave_out(left, place) for place in {each.keys[:2] for each in found}]
+        if not all(were_there):
+            break
+    return sorted(errors, key=lambda error: error.line)
+
+
+def _leave_out(left: Mapping[str, tuple[list[object], list[int]]], place: tuple[Key, ...]) -> bool:
+    """Leave out a function with all entries that it is offered in, or an entry; tell whether it was there."""
+    key, number = (*place, None, None)[:2]
+    if not isinstance(number, int) or number not in left.get(str(key), ((), ()))[1]:
+        return False
+    listed, numbers = left[str(key)]
+    numbers.remove(number)
+    if key == "functions":
+        doc = as_mapping(listed[number])
+        name = as_mapping(doc.get("function", doc)).get("name", doc.get("title"))
+        entries, kept = left.get("entries", ([], []))
+        for other in [*kept]:
+            # Without a list of its own, an entry offers all.
+            offered = as_mapping(entries[other]).get("functions")
+            if not isinstance(offered, list) or name in offered:
+                kept.remove(other)
+    return True
+
+
+def _make_trajectories(
+    file: Field, suite: str, category: Category, world: World | None
+) -> Sequence[tuple[Entry, Withheld | None]]:
     found = list(multi_turn.entries(file, suite, category, world))
     unique = _unique([(place, entry) for place, entry, _ in found])
     return list(zip(unique, [withheld for _, _, withheld in found], strict=True))

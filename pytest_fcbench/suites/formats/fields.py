@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -44,12 +45,59 @@ def read_yaml(path: Path) -> object:
         text = path.read_text(encoding="utf-8")
         with suppress(ValueError, RecursionError):
             return _read_json(text)
-        value: object = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        # Only an alias, or a number without an end, makes more than the text is.
+        if "*" in text or _LONG_WORD.search(text):
+            _check_nodes(node)
+        value: object = None if node is None else loader.construct_document(node)
+    except SuiteError as error:
+        raise SuiteError(f"{path}:{error}") from None
     except OSError as error:
         raise SuiteError(f"{path}: cannot be read: {error.strerror}; give a readable file") from None
     except Exception as error:  # noqa: BLE001 - PyYAML trips over a day that no month has, and many a tag
         raise SuiteError(f"{path}: not valid YAML: {error}; correct it there") from None
     return value
+
+
+_MOST_REPEATED = 100_000
+"""Values that may stand in a file through aliases, beside those that are written out."""
+_MOST_DIGITS = 1_000
+_LONG_WORD = re.compile(rf"\S{{{_MOST_DIGITS}}}")
+
+
+def _check_nodes(root: yaml.Node | None) -> None:
+    """Refuse aliases that multiply and numbers of thousands of digits, before their values are made.
+
+    Raises ``SuiteError`` that begins with the line.
+    """
+    sizes: dict[int, int] = {}
+    around: set[int] = set()
+    waiting = [(root, False)]
+    while waiting:
+        node, is_left = waiting.pop()
+        if node is None or (id(node) in sizes and not is_left):
+            continue
+        line, inside = node.start_mark.line + 1, []
+        if isinstance(node, yaml.MappingNode):
+            inside = [each for pair in node.value for each in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            inside = node.value
+        elif len(node.value) > _MOST_DIGITS and node.tag.endswith((":int", ":float")):
+            raise SuiteError(f"{line}: a number of {len(node.value):,} digits; put text in quotes")
+        if not is_left:
+            if id(node) in around:
+                raise SuiteError(f"{line}: an alias in this value names the value itself; write it out")
+            around.add(id(node))
+            waiting += [(node, True), *((each, False) for each in inside)]
+            continue
+        around.remove(id(node))
+        sizes[id(node)] = size = 1 + sum(sizes[id(each)] for each in inside)
+        # What is repeated costs nothing here, but everything that goes through the values meets each again.
+        if size - len(sizes) > _MOST_REPEATED:
+            raise SuiteError(
+                f"{line}: aliases repeat more than {_MOST_REPEATED:,} values here; write out what is meant"
+            )
 
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -82,9 +130,13 @@ def _read_json(text: str) -> object:
     return value
 
 
+# Remembered, because one file can have many errors.
+_compose: Callable[[str], yaml.Node | None] = lru_cache(maxsize=1)(partial(yaml.compose, Loader=_Loader))
+
+
 def find_yaml_line(path: Path, keys: Sequence[Key]) -> int:
     """Return the line of the value at ``keys``, or of the deepest part of them that exists, from 1."""
-    node = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
+    node = _compose(path.read_text(encoding="utf-8"))
     line = 1
     for key in keys:
         if isinstance(node, yaml.MappingNode):
@@ -98,6 +150,39 @@ def find_yaml_line(path: Path, keys: Sequence[Key]) -> int:
     return line
 
 
+MOST_ERRORS = 20
+"""Errors of a file that are told at once."""
+
+
+class FieldError(SuiteError):
+    """An error about a field of a file."""
+
+    def __init__(
+        self, text: str, path: Path | None = None, keys: tuple[Key, ...] = (), line: int = 0
+    ) -> None:
+        super().__init__(text)
+        self.path = path
+        self.keys = keys
+        self.line = line
+        self.others: Sequence[FieldError] = ()
+        """Errors that were found with it."""
+
+
+def join_errors(errors: Iterable[SuiteError]) -> SuiteError:
+    """Return one error that tells each of these once, up to a bound."""
+    texts = list(dict.fromkeys(map(str, errors)))
+    more = ["there are more errors; correct these first"] if len(texts) > MOST_ERRORS else []
+    return SuiteError("\n".join(texts[:MOST_ERRORS] + more))
+
+
+class ListPart(list[object]):
+    """Some elements of a list, each with the number that it has there."""
+
+    def __init__(self, whole: Sequence[object], numbers: Sequence[int]) -> None:
+        super().__init__(whole[number] for number in numbers)
+        self.numbers = tuple(numbers)
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A raw value, its file and the keys that lead to it."""
@@ -107,12 +192,14 @@ class Field:
     keys: tuple[Key, ...] = ()
     line: int | None = None
     """The line of the record in JSON lines; None in YAML, where each field has a line of its own."""
+    list_file_errors: Callable[[], Sequence[SuiteError]] | None = None
+    """Lists the errors of the whole file, where this is one record of it."""
 
-    def error(self, rule: str) -> SuiteError:
+    def error(self, rule: str) -> FieldError:
         """Return an error about this field, with file, line and keys."""
         line = self.line or find_yaml_line(self.path, self.keys)
         where = ".".join(map(str, self.keys)) or "file"
-        return SuiteError(f"{self.path}:{line}: {where}: {rule}")
+        return FieldError(f"{self.path}:{line}: {where}: {rule}", self.path, self.keys, line)
 
     def members(self, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, Field]:
         """Return the members of a mapping; with names given, all required ones and no unknown ones."""
@@ -141,13 +228,24 @@ class Field:
         """Return the elements of a list."""
         if not isinstance(self.value, list):
             raise self.error(f"must be a list, not {describe_value(self.value)}")
-        return (self._at(index, value) for index, value in enumerate(self.value))
+        numbers = self.value.numbers if isinstance(self.value, ListPart) else range(len(self.value))
+        return (self._at(number, value) for number, value in zip(numbers, self.value, strict=True))
 
     def text(self) -> str:
         """Return the value, which must be text."""
         if not isinstance(self.value, str):
             raise self.error(f"must be text, not {describe_value(self.value)}; put it in quotes")
         return self.value
+
+    def call(self) -> str:
+        """Return the value, which must be the text of a call, and not a part of one that YAML has split."""
+        text = self.text()
+        if self.line is None and "(" in text and not text.rstrip(" ;`").endswith((")", "]", "=", "(")):
+            raise self.error(
+                f"{text!r} is a part of a call: between [ and ] YAML splits a text at each comma; put the "
+                "call in quotes"
+            )
+        return text
 
     def at(self, *keys: Key) -> Field:
         """Return the field at ``keys`` below this one; its value is None where the file has nothing there."""
@@ -157,13 +255,14 @@ class Field:
             if isinstance(value, Mapping):
                 field = field._at(key, value.get(key))
             elif isinstance(value, list) and isinstance(key, int) and 0 <= key < len(value):
-                field = field._at(key, value[key])
+                number = value.numbers[key] if isinstance(value, ListPart) else key
+                field = field._at(number, value[key])
             else:
                 field = field._at(key)
         return field
 
     def _at(self, key: Key, value: object = None) -> Field:
-        # A YAML alias inside the value that it names never ends.
+        # Some readers go into a value by recursion.
         if len(self.keys) >= _DEEPEST:
             raise self.error("is nested too deeply")
         return Field(value, self.path, (*self.keys, key), self.line)

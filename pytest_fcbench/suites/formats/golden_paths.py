@@ -39,7 +39,7 @@ from typing import Annotated, TypeAlias
 
 import pydantic
 
-from pytest_fcbench.codecs.function_docs.json_schema import describe_schema_violation
+from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation, describe_schema_violation
 from pytest_fcbench.domain.conformance import TYPES, conforms_to_schema
 from pytest_fcbench.domain.entry import Category, Entry, GoldenPath, Lookup, Message, PathCall
 from pytest_fcbench.domain.errors import describe_unknown_name
@@ -60,6 +60,8 @@ _TYPES = {
     for word in ("string", "number", "integer", "boolean", "array", "object")
 }
 _MOST_ITEMS, _MOST = 10_000, 1_000_000_000
+_MOST_SIGNS = 10_000_000
+"""Characters and values of a reply: one that names an earlier reply twice is twice as large."""
 
 
 class LookupRow(Row):
@@ -250,7 +252,14 @@ def _read_calls(
         for parameter in doc.required:
             if parameter not in arguments:
                 raise given.error(f"{name} needs the parameter {parameter!r}")
+        if violated := describe_call_violation(doc, arguments):
+            raise given.error(f"is not what the schema of {name} allows: {violated}")
         reply = _resolve(place.at("reply"), earlier)
+        if _is_large(reply):
+            raise place.at("reply").error(
+                f"has more than {_MOST_SIGNS:,} characters and values, most of which repeat earlier replies; "
+                "leave some '$from' out"
+            )
         call = PathCall.with_reply(name, arguments, reply)
         # A reply is found by its call, so a call has one reply in the whole entry.
         above = (*made, *(other for other, _ in calls))
@@ -258,6 +267,17 @@ def _read_calls(
             raise place.error(f"the same call of {call.name} is listed above")
         calls.append((call, reply))
     return calls
+
+
+def _is_large(value: object) -> bool:
+    """Tell whether a reply is too large, without going through all of it."""
+    signs, waiting = 0, [value]
+    while waiting and signs <= _MOST_SIGNS:
+        each = waiting.pop()
+        signs += len(each) if isinstance(each, str) else 1
+        if isinstance(each, (Mapping, list)):
+            waiting += each.values() if isinstance(each, Mapping) else each
+    return signs > _MOST_SIGNS
 
 
 def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, object]:

@@ -207,7 +207,7 @@ def check_call(field: Field, docs: Mapping[str, FunctionDoc]) -> None:
     """Check that a text is a call of a known function with its parameters. Raises ``SuiteError``."""
     try:
         # The official decoder is stricter about what a value is; both must read the call.
-        python.parse_official(field.text())
+        python.parse_official(field.call())
         found = python.parse_corrected(field.text())
     except Undecodable as error:
         raise field.error(str(error)) from None

@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.json_values import StrictSchema
-from pytest_fcbench.suites.formats.fields import Field, Key, describe_value
+from pytest_fcbench.suites.formats.fields import MOST_ERRORS, Field, Key, describe_value
 
 T = TypeVar("T")
 
@@ -143,34 +143,38 @@ def read_row(field: Field, model: type[R]) -> R:
     try:
         return model.model_validate(field.value)
     except ValidationError as failure:
-        error = failure.errors(include_url=False)[0]
-    # Tags of unions begin with a colon; they are no keys of the file.
-    keys: list[Key] = [key for key in error["loc"] if not (isinstance(key, str) and key.startswith(":"))]
-    details = error.get("ctx", {})
-    match error["type"]:
-        case "broken_rule":
-            rule = details["rule"]
-            keys += details.get("keys", ())
-        case "missing":
-            rule = f"has no {keys.pop()!r}"
-        case "string_type":
-            rule = f"must be text, not {describe_value(error['input'])}; put it in quotes"
-        case "list_type":
-            rule = f"must be a list, not {describe_value(error['input'])}"
-        case "dict_type" | "model_type":
-            rule = f"must be a mapping, not {describe_value(error['input'])}"
-        case "bool_type":
-            rule = f"must be true or false, not {describe_value(error['input'])}"
-        case "too_short" | "too_long" if isinstance(error["input"], Mapping):
-            limit = "exactly one name" if error["type"] == "too_long" else "at least one name"
-            rule = f"must have {limit}, not {len(error['input'])}"
-        case "too_short":
-            rule = "must have at least one element"
-        case "recursion_loop":
-            rule = "is nested too deep"
-        case _:
-            rule = error["msg"]
-    raise field.at(*keys).error(rule)
+        errors = failure.errors(include_url=False)
+    found = []
+    for error in errors[: MOST_ERRORS + 1]:
+        # Tags of unions begin with a colon; they are no keys of the file.
+        keys: list[Key] = [key for key in error["loc"] if not (isinstance(key, str) and key.startswith(":"))]
+        details = error.get("ctx", {})
+        match error["type"]:
+            case "broken_rule":
+                rule = details["rule"]
+                keys += details.get("keys", ())
+            case "missing":
+                rule = f"has no {keys.pop()!r}"
+            case "string_type":
+                rule = f"must be text, not {describe_value(error['input'])}; put it in quotes"
+            case "list_type":
+                rule = f"must be a list, not {describe_value(error['input'])}"
+            case "dict_type" | "model_type":
+                rule = f"must be a mapping, not {describe_value(error['input'])}"
+            case "bool_type":
+                rule = f"must be true or false, not {describe_value(error['input'])}"
+            case "too_short" | "too_long" if isinstance(error["input"], Mapping):
+                limit = "exactly one name" if error["type"] == "too_long" else "at least one name"
+                rule = f"must have {limit}, not {len(error['input'])}"
+            case "too_short":
+                rule = "must have at least one element"
+            case "recursion_loop":
+                rule = "is nested too deep"
+            case _:
+                rule = error["msg"]
+        found.append(field.at(*keys).error(rule))
+    found[0].others = found[1:]
+    raise found[0]
 
 
 class _Schema(StrictSchema):

@@ -197,7 +197,7 @@ def _check_calls(calls: Field, docs: Mapping[str, FunctionDoc]) -> None:
     """Check that texts are calls of known tools with their parameters. Raises ``SuiteError``."""
     for place in calls.elements():
         try:
-            call = python.parse_tool_call(place.text())
+            call = python.parse_tool_call(place.call())
         except Undecodable as error:
             raise place.error(str(error)) from None
         check_known_call(place, call, docs)

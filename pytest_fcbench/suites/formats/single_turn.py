@@ -17,6 +17,8 @@ entries:
     judged: {weather.forecast: [wish]}    # optional: free text, which a judge may compare
     cluster: forecast      # optional: what paraphrases of one template share
     parents: [core:simple_python_0]    # optional: what code made it from
+    check: checks:is_polite    # optional: a function of your own that must accept the answer too
+    forbidden: [weather.alarm]    # optional: functions that must not be called
 
 In ``next_call`` and ``next_reply`` the messages are a conversation that has begun: a message of the assistant
 can have calls, which the messages of the role ``tool`` that follow have the results of, in the same order:
@@ -37,13 +39,16 @@ from dataclasses import replace
 from typing import Annotated
 
 from pydantic import ConfigDict, model_validator
+from pydantic import Field as FieldOf
 
+from pytest_fcbench.codecs.decoders.odd_names import OddNames
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.python import parse_corrected
-from pytest_fcbench.codecs.function_docs.json_schema import describe_schema_violation
+from pytest_fcbench.codecs.function_docs.json_schema import describe_call_violation, describe_schema_violation
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.conformance import TYPES, conforms_to_schema
 from pytest_fcbench.domain.entry import (
+    AnyAnswer,
     AnyCall,
     Category,
     Entry,
@@ -60,6 +65,7 @@ from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs, tables
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow, OfferedByRow
+from pytest_fcbench.suites.formats.own_checks import read_check
 from pytest_fcbench.suites.formats.rows import (
     EntryRow,
     Given,
@@ -105,6 +111,10 @@ class SourcedRow(EntryRow):
     """The name of the template or of the conversation that entries share."""
     parents: Given[list[str]] = None
     """Keys of the entries that it was made from."""
+    check: Given[str] = None
+    """A function of your own, as module:function, that must accept the answer too."""
+    forbidden: Given[Some[str]] = None
+    """Offered functions that must not be called."""
 
 
 class AskedRow(SourcedRow):
@@ -163,14 +173,21 @@ class NextCallRow(NextReplyRow):
     """By function, the parameters with free text, as in other categories."""
 
 
-class ChatFile(Row):
+class CheckableFile(Row):
+    """Entries that a function of your own may check."""
+
+    check: Given[str] = None
+    """A check of all entries that name none of their own."""
+
+
+class ChatFile(CheckableFile):
     """Questions that words answer."""
 
     category: str
     entries: list[AskedRow]
 
 
-class OfferedFile(Row):
+class OfferedFile(CheckableFile):
     """Questions with functions that may or must not be called."""
 
     category: str
@@ -181,7 +198,7 @@ class OfferedFile(Row):
     """The MCP server that the docs were read from."""
 
 
-class ExpectingFile(Row):
+class ExpectingFile(CheckableFile):
     """Questions with the calls that answer them."""
 
     category: str
@@ -192,7 +209,7 @@ class ExpectingFile(Row):
     """The MCP server that the docs were read from."""
 
 
-class NextReplyFile(Row):
+class NextReplyFile(CheckableFile):
     """Conversations that go on with words."""
 
     category: str
@@ -203,11 +220,29 @@ class NextReplyFile(Row):
     """The MCP server that the docs were read from."""
 
 
-class NextCallFile(Row):
+class NextCallFile(CheckableFile):
     """Conversations that go on with calls."""
 
     category: str
     entries: list[NextCallRow]
+    functions: Given[list[AnyFunctionRow]] = None
+    """Docs of functions, which entries offer by name."""
+    server: Given[OfferedByRow] = None
+    """The MCP server that the docs were read from."""
+
+
+class OwnCheckRow(OfferedRow):
+    """A question with functions; any answer is right that its check accepts."""
+
+    functions: list[TextOr[AnyFunctionRow]] = FieldOf(default_factory=list)
+    """The functions that are offered: names, or docs."""
+
+
+class OwnCheckFile(CheckableFile):
+    """Questions whose answers only your own checks judge."""
+
+    category: str
+    entries: list[OwnCheckRow]
     functions: Given[list[AnyFunctionRow]] = None
     """Docs of functions, which entries offer by name."""
     server: Given[OfferedByRow] = None
@@ -222,7 +257,7 @@ class SqlFile(ExpectingFile):
 
 
 def entries(
-    row: ChatFile | OfferedFile | ExpectingFile | NextCallFile | NextReplyFile,
+    row: ChatFile | OfferedFile | ExpectingFile | NextCallFile | NextReplyFile | OwnCheckFile,
     file: Field,
     suite: str,
     category: Category,
@@ -233,26 +268,29 @@ def entries(
     docs = function_docs.read_function_docs(described, file.at("functions"), types)
     database = tables.read_tables(row.tables, file.at("tables")) if isinstance(row, SqlFile) else ()
     rows: Sequence[AskedRow | NextReplyRow] = row.entries
+    common_check = read_check(file.at("check"))
     for asked, place in zip(rows, file.at("entries").elements(), strict=True):
         listed = asked.functions if isinstance(asked, (OfferedRow, NextReplyRow)) else []
         offered = function_docs.choose_docs(listed, place.at("functions"), docs, types) if listed else {}
         if not offered and category.rule.offers_functions:
             raise place.at("functions").error("needs a function")
         expectation: Expectation = AnyCall() if category.rule.offers_functions else NoCall()
+        if category.rule.own_check:
+            expectation = AnyAnswer()
         if isinstance(asked, (ExpectingRow, NextCallRow)):
             at = place.at("expect")
-            if not category.rule.parallel and len(asked.expect) != 1:
-                raise at.error(f"has {len(asked.expect)} calls; entries of {category.name} have exactly one")
             judged = _read_judged_parameters(asked.judged or {}, place.at("judged"), offered, category)
-            calls = (
+            calls = [
                 _read_expected_call(call, each, offered, category.language)
                 for call, each in zip(asked.expect, at.elements(), strict=True)
-            )
+            ]
+            if not category.rule.parallel and len(calls) != 1:
+                raise at.error(f"has {len(calls)} calls; entries of {category.name} have exactly one")
             expectation = ExpectedCalls(
                 tuple(replace(call, judged=judged.get(call.name, ())) for call in calls)
             )
         if isinstance(asked, NextReplyRow):
-            said = list(_read_past_messages(asked.messages, place.at("messages")))
+            said = list(_read_past_messages(asked.messages, place.at("messages"), offered))
         else:
             said = [Message(each.role, each.content) for each in asked.messages or ()]
             said = said or [Message("user", asked.query or "")]
@@ -266,11 +304,20 @@ def entries(
             tables=database,
             cluster=asked.cluster,
             parents=tuple(asked.parents or ()),
+            check=read_check(place.at("check")) or common_check,
+            forbidden=tuple(asked.forbidden or ()),
         )
+        for each in place.at("forbidden").elements() if entry.forbidden else ():
+            if each.text() not in offered:
+                raise each.error(describe_unknown_name("function", each.text(), offered))
+        if category.rule.own_check and not (entry.check or entry.forbidden):
+            raise place.error("needs 'check' or 'forbidden', which alone judge its answers")
         yield place, entry
 
 
-def _read_past_messages(rows: Sequence[PastMessageRow], at: Field) -> Iterator[Message]:
+def _read_past_messages(
+    rows: Sequence[PastMessageRow], at: Field, offered: Mapping[str, FunctionDoc]
+) -> Iterator[Message]:
     """Read the messages of a conversation that has begun. Raises ``SuiteError``."""
     missing = 0
     for row, place in zip(rows, at.elements(), strict=True):
@@ -286,7 +333,9 @@ def _read_past_messages(rows: Sequence[PastMessageRow], at: Field) -> Iterator[M
         for call, each in zip(
             row.calls or (), place.at("calls").elements() if row.calls else (), strict=True
         ):
-            name, arguments = _read_call(call, each) if isinstance(call, str) else next(iter(call.items()))
+            name, arguments = (
+                _read_call(call, each, offered) if isinstance(call, str) else next(iter(call.items()))
+            )
             calls.append(PastCall(name, arguments))
         yield Message(row.role, row.content or "", tuple(calls))
     if missing:
@@ -321,12 +370,12 @@ def _read_expected_call(
 ) -> ExpectedCall:
     """Read a call that is right. Raises ``SuiteError``."""
     is_text = isinstance(call, str)
-    name, given = _read_call(call, at) if isinstance(call, str) else next(iter(call.items()))
+    name, given = _read_call(call, at, offered) if isinstance(call, str) else next(iter(call.items()))
     at_call = at if is_text else at.at(name)
     if name not in offered:
         raise at_call.error(describe_unknown_name("function", name, offered))
     doc = offered[name]
-    accepted: dict[str, object] = {}
+    accepted: dict[str, list[object]] = {}
     for parameter, value in (given or {}).items():
         options = at_call if is_text else at_call.at(parameter)
         if parameter not in doc.properties:
@@ -348,13 +397,23 @@ def _read_expected_call(
     for parameter in doc.required:
         if parameter not in accepted:
             raise at_call.error(f"has no accepted values for the required parameter {parameter!r}")
+    # What is said of several parameters together, such as which of them go with each other.
+    first = {parameter: next((o for o in listed if o != ""), "") for parameter, listed in accepted.items()}
+    arguments = {
+        parameter: choose_plain_value(value)
+        for parameter, value in first.items()
+        if value != "" or parameter in doc.required
+    }
+    if violated := describe_call_violation(doc, arguments):
+        raise at_call.error(f"is not what the schema of {name} allows: {violated}")
     return ExpectedCall(name, accepted)
 
 
-def _read_call(text: str, at: Field) -> tuple[str, Mapping[str, object]]:
+def _read_call(text: str, at: Field, offered: Mapping[str, FunctionDoc]) -> tuple[str, Mapping[str, object]]:
     """Read a call as Python writes it. Raises ``SuiteError``."""
+    at.call()
     try:
-        calls = parse_corrected(text)
+        calls = OddNames.find(offered.values(), offered).read_calls(text, parse_corrected)
     except Undecodable as error:
         raise at.error(f"{text!r} cannot be read as a call: {error}; write name(parameter=value)") from None
     if len(calls) != 1:

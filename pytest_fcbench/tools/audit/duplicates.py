@@ -5,8 +5,8 @@ subsequence. Only pairs that could reach the threshold are compared, by the pref
 joins, which loses no pair: a common subsequence is no longer than the set of shared words, so two similar
 texts share at least one of the rarest words of either.
 
-Entries with the same cluster are paraphrases on purpose. Multi-turn and agentic entries are compared within
-their category only, because those categories are variants of each other.
+Entries with the same cluster are alike on purpose where they expect different things. Multi-turn and
+agentic entries are compared within their category only, because those categories are variants of each other.
 """
 
 from __future__ import annotations
@@ -143,14 +143,17 @@ def find_duplicates(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     for pair in (pair for group in groups.values() for pair in find_pairs(group, group, facts.threshold)):
         entry, other = pair.question.source, pair.other.source
         is_same = pair.question.text == pair.other.text
-        # Entries of a cluster are paraphrases on purpose.
-        is_paraphrase = entry.cluster is not None and entry.cluster == other.cluster
-        if is_paraphrase or _list_docs(entry) != _list_docs(other):
+        has_same_truth = _serialize_truth(entry) == _serialize_truth(other)
+        # Steps of one conversation have the same question; what else shares a cluster has another truth.
+        is_variant = entry.cluster is not None and entry.cluster == other.cluster
+        if is_variant and (entry.rule.continues or not has_same_truth):
+            continue
+        if _list_docs(entry) != _list_docs(other):
             continue
         one, two = _describe_truth(entry), _describe_truth(other)
         # One answer can be right for both: no call, or calls of the same functions.
         is_compatible = one == two or (_SOME_CALL in (one, two) and _NO_CALL not in (one, two))
-        if is_same and _serialize_truth(entry) == _serialize_truth(other):
+        if is_same and has_same_truth:
             reported.add(entry.id)
             evidence = f"is a duplicate of {other.id}: same question, functions and truth"
             yield entry.id, Flaw(CERTAIN, evidence)

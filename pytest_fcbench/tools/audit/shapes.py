@@ -11,9 +11,9 @@ from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, che
 from pytest_fcbench.tools.audit.truths import list_expected_calls
 
 
-@check("unreadable", "a file cannot be read", "correct the file")
+@check("unreadable", "a category cannot be read, so none of its entries was checked", "correct the file")
 def find_unreadable_categories(facts: Facts) -> Iterator[tuple[str, Flaw]]:
-    """Find categories that cannot be read at all."""
+    """Find categories that cannot be read at all, so that no other check looks at them."""
     return ((category, Flaw(CERTAIN, reason)) for category, reason in facts.unread.items())
 
 

@@ -10,30 +10,27 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.tools.authoring.meanings import draw_fresh_value, list_words, rate_fit, wants_fresh_value
 
-_TRIES = 40
-"""The most tries of arguments for one call, and of calls for one step."""
+_TRIES = 15
+"""The most tries of calls for one step."""
+_WALK_TRIES = 40
+"""The most walks that are drawn for each one wanted."""
+_ARGUMENT_TRIES = 5
+"""The most tries of arguments for one call."""
+_CHAIN_TRIES = 20
+"""The most walks, for each one wanted, among which one with a longer chain is looked for."""
 
-_PHRASES = (
-    "Spare keys",
-    "Quarterly figures",
-    "Back on Monday",
-    "Please check twice",
-    "Early shift",
-    "All seats taken",
-    "Waiting for a part",
-    "Two boxes, one label",
-)
-_NUMBERS = (2, 3, 5, 8, 12, 25, 40, 75, 120, 250)
 _IMPROBABLE_VALUES = {"string": "fcbench-nothing-of-the-kind", "integer": -918273, "float": -918273.5}
 
+_FIELD = re.compile(r"[a-z][a-z0-9_]*")
 _FAILURE = re.compile(r"\b(?:errors?|invalid|not found|unknown|failed|no such)\b", re.IGNORECASE)
 
 
@@ -43,7 +40,13 @@ class Value:
 
     value: object
     source: str | None
-    """The function that returned the value; None for one of the initial state."""
+    """The function that returned the value; None for one of the initial state, or of nowhere."""
+    words: frozenset[str] = frozenset()
+    """The words of the names under which it is known."""
+    links: int = 0
+    """The number of calls, one needing the other, that led to it."""
+    is_meant: bool = False
+    """True where it suits the parameter for which it was drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,14 @@ class Walk:
             for name, source in call.found.items()
         )
 
+    @property
+    def links(self) -> int:
+        """The length of the longest chain of calls that need each other, 1 for a single pair."""
+        found: dict[str, int] = {}
+        for call in (call for calls in self.turns for call in calls):
+            found[call.name] = max((found.get(source, 0) + 1 for source in call.found.values()), default=0)
+        return max(found.values(), default=0)
+
 
 def draw_walks(
     start: Environments, docs: Sequence[FunctionDoc], draw: Random, count: int, turns: int = 3
@@ -93,26 +104,24 @@ def draw_walks(
     """Yield at most ``count`` walks of ``turns`` turns, no two with the same functions in the same order.
 
     ``start`` is not changed. A turn has one or two calls; at least one call needs a result of another, and
-    each call changes something or returns something new.
+    each call changes something or returns something new. Chains of several links come first.
     """
-    seen: set[tuple[str, ...]] = set()
-    for _ in range(_TRIES * count):
-        if len(seen) == count:
-            return
+    found: dict[tuple[str, ...], Walk] = {}
+    for tried in range(_WALK_TRIES * count):
+        chains = sum(walk.links > 1 for walk in found.values())
+        if chains >= count or (len(found) >= count and tried >= _CHAIN_TRIES * count):
+            break
         walk = _draw_walk(start, docs, draw, turns)
         # Without an edge the calls could come in any order, and the entry would only test single calls.
-        if walk is None or not walk.edges:
-            continue
-        names = tuple(call.name for calls in walk.turns for call in calls)
-        if names not in seen:
-            seen.add(names)
-            yield walk
+        if walk is not None and walk.edges:
+            found.setdefault(tuple(call.name for calls in walk.turns for call in calls), walk)
+    yield from sorted(found.values(), key=lambda walk: -walk.links)[:count]
 
 
 def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, turns: int) -> Walk | None:
     """Draw a walk each of whose calls changes a state or returns something new."""
     here = _copy_environments(start)
-    known = [Value(value, None) for value in _iterate_leaves(here.copy_state())]
+    known = [Value(value, None, words) for value, words in _iterate_leaves(here.copy_state())]
     # A dict without declared properties gives nothing to draw from.
     docs = [
         doc
@@ -126,7 +135,11 @@ def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, t
     for _ in range(turns):
         calls: list[WalkCall] = []
         for _ in range(draw.randint(1, 2)):
-            tries = (_draw_call(here, draw.choice(docs), known, draw) for _ in range(_TRIES))
+            # Often a function that can use what the longest chain returned, so that it becomes longer.
+            longest = max((value.links for value in known), default=0)
+            ends = [value for value in known if value.links == longest and value.source]
+            following = [doc for doc in docs if can_use_any(doc, ends)] if draw.random() < 0.7 else []
+            tries = (_draw_call(here, draw.choice(following or docs), known, draw) for _ in range(_TRIES))
             call = next((call for call in tries if call and call.text not in made), None)
             if call is None:
                 return None
@@ -134,9 +147,14 @@ def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, t
             here.perform_calls([call.text])
             made.add(call.text)
             calls.append(call)
-            returned = [Value(value, call.name) for value in _iterate_leaves(_parse_result(call.result))]
-            known += returned
-            is_known = call.result in results or not returned
+            links = 1 + max(
+                (value.links for value in known if value.source in call.found.values()), default=0
+            )
+            # A result's "id" is that of what the function is named after.
+            parsed = _iterate_leaves(_parse_result(call.result), list_words(call.name))
+            news = [Value(value, call.name, words, links) for value, words in parsed]
+            known = list(dict.fromkeys([*known, *news]))
+            is_known = call.result in results or not news
             is_idle |= is_known and here.copy_state() == before
             results.add(call.result)
         walked.append(tuple(calls))
@@ -147,13 +165,14 @@ def _draw_walk(start: Environments, docs: Sequence[FunctionDoc], draw: Random, t
 def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], draw: Random) -> WalkCall | None:
     """Draw a call of the function that succeeds."""
     given = [name for name in doc.properties if name in doc.required or draw.random() < 0.3]
-    for _ in range(_TRIES):
-        values = {name: _draw_value(doc.properties[name], known, draw) for name in given}
+    choices = {name: _Choice.find(name, doc.properties[name], known) for name in given}
+    for _ in range(_ARGUMENT_TRIES if given else 1):
+        values = {name: choice.draw_value(draw) for name, choice in choices.items()}
         arguments = {name: value.value for name, value in values.items()}
         # Tried on a copy, because a call that fails can still change something.
         if not _does_succeed(_try_call(here, doc.name, arguments)):
             continue
-        arguments, needed = _replace_needless_values(here, doc, arguments, draw)
+        arguments, needed = _replace_needless_values(here, doc, values, draw)
         result = _try_call(here, doc.name, arguments)
         if not _does_succeed(result):
             continue
@@ -164,60 +183,62 @@ def _draw_call(here: Environments, doc: FunctionDoc, known: Sequence[Value], dra
 
 
 def _replace_needless_values(
-    here: Environments, doc: FunctionDoc, arguments: Mapping[str, object], draw: Random
+    here: Environments, doc: FunctionDoc, values: Mapping[str, Value], draw: Random
 ) -> tuple[dict[str, object], list[str]]:
-    """Replace arguments by plain values where any succeeds; also list the parameters that need theirs."""
-    needed, replaced = [], dict(arguments)
+    """Replace values that suit no better than any other; also list the parameters that need theirs."""
+    needed, replaced = [], {name: value.value for name, value in values.items()}
 
     def does_succeed_with(name: str, value: object) -> bool:
         return _does_succeed(_try_call(here, doc.name, {**replaced, name: value}))
 
-    for name, value in arguments.items():
-        schema = doc.properties[name]
+    for name, drawn in values.items():
+        schema, value = doc.properties[name], drawn.value
         kind = str(schema.get("type"))
         if kind not in _IMPROBABLE_VALUES or "enum" in schema:
             continue
-        if does_succeed_with(name, _IMPROBABLE_VALUES[kind]):
-            replaced[name] = _draw_plain_value(schema, draw)
+        is_any = does_succeed_with(name, _IMPROBABLE_VALUES[kind])
         # An improbable number may fail only for its size; then any number near it would do.
-        elif isinstance(value, (int, float)) and does_succeed_with(name, value + 1):
-            plain = _draw_plain_value(schema, draw)
-            replaced[name] = plain if does_succeed_with(name, plain) else value
-        else:
+        is_near = isinstance(value, (int, float)) and not is_any and does_succeed_with(name, value + 1)
+        if not (is_any or is_near):
             needed.append(name)
+        elif not drawn.is_meant:
+            fresh = draw_fresh_value(name, schema, draw)
+            replaced[name] = fresh if is_any or does_succeed_with(name, fresh) else value
     return replaced, needed
 
 
-def _draw_value(schema: Schema, known: Sequence[Value], draw: Random) -> Value:
-    options = schema.get("enum")
-    if isinstance(options, list) and options:
-        return Value(draw.choice(options), None)
-    if schema.get("type") == "boolean":
-        return Value(draw.random() < 0.5, None)
-    fitting = [value for value in known if conforms_to_schema(value.value, schema)]
-    returned = [value for value in fitting if value.source]
-    if returned and draw.random() < 0.6:
-        return draw.choice(returned)
-    if fitting and draw.random() < 0.8:
-        return draw.choice(fitting)
-    return Value(_draw_plain_value(schema, draw), None)
+def can_use_any(doc: FunctionDoc, values: Sequence[Value]) -> bool:
+    """Tell whether one of these values goes by the words of a parameter that a function needs."""
+    return any(rate_fit(name, doc.properties[name], value.words) for name in doc.required for value in values)
 
 
-def _draw_plain_value(schema: Schema, draw: Random) -> object:
-    items, properties = schema.get("items"), schema.get("properties")
-    match schema.get("type"):
-        case "array":
-            return [_draw_plain_value(items, draw)] if isinstance(items, Mapping) else []
-        case "dict":
-            members = properties.items() if isinstance(properties, Mapping) else ()
-            return {name: _draw_plain_value(member, draw) for name, member in members}
-        case "boolean":
-            return draw.random() < 0.5
-        case "integer":
-            return draw.choice(_NUMBERS)
-        case "float":
-            return float(draw.choice(_NUMBERS))
-    return draw.choice(_PHRASES)
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What a parameter can be given."""
+
+    name: str
+    schema: Schema
+    best: Mapping[Value, int]
+    """Known values that go by words of the parameter, each with its weight."""
+    others: Sequence[Value]
+    """Known values of its type, unless a user makes its value up."""
+
+    @classmethod
+    def find(cls, name: str, schema: Schema, known: Iterable[Value]) -> _Choice:
+        fitting = [value for value in known if conforms_to_schema(value.value, schema)]
+        weights = {value: rate_fit(name, schema, value.words) * (1 + 4 * value.links) for value in fitting}
+        best = {value: weight for value, weight in weights.items() if weight}
+        return cls(name, schema, best, () if wants_fresh_value(name, schema) else fitting)
+
+    def draw_value(self, draw: Random) -> Value:
+        if self.schema.get("enum") or self.schema.get("type") == "boolean":
+            return Value(draw_fresh_value(self.name, self.schema, draw), None)
+        if self.best and draw.random() < 0.8:
+            (value,) = draw.choices(list(self.best), list(self.best.values()))
+            return replace(value, is_meant=True)
+        if self.others and draw.random() < 0.5:
+            return draw.choice(self.others)
+        return Value(draw_fresh_value(self.name, self.schema, draw), None, is_meant=True)
 
 
 def _try_call(here: Environments, name: str, arguments: Mapping[str, object]) -> str:
@@ -253,14 +274,21 @@ def _parse_result(result: str) -> object:
     return value
 
 
-def _iterate_leaves(value: object) -> Iterator[object]:
-    """Yield the texts and numbers in a value, and the keys of its members, which identify rows of tables."""
+def _iterate_leaves(
+    value: object, words: frozenset[str] = frozenset()
+) -> Iterator[tuple[object, frozenset[str]]]:
+    """Yield the texts and numbers in a value, and the keys of tables, with the words above them."""
     if isinstance(value, Mapping):
         for key, member in value.items():
-            yield key
-            yield from _iterate_leaves(member)
+            # A key that is no name of a field stands for the thing that it leads to.
+            if not _FIELD.fullmatch(str(key)) or isinstance(member, Mapping):
+                yield key, words | {"id", "name"}
+            yield from _iterate_leaves(
+                member,
+                list_words(str(key)) | (words if isinstance(member, str | int | float) else frozenset()),
+            )
     elif isinstance(value, (list, tuple)):
         for member in value:
-            yield from _iterate_leaves(member)
+            yield from _iterate_leaves(member, words)
     elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
-        yield value
+        yield value, words

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.text import put_on_one_line
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import ALL, Score, score_metric
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
@@ -46,8 +47,11 @@ class Order:
             names = {scores.main for scores in found}
             return names.pop() if len(names) == 1 else ALL
         if not any(scores.find_score(self.metric) for scores in found):
+            # A scorecard can come from others, with names of any characters.
             known = dict.fromkeys(
-                name for scores in found for name in ("overall", ALL, *scores.groups, *scores.categories)
+                put_on_one_line(name)
+                for scores in found
+                for name in ("overall", ALL, *scores.groups, *scores.categories)
             )
             raise UsageError(f"--metric={self.metric}: {describe_unknown_name('metric', self.metric, known)}")
         return self.metric

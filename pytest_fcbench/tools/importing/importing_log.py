@@ -1,29 +1,25 @@
-"""Make a suite of a log: line by line, with memory for a few numbers of each entry."""
+"""Make a suite of a log: row by row, with memory for a few numbers of each entry."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import BinaryIO
 
-from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.tools.importing.entry_rows import find_flaw, mark_free_texts, write_entry
 from pytest_fcbench.tools.importing.free_texts import Parameter, ValueStatistics
 from pytest_fcbench.tools.importing.key_set import KeySet
 from pytest_fcbench.tools.importing.log_forms import read_conversations
-from pytest_fcbench.tools.importing.logged import LoggedConversation, UnreadableLogError
+from pytest_fcbench.tools.importing.logged import LoggedConversation, NoConversationError, UnreadableLogError
 from pytest_fcbench.tools.importing.near_duplicates import SeenTexts
 from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation
-from pytest_fcbench.tools.importing.personal_data import mask_conversation
+from pytest_fcbench.tools.importing.personal_data import Masks, mask_conversation
 from pytest_fcbench.tools.importing.selection import draw_evenly, hash_users, is_held_out
 
 
@@ -72,8 +68,14 @@ class ImportCounts:
     """Lines that cannot be read."""
     empty: int = 0
     """Lines that can be read and have no conversation, such as spans of other kinds."""
+    first_empty: str = ""
+    """The place of the first of them, and why it has none."""
+    unanswered: int = 0
+    """Conversations in which the assistant says nothing."""
     masked: Counter[str] = field(default_factory=Counter)
     """Masked values by kind."""
+    writings: dict[str, str] = field(default_factory=dict)
+    """The first values that were masked, as they were written, with their masks."""
     rest: int = 0
     """Lines without a conversation that was held out."""
     free_texts: Mapping[Parameter, int] = field(default_factory=dict)
@@ -83,6 +85,10 @@ class ImportCounts:
     flaws: dict[str, str] = field(default_factory=dict)
     """The first case of each reason that has to do with function docs."""
 
+
+_MOST_WRITINGS = 5
+_SAID = ("messages", "functions", "expect")
+"""The parts of an entry that come from the log."""
 
 _FLAWS: Mapping[str, str] = {
     "expect": "arguments that the function doc does not allow",
@@ -121,11 +127,14 @@ def import_log(
         try:
             # Read to its end first, so that a line whose second half is broken leaves no entries.
             found = list(read_conversations(line))
+        except NoConversationError as error:
+            counts.empty += 1
+            counts.first_empty = counts.first_empty or f"{place}: {error}"
+            found = []
         except UnreadableLogError as error:
             counts.unread += 1
             tell(f"{place}: {error}")
             continue
-        counts.empty += not found
         held_out = [is_held_out(each, choice.held_out) for each in found]
         if not any(held_out):
             counts.rest += 1
@@ -134,19 +143,6 @@ def import_log(
         for logged, chosen in zip(found, held_out, strict=True):
             reader.add_conversation(logged, held_out=chosen)
     return reader.copy_lines(reader.choose_entries()), counts
-
-
-def read_lines(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield each line that is not blank, with its place; ``-`` is standard input. Raises ``UsageError``."""
-    for log in logs:
-        try:
-            with ExitStack() as opened:
-                file = sys.stdin.buffer if log == "-" else opened.enter_context(Path(log).open("rb"))
-                for number, line in enumerate(file, 1):
-                    if line.strip():
-                        yield f"{'standard input' if log == '-' else log}:{number}", line
-        except OSError as error:
-            raise UsageError(f"{log}: cannot be read: {error.strerror}; give a readable file") from None
 
 
 class _LogReader:
@@ -168,20 +164,24 @@ class _LogReader:
         """Add the entries of a conversation."""
         counts = self._counts
         counts.conversations += 1
+        counts.unanswered += all(message.role != "assistant" for message in logged.messages)
         cluster = f"chat_{hash_users(logged).hex()}"
+        masks = Masks({})
         if held_out and self._choice.masked:
-            logged, masked = mask_conversation(logged)
-            counts.masked.update(masked)
+            logged, masks = mask_conversation(logged)
+            counts.masked.update(masks.counts)
+            if len(counts.writings) < _MOST_WRITINGS:
+                counts.writings |= masks.writings
         for step in split_conversation(logged):
             counts.answers += 1
             if not held_out:
                 counts.left_out["not held out"] += 1
             elif isinstance(step, LeftOut):
                 counts.left_out[step.reason] += 1
-            elif reason := self.add_step(step, cluster):
+            elif reason := self.add_step(step, cluster, masks):
                 counts.left_out[reason] += 1
 
-    def add_step(self, step: NextStep, cluster: str) -> str:
+    def add_step(self, step: NextStep, cluster: str, masks: Masks) -> str:
         """Write the entry of a step, or return why there is none."""
         called = tuple(sorted({call.name for call in step.calls}))
         if not called and not self._choice.replies:
@@ -190,6 +190,10 @@ class _LogReader:
         if patterns and not any(fnmatchcase(name, each) for name in called for each in patterns):
             return "a call of other functions"
         entry = write_entry(step, cluster)
+        # By another rule than that of the masks, so that nothing depends on theirs alone.
+        written = json.dumps([entry.get(key) for key in _SAID], ensure_ascii=False) if masks.numbers else ""
+        if kind_left := masks.find_survivor(written):
+            return f"personal data that no mask reaches ({kind_left})"
         if flaw := find_flaw(entry):
             part, _, told = flaw.partition(".")
             reason = _FLAWS.get(part, _FLAWS[""])

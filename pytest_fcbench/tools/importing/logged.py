@@ -1,4 +1,4 @@
-"""A conversation of a log, whatever form it was written in, and what all forms read alike."""
+"""A conversation of a log, whatever form it was written in, and how values in it are read."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.codecs.python_syntax import read_literal
 
 
 class UnreadableLogError(Exception):
     """A line that is no conversation; the message says why."""
+
+
+class NoConversationError(UnreadableLogError):
+    """A line that can be read and has no conversation, such as a trace of other things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,10 @@ class LoggedMessage:
     """The id of the call that a message of the role ``tool`` answers, or empty."""
     is_example: bool = True
     """False where the log says that nobody should learn from this answer."""
-    has_other_media: bool = False
-    """True where it has parts that are not text."""
+    other_part: str = ""
+    """The kind of a part that is no text, such as ``image_url``, or empty."""
+    has_unread_call: bool = False
+    """True where its text looks like a call that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +53,22 @@ class LoggedConversation:
     messages: tuple[LoggedMessage, ...]
     tools: tuple[Mapping[str, object], ...] = ()
     """In any form that function docs of a suite may have."""
-    only_last: bool = False
-    """True where only the last answer is new, because each answer has a record of its own."""
+    new_from: int = 0
+    """The place of the first new message; the answers before have records of their own."""
 
 
 def load_json(value: object) -> object:
-    """Return a value; a text is read as JSON. Raises ValueError."""
-    loaded: object = json.loads(value) if isinstance(value, str) else value
+    """Return a value; a text is read as JSON, else as a Python literal. Raises ValueError."""
+    if not isinstance(value, str):
+        return value
+    try:
+        loaded: object = json.loads(value)
+    except ValueError as error:
+        try:
+            # Written once more, because a literal may have what JSON has not, such as a tuple.
+            loaded = json.loads(json.dumps(read_literal(value)))
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            raise error from None
     return loaded
 
 
@@ -61,41 +76,3 @@ def load_list(value: object) -> Sequence[object]:
     """Return a list; any other value becomes a list of it. Raises ValueError."""
     loaded = load_json(value)
     return loaded if isinstance(loaded, list) else [] if loaded is None else [loaded]
-
-
-def read_call(value: object) -> LoggedCall:
-    """Read a call: ``{name, arguments}``, in a ``function`` or not. Raises ``UnreadableLogError``."""
-    outer = as_mapping(value)
-    call = as_mapping(outer.get("function", outer))
-    if not isinstance(name := call.get("name"), str):
-        raise UnreadableLogError(f"has a call without a name: {json.dumps(value)[:80]}")
-    arguments = call.get("arguments", call.get("parameters", {}))
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments) if arguments.strip() else {}
-        except ValueError:
-            # What is no JSON is what the assistant said; no entry is made of it.
-            return LoggedCall(name, arguments, str(outer.get("id") or ""))
-    return LoggedCall(name, arguments, str(outer.get("id") or ""))
-
-
-ROLES: Mapping[str, str] = {
-    "developer": "system",
-    "human": "user",
-    "gpt": "assistant",
-    "model": "assistant",
-    "function_call": "assistant",
-    "function": "tool",
-    "observation": "tool",
-    "function_response": "tool",
-}
-"""The roles of the forms in the words of the chat form."""
-
-
-def read_text(content: object) -> tuple[str, bool]:
-    """Return the text of a message, and whether it has parts that are not text."""
-    if isinstance(content, list):
-        parts = [as_mapping(part) for part in content]
-        texts = [str(part["text"]) for part in parts if isinstance(part.get("text"), str)]
-        return "\n".join(texts), len(texts) < len(parts)
-    return (content, False) if isinstance(content, str) else ("", False)

@@ -9,7 +9,7 @@ from itertools import chain
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.entry import Message, PastCall
 from pytest_fcbench.tools.importing.logged import LoggedConversation, LoggedMessage
-from pytest_fcbench.tools.importing.offered_tools import name_tool
+from pytest_fcbench.tools.importing.offered_tools import has_parameters, name_tool
 
 CALLS, WORDS = "next_call", "next_reply"
 """The categories of entries whose question has an earlier answer."""
@@ -58,8 +58,7 @@ class LeftOut:
 def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOut]:
     """Yield a step, or the reason why there is none, for each answer of the assistant in order."""
     tools = tuple(tool for tool in logged.tools if name_tool(tool))
-    names = set(map(name_tool, tools))
-    answers = [at for at, message in enumerate(logged.messages) if message.role == "assistant"]
+    has_schema = {name_tool(tool): has_parameters(tool) for tool in tools}
     said: list[Message] = []
     open_calls: list[str] = []
     results: dict[int, str] = {}
@@ -72,7 +71,7 @@ def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOu
             calls = tuple(PastCall(call.name, as_mapping(call.arguments)) for call in message.calls)
             reason = stopped or (
                 "earlier in a conversation of which each answer has its own record"
-                if logged.only_last and at != answers[-1]
+                if at < logged.new_from
                 else "marked as no example"
                 if not message.is_example
                 else "no functions were offered"
@@ -81,14 +80,18 @@ def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOu
                 if not any(each.role == "user" for each in said)
                 else "neither calls nor text"
                 if not calls and not message.text.strip()
+                else "text that looks like a call and cannot be read as one"
+                if message.has_unread_call
                 else "arguments that are not a JSON object"
                 if broken
                 else "a function that was not offered"
-                if any(call.name not in names for call in calls)
+                if any(call.name not in has_schema for call in calls)
+                else "a call of a function that was logged without its parameters"
+                if any(call.arguments and not has_schema[call.name] for call in calls)
                 else ""
             )
             yield LeftOut(reason) if reason else NextStep(tuple(said), message.text, calls, tools)
-            if broken:
+            if broken or message.has_unread_call:
                 stopped = stopped or "an earlier call cannot be read"
             said.append(Message("assistant", message.text, calls))
             open_calls, results = [call.id for call in message.calls], {}
@@ -103,10 +106,10 @@ def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOu
 
 def _find_gap(message: LoggedMessage, open_calls: Sequence[str], results: Mapping[int, str]) -> str:
     """Return why nothing from this message on can be used, or an empty text."""
-    if message.has_other_media:
-        return "parts that are not text"
+    if message.other_part:
+        return f"parts that are not text ({message.other_part[:40]!r})"
     if message.role not in ("system", "user", "assistant", "tool"):
-        return "a message of an unknown role"
+        return f"a message of an unknown role ({message.role[:40]!r})"
     if message.role == "tool" and _find_place(message, open_calls, results) < 0:
         return "a result without its call"
     if message.role != "tool" and open_calls:

@@ -1,51 +1,79 @@
-"""Read the spans of generative AI in traces of OpenTelemetry, as exporters write them in JSON (OTLP)."""
+"""Read the spans of generative AI in traces of OpenTelemetry, as exporters write them in JSON (OTLP).
+
+Messages stand in attributes of several generations: JSON under one name, or a name for each member.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.codecs.json_objects import as_mapping
-from pytest_fcbench.tools.importing.logged import (
-    ROLES,
-    LoggedConversation,
-    LoggedMessage,
-    load_list,
-    read_call,
+
+Attributes = Mapping[str, object]
+
+_GENERATIONS = (
+    ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.definitions"),
+    ("gen_ai.prompt", "gen_ai.completion", "llm.request.functions"),
+    ("llm.input_messages", "llm.output_messages", "llm.tools"),
 )
+"""Where a span has the question, the answer and the tools: today's conventions, older ones, OpenInference."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpanMessages:
-    """The messages of a span, which is about one answer of a model."""
+def find_spans(row: Mapping[str, object]) -> Sequence[Attributes] | None:
+    """Return the attributes of the spans of a trace, or None for a row that is none."""
+    for key in ("resourceSpans", "resource_spans"):
+        if isinstance(row.get(key), list):
+            return [
+                _read_attributes(span)
+                for resource in _list_members(row, key)
+                for scopes in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+                for scope in _list_members(resource, scopes)
+                for span in _list_members(scope, "spans")
+            ]
+    return [_read_attributes(row)] if "attributes" in row and "messages" not in row else None
 
-    messages: tuple[Mapping[str, object], ...]
-    """The messages of the input, then those of the output, each with its ``parts``."""
-    instructions: tuple[str, ...]
-    tools: tuple[object, ...]
+
+def read_span_row(attributes: Attributes) -> Mapping[str, object]:
+    """Return a span as a row with messages and an answer; empty for a span that is about none."""
+    for asked, answered, offered in _GENERATIONS:
+        messages, answers = _gather(attributes, asked), _gather(attributes, answered)
+        if answers:
+            return {
+                "messages": messages,
+                "output": [{"role": "assistant", **as_mapping(each)} for each in answers],
+                "tools": _gather(attributes, offered) or _gather(attributes, "gen_ai.request.tools"),
+                "system": _gather(attributes, "gen_ai.system_instructions"),
+            }
+    return {}
 
 
-def read_spans(trace: Mapping[str, object]) -> Iterator[SpanMessages]:
-    """Yield the messages of each span that has some. Raises ValueError for JSON that is broken."""
-    for resource in _list_members(trace, "resourceSpans"):
-        for scope in _list_members(resource, "scopeSpans"):
-            for span in _list_members(scope, "spans"):
-                attributes = {
-                    str(each.get("key")): _read_attribute(as_mapping(each.get("value")))
-                    for each in _list_members(span, "attributes")
-                }
-                asked, answered = (
-                    _list_values(attributes.get(f"gen_ai.{side}.messages")) for side in ("input", "output")
-                )
-                if not answered:
-                    continue
-                instructions = _list_values(attributes.get("gen_ai.system_instructions"))
-                yield SpanMessages(
-                    tuple(map(as_mapping, (*asked, *answered))),
-                    tuple(str(as_mapping(each).get("content", "")) for each in instructions),
-                    tuple(_list_values(attributes.get("gen_ai.tool.definitions"))),
-                )
+def _gather(attributes: Attributes, name: str) -> Sequence[object]:
+    """Return the list under a name: JSON text, a value, or one attribute for each member."""
+    value = attributes.get(name)
+    if isinstance(value, str) and value:
+        value = json.loads(value)
+    if value is None:
+        value = _nest_names(
+            {key[len(name) + 1 :]: each for key, each in attributes.items() if key.startswith(f"{name}.")}
+        )
+    return value if isinstance(value, list) else []
+
+
+def _nest_names(members: Mapping[str, object]) -> object:
+    """Make a value of members whose names have dots: ``0.role``, ``0.tool_calls.1.name``."""
+    if "" in members:
+        return members[""]
+    heads = dict.fromkeys(key.partition(".")[0] for key in members)
+    nested = {
+        head: _nest_names(
+            {key.partition(".")[2]: each for key, each in members.items() if key.partition(".")[0] == head}
+        )
+        for head in heads
+    }
+    if heads and all(map(str.isdecimal, heads)):
+        return [nested[head] for head in sorted(nested, key=int)]
+    return nested
 
 
 def _list_members(value: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
@@ -53,10 +81,15 @@ def _list_members(value: Mapping[str, object], name: str) -> Sequence[Mapping[st
     return [as_mapping(each) for each in listed] if isinstance(listed, list) else []
 
 
-def _list_values(value: object) -> Sequence[object]:
-    """Return a list that is one, or JSON text of one."""
-    loaded = json.loads(value) if isinstance(value, str) and value else value
-    return loaded if isinstance(loaded, list) else []
+def _read_attributes(span: Mapping[str, object]) -> Attributes:
+    """Read the attributes of a span and of its events, which exporters write as a list or an object."""
+    found: dict[str, object] = {}
+    for holder in (*_list_members(span, "events"), span):
+        if isinstance(given := holder.get("attributes"), Mapping):
+            found |= {str(key): value for key, value in given.items()}
+        for each in _list_members(holder, "attributes"):
+            found[str(each.get("key"))] = _read_attribute(as_mapping(each.get("value")))
+    return found
 
 
 def _read_attribute(value: Mapping[str, object]) -> object:
@@ -70,25 +103,3 @@ def _read_attribute(value: Mapping[str, object]) -> object:
         # OTLP writes whole numbers of 64 bits as text.
         return int(str(value["intValue"]))
     return next((value[key] for key in ("stringValue", "boolValue", "doubleValue") if key in value), None)
-
-
-def read_span(span: SpanMessages) -> LoggedConversation:
-    """Read the messages of a span, of which only the last answer is new. Raises ``UnreadableLogError``."""
-    read: list[LoggedMessage] = [LoggedMessage("system", text) for text in span.instructions]
-    for message in span.messages:
-        role = str(message.get("role"))
-        parts = [as_mapping(part) for part in load_list(message.get("parts"))]
-        texts = [str(part.get("content", "")) for part in parts if part.get("type") == "text"]
-        calls = tuple(read_call(part) for part in parts if part.get("type") == "tool_call")
-        results = [part for part in parts if part.get("type") == "tool_call_response"]
-        known = ("text", "tool_call", "tool_call_response", "reasoning")
-        has_other_media = any(part.get("type") not in known for part in parts)
-        for part in results:
-            result = part.get("response", part.get("result"))
-            written = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-            read.append(LoggedMessage("tool", written, call_id=str(part.get("id") or "")))
-        if texts or calls or not results:
-            read.append(
-                LoggedMessage(ROLES.get(role, role), "\n".join(texts), calls, has_other_media=has_other_media)
-            )
-    return LoggedConversation(tuple(read), tuple(map(as_mapping, span.tools)), only_last=True)

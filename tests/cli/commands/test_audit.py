@@ -93,8 +93,12 @@ def test_weak_checks_are_asked_for(core_with_bad_entry: Path, capsys: pytest.Cap
     assert "unnamed_value" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("options", [(), ("--check", "duplicate"), ("--against", "core")])
 def test_a_category_that_cannot_be_read_is_a_finding(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: tuple[str, ...],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def raise_suite_error(category: object) -> tuple[()]:
         raise SuiteError("simple_python.yaml:3: entries.0: has no 'id'")
@@ -102,10 +106,12 @@ def test_a_category_that_cannot_be_read_is_a_finding(
     suite = make_suite(make_entry())
     object.__setattr__(suite, "load", raise_suite_error)
     monkeypatch.setitem(OURS, "core", lambda cache: suite)
-    assert main.main(["audit", "core"]) == 1
-    assert (
-        "  simple_python             simple_python.yaml:3: entries.0: has no 'id'" in capsys.readouterr().out
-    )
+    monkeypatch.setitem(OURS, "bfcl", lambda cache: make_suite(make_entry()))
+    audited, other = ("bfcl", "core") if "--against" in options else ("core", None)
+    assert main.main(["audit", audited, *options]) == 1
+    name = "mine:simple_python" if other else "simple_python"
+    told = f"  {name:<24}  simple_python.yaml:3: entries.0: has no 'id'"
+    assert told in capsys.readouterr().out
 
 
 def test_an_entry_like_one_of_another_suite_is_found(

@@ -206,6 +206,23 @@ def test_a_reply_that_breaks_a_rule_is_sent_back_and_told(
     assert told in out
 
 
+@pytest.mark.usefixtures("_writer_key")
+def test_a_bad_question_leaves_the_good_ones_of_its_function(capfd: pytest.CaptureFixture[str]) -> None:
+    def write_one_badly(asked: Body) -> Reply:
+        told = _read_material(asked)
+        if "number" not in told:
+            return _write_well(asked)
+        (name,) = (each["name"] for each in told["functions"])
+        calls = [_make_call(name)]
+        questions = [{"message": f"The {name} of 3 {item}?", "calls": calls} for item in ("pepper", "salt")]
+        return make_message_reply(json.dumps({"questions": questions}))
+
+    assert _run_writer(write_one_badly, "--count=2", "--pairs=0") == 0
+    out = capfd.readouterr().out
+    assert "written 4, kept 2, left out 2" in out
+    assert "left out, a question that does not mention 'salt' in 'The price of 3 pepper?'" in out
+
+
 def test_either_examples_or_a_writer_is_needed(capfd: pytest.CaptureFixture[str]) -> None:
     assert _run_draft("-o", "made") != 0
     assert "give either --examples" in capfd.readouterr().err

@@ -85,3 +85,27 @@ def test_wrong_words_are_told(words: list[str], rule: str, capsys: pytest.Captur
 
     assert code != 0
     assert rule in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [[], {"tools": []}, {"paths": {}}], ids=["list", "tools", "paths"])
+def test_a_source_without_functions_is_an_error_that_says_why(
+    garden: Path, capsys: pytest.CaptureFixture[str], content: object
+) -> None:
+    (garden / "empty.json").write_text(json.dumps(content))
+    with pytest.raises(SystemExit) as stopped:
+        main(["functions", "empty.json", "-o", "made.yaml"])
+    assert stopped.value.code == 4
+    assert "empty.json: there are 0 functions, because its list of tools" in capsys.readouterr().err
+    assert not (garden / "made.yaml").exists()
+
+
+def test_a_pattern_that_is_not_enforced_is_a_note(garden: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    schemas = [{"properties": {"a": {"pattern": pattern}}} for pattern in (r"^\p{L}+$", "^[a-z]+$")]
+    tools = [{"name": f"f{number}", "inputSchema": schema} for number, schema in enumerate(schemas)]
+    (garden / "tools.json").write_text(json.dumps(tools))
+    assert main(["functions", "tools.json"]) == 0
+    written, notes = capsys.readouterr()
+    assert r"^\p{L}+$" in written
+    assert [note for note in notes.splitlines() if "pattern" in note] == [
+        r"note: f0: the pattern '^\\p{L}+$' is sent unchanged, but not enforced: Python has no form for it"
+    ]

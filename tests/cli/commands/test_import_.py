@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -71,9 +72,51 @@ def test_a_log_without_entries_ends_with_an_error(log: Path, capsys: pytest.Capt
     assert not Path("chats.jsonl").exists()
 
 
+def test_a_dry_run_shows_entries_and_masks_and_writes_nothing(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write_text(json.dumps([TWO_ANSWERS], indent=1).replace("Bergen?", "Bergen for ann@corp.io?"))
+    before = sorted(Path().iterdir())
+    assert main(["import", "log.jsonl", "--dry-run", "--rest=rest.jsonl"]) == 0
+    out = capsys.readouterr().out
+    assert '  user: "Weather in Bergen for person1@example.com?"' in out
+    assert '  right: [{"weather": {"city": ["Bergen"], "days": [1, ""]}}]' in out
+    assert "mask: ann@corp.io -> person1@example.com" in out
+    assert "kept: 2 entries" in out
+    assert out.endswith("nothing was written (--dry-run)\n")
+    assert sorted(Path().iterdir()) == before
+
+
+CASES = Path(os.environ.get("FCBENCH_ORACLE", "/")).parent / "cases"
+ROWS_KEPT = {"llamafactory_v1": 0, "otel_no_parameters": 0, "otel_old": 0, "msswift": 2, "toucan": 2}
+"""The entries of each case that has not exactly one."""
+
+
+@pytest.mark.skipif(not list(CASES.glob("import_*")), reason="the cases lie outside the project")
+@pytest.mark.parametrize("case", sorted(CASES.glob("import_*/*.json*")), ids=lambda path: path.stem)
+def test_cases_from_the_world_give_the_right_call_or_a_reason(
+    case: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = ROWS_KEPT.get(case.stem, 1)
+    assert main(["import", str(case), "-o", "out.jsonl"]) == (0 if count else 1)
+    out = capsys.readouterr().out
+    assert f"kept: {count} entries" in out
+    if count:
+        assert "irrelevance" not in out
+        first = json.loads(Path("out.jsonl").read_text().splitlines()[0])
+        (call,) = first["expect"]
+        values = [str(accepted[0]) for arguments in call.values() for accepted in arguments.values()]
+        digits = "".join(filter(str.isalnum, first["messages"][0]["content"]))
+        # What the call needs is in the question, whatever way either writes it.
+        assert "".join(filter(str.isalnum, values[0])) in digits
+    else:
+        assert "left out: 1 answers:" in out
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
+        ((), "--output is missing; name a FILE.jsonl for the entries, or use --dry-run"),
         (("-o", "chats.yaml"), "a suite of JSON lines needs the ending .jsonl"),
         (("-o", "log.jsonl"), "log.jsonl already exists"),
         (("-o", "log.jsonl", "--force"), "log.jsonl is read; name another file"),

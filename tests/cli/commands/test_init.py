@@ -13,7 +13,11 @@ import yaml
 from pytest_fcbench.cli.commands.init import WORKFLOWS
 from pytest_fcbench.cli.main import main
 from pytest_fcbench.config.loading import build_settings, find_config_file
+from pytest_fcbench.domain.verdict import Failed, Passed, Profile
+from pytest_fcbench.scorecard.gate.gate import Evidence
+from pytest_fcbench.scorecard.run_facts import BROKEN, HELD
 from tests.conftest import ROOT
+from tests.factories import FACTS, make_path_record
 
 
 def _run_init(*words: str) -> int:
@@ -31,6 +35,59 @@ def test_a_project_has_all_that_a_run_needs(pytester: pytest.Pytester) -> None:
     assert modules == {path.name: path.read_bytes() for path in (ROOT / "benchmarks").glob("*.py")}
     options = ("-p", "no:cacheprovider", "--fcbench-model=oracle", "--fcbench-category=live_relevance")
     pytester.runpytest_inprocess("benchmarks", *options).assert_outcomes(passed=6)
+
+
+def test_only_what_names_benchmarks_runs_them_beside_other_tests(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytester.makepyfile(test_own="def test_own():\n    pass\n")
+    assert _run_init() == 0
+    assert capsys.readouterr().out.endswith(
+        "a bare pytest runs the other tests only: benchmarks run by path, by -m fcbench or by an option\n"
+    )
+    _keep_one_module()
+    monkeypatch.setenv("FCBENCH_MODEL", "oracle")
+    for arguments, passed in (
+        ((), 1),
+        (("-n2",), 1),
+        (("-m", "not slow"), 1),
+        (("-m", "fcbench and live_relevance"), 6),
+        (("-m", "live_relevance"), 6),
+        (("benchmarks", "-m", "live_relevance"), 6),
+        (("core:live_relevance_0",), 2),
+    ):
+        result = pytester.runpytest_inprocess(*arguments)
+        result.assert_outcomes(passed=passed, deselected=result.parseoutcomes().get("deselected", 0))
+        assert ("fcbench: oracle" in result.stdout.str()) == (passed > 1)
+    monkeypatch.setenv("FCBENCH_MODEL", "lexical")
+    pytester.runpytest_inprocess("benchmarks", "-m", "live_relevance")
+    pytester.runpytest_inprocess("--lf").assert_outcomes(failed=5)
+    # Somebody without the plugin is not disturbed either.
+    pytester.runpytest_inprocess("-p", "no:fcbench").assert_outcomes(passed=1)
+
+
+def _keep_one_module() -> None:
+    for module in Path("benchmarks").glob("test_*.py"):
+        if module.name != "test_relevance.py":
+            module.unlink()
+
+
+def test_beside_no_other_tests_a_bare_run_is_one_of_benchmarks(pytester: pytest.Pytester) -> None:
+    assert _run_init() == 0
+    _keep_one_module()
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    assert result.parseoutcomes()["failed"] > 100
+
+
+@pytest.mark.parametrize("suite", ["core", "complexfuncbench"])
+def test_the_gate_decides_on_every_suite(suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _run_init() == 0
+    (rule,) = build_settings({}, find_config_file(Path(), None)).gate
+    for verdict, code in ((Passed(), HELD), (Failed("wrong_count", "2 calls"), BROKEN)):
+        records = [make_path_record(verdict, category="hotels", suite=suite)]
+        evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites, None)
+        assert rule.check(evidence).code == code
 
 
 def test_nothing_is_replaced(
@@ -99,7 +156,7 @@ def test_the_workflow_of_github_runs_step_by_step(
     assert _run_init() == 0
     settings = Path("fcbench.yaml")
     text = settings.read_text().replace("model: lexical", "model: oracle")
-    settings.write_text(text.replace("  - overall>=0.03", "  - live_relevance>=0"))
+    settings.write_text(text.replace("  - all>=0.03", "  - live_relevance>=0"))
     monkeypatch.setenv("GITHUB_ENV", str(pytester.path / "environment"))
     workflow = WORKFLOWS["github"]
     assert workflow is not None
@@ -109,9 +166,7 @@ def test_the_workflow_of_github_runs_step_by_step(
     # Programs of this environment first; one small module in the place of all.
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:cacheprovider")
-    for module in Path("benchmarks").glob("test_*.py"):
-        if module.name != "test_relevance.py":
-            module.unlink()
+    _keep_one_module()
 
     def run_step(script: str) -> int:
         return subprocess.run(["bash", "-e", "-c", script], check=False).returncode

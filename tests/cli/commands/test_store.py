@@ -22,8 +22,10 @@ from pytest_fcbench.cli import main
 from pytest_fcbench.config.loading import build_settings
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.dispatch.answer_store import AnswerStore
+from pytest_fcbench.dispatch.stored_model import name_model
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 from pytest_fcbench.models.baselines.official_results import read_turns
+from pytest_fcbench.models.registry import describe_identity
 from pytest_fcbench.run.context import RunContext
 from pytest_fcbench.run.session import Session
 from tests.conftest import ROOT
@@ -347,6 +349,33 @@ def test_an_age_is_a_number_and_a_unit(
 ) -> None:
     run_refused_store("prune", f"--older-than={age}")
     assert f"{age!r} is not an age; use days, hours or weeks, e.g. 30d, 12h or 2w" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "left"), [("near", "b, old"), ("far", "a, old"), ("openai/x", "")])
+def test_a_profile_has_the_answers_from_its_address(
+    name: str, left: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    near = "near: {model: openai/x, api_base: 'http://127.0.0.1:1/v1'}"
+    far = "far: {model: openai/x, api_base: 'http://127.0.0.1:2/v1'}"
+    Path("fcbench.yaml").write_text(f"models: {{{near}, {far}}}\n")
+    asked = {
+        entry: name_model(describe_identity(build_settings({"model": profile}, Path("fcbench.yaml"))))
+        for entry, profile in (("a", "near"), ("b", "far"))
+    }
+    with closing(AnswerStore(STORE)) as store:
+        # An earlier version stored no address.
+        for entry, model in (*asked.items(), ("old", "openai/x")):
+            store.put(entry, entry, model, Completion(text="a"))
+    assert run_store("list") == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in told if line.startswith("openai")] == [
+        "openai/x",
+        "openai/x at http://127.0.0.1:1/v1",
+        "openai/x at http://127.0.0.1:2/v1",
+    ]
+    assert run_store("prune", f"--model={name}", "--yes") == 0
+    with closing(AnswerStore(STORE)) as store:
+        assert ", ".join(sorted(kept.entry for kept in store.kept())) == left
 
 
 def test_a_run_goes_on_writing_after_a_prune(store: AnswerStore) -> None:

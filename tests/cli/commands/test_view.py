@@ -110,15 +110,23 @@ def test_a_port_that_cannot_be_had_is_told(
     assert f"--port={port}: " in capsys.readouterr().err
 
 
-def test_ctrl_c_ends_it_in_order(pages: RunPages, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_ends_it_in_order(
+    pages: RunPages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: int
+) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     command = [sys.executable, "-m", "pytest_fcbench.cli.main", "view", "runs", "--port", "0"]
     with listening_to_ctrl_c():
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     with process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[-1]
-        with urlopen(address, timeout=60) as page:
-            assert NAMES[0] in page.read().decode()
+        with urlopen(f"{address}run/{NAMES[0]}", timeout=60) as page:
+            assert "first" in page.read().decode()
+        assert [*temporary.glob("fcbench-*/*")], "the page is kept while the command runs"
         time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(ending)
         assert process.wait(60) == 0
+    assert not [*temporary.iterdir()]

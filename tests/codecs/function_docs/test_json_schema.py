@@ -8,7 +8,10 @@ from pytest_fcbench.codecs.function_docs.json_schema import (
     convert_parameter,
     convert_parameters,
     convert_schema,
+    describe_call_violation,
+    describe_function,
 )
+from pytest_fcbench.codecs.function_docs.schema_keywords import list_unapplied_patterns
 from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import Language
@@ -22,6 +25,7 @@ from pytest_fcbench.domain.function_doc import Language
         ({"anyOf": [{"type": "null"}, {"type": "string"}]}, {"type": "string"}),
         ({"anyOf": [{"type": "integer"}, {"type": "number"}]}, {"type": "float"}),
         ({"oneOf": [{"type": "null"}]}, {"type": "any"}),
+        ({"oneOf": [{"const": "a"}, {"const": "b"}]}, {"type": "string", "enum": ["a", "b"]}),
         ({"const": "metric"}, {"type": "string", "enum": ["metric"]}),
         ({"enum": ["a", None, "b"]}, {"type": "string", "enum": ["a", "b"]}),
         ({"enum": [1, "b"]}, {"type": "any", "enum": [1, "b"]}),
@@ -82,7 +86,9 @@ def test_follows_references_and_leaves_what_refers_to_itself_open() -> None:
     }
 
 
-@pytest.mark.parametrize("reference", ["#/$defs/missing", "other.json#/a", "https://x.example/a.json", "#"])
+@pytest.mark.parametrize(
+    "reference", ["#/$defs/missing", "other.json#/a", "https://x.example/a.json", "#gone"]
+)
 def test_a_reference_must_lead_somewhere(reference: str) -> None:
     with pytest.raises(UsageError, match="is not defined in this file; bundle all definitions into it"):
         convert_schema({"$ref": reference}, {"$defs": {}})
@@ -97,6 +103,154 @@ def test_a_parameter_always_has_a_description() -> None:
         "properties": {"a": {"description": "", "type": "any"}},
         "required": ["a"],
     }
+
+
+_A = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+_B = {"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a", "b"]}
+_DEFINITIONS = {"A": _A, "B": _B, "text": {"type": "string"}}
+_TOPS: dict[str, tuple[dict[str, object], dict[str, object], dict[str, object]]] = {
+    # A schema of all parameters, arguments that it allows, and some that it does not.
+    "$ref": ({"$ref": "#/$defs/A"}, {"a": "x"}, {"a": 1}),
+    "oneOf": ({"type": "object", "oneOf": [_A, _B]}, {"a": 1, "b": "x"}, {"a": 1}),
+    "anyOf of references": (
+        {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]},
+        {"a": "x"},
+        {"b": "x"},
+    ),
+    "allOf": ({"allOf": [_A, {"properties": {"b": {"type": "string"}}}]}, {"a": "x", "b": "y"}, {"b": "y"}),
+    "then": (
+        {"if": {"required": ["a"]}, "then": {"properties": {"b": {"type": "string"}}}, **_A},
+        {"a": "x", "b": "y"},
+        {"a": "x", "b": 1},
+    ),
+    "a free object": ({"type": "object", "additionalProperties": {"type": "string"}}, {"q": "x"}, {"q": 1}),
+    "names by pattern": ({"patternProperties": {"^x-": {"type": "string"}}}, {"x-a": "b"}, {"x-a": 1}),
+    "itself": (
+        {"type": "object", "properties": {"a": {"type": "string"}, "kids": {"items": {"$ref": "#"}}}},
+        {"kids": [{"a": "x"}]},
+        {"kids": [{"a": 1}]},
+    ),
+    "a reference into a list": (
+        {"properties": {"a": {"anyOf": [{"type": "string"}]}, "b": {"$ref": "#/properties/a/anyOf/0"}}},
+        {"b": "x"},
+        {"b": 1},
+    ),
+    "draft 3": ({"properties": {"a": {"type": "string", "required": True}}}, {"a": "x"}, {}),
+    "draft 4": (
+        {
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            "id": "http://x.example/top",
+            "properties": {
+                "a": {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
+                "id": {"$ref": "http://x.example/top#/$defs/text"},
+            },
+        },
+        {"a": 1, "id": "x"},
+        {"a": 0},
+    ),
+    "a list of elements": (
+        {"properties": {"a": {"type": "array", "items": [{"type": "string"}], "additionalItems": False}}},
+        {"a": ["x"]},
+        {"a": ["x", "y"]},
+    ),
+    "dependencies": ({"properties": {"a": {}, "b": {}}, "dependencies": {"a": ["b"]}}, {"b": 1}, {"a": 1}),
+    "draft 7": (
+        {"properties": {"a": {"$ref": "#t"}}, "definitions": {"t": {"$id": "#t", "type": "string"}}},
+        {"a": "x"},
+        {"a": 1},
+    ),
+    "draft 2019-09": (
+        {"$recursiveAnchor": True, "properties": {"a": {"$recursiveRef": "#"}, "b": {"type": "string"}}},
+        {"a": {"b": "x"}},
+        {"a": {"b": 1}},
+    ),
+    "null for what is left out": (
+        {"title": None, "required": None, "properties": {"a": {"type": "string", "examples": "x"}}},
+        {"a": "x"},
+        {"a": 1},
+    ),
+    "keywords as names": (
+        {"properties": {"pattern": {"type": "string"}, "nullable": {"type": "boolean"}, "title": {}}},
+        {"pattern": "(", "nullable": True, "title": None},
+        {"pattern": 1},
+    ),
+    "a named group": ({"properties": {"a": {"pattern": r"^(?<y>\d)\k<y>$"}}}, {"a": "11"}, {"a": "12"}),
+}
+
+
+@pytest.mark.parametrize("name", _TOPS)
+def test_schemas_are_read_as_the_world_writes_them(name: str) -> None:
+    schema, allowed, refused = _TOPS[name]
+    doc = describe_function("f", "", {"$defs": _DEFINITIONS, **schema})
+
+    assert [parameter for parameter in allowed if parameter not in doc.properties] == []
+    assert describe_call_violation(doc, allowed) is None
+    assert describe_call_violation(doc, refused)
+
+
+def test_parameters_are_those_of_all_alternatives() -> None:
+    doc = describe_function("f", "", {"oneOf": [_A, _B]})
+    assert {name: schema["type"] for name, schema in doc.properties.items()} == {"a": "any", "b": "string"}
+    assert doc.required == ("a",), "b is needed by one of them only"
+    assert "c" not in doc.properties
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_open"),
+    [
+        ({"type": "object"}, True),
+        ({"type": "object", "properties": {"a": {}}, "additionalProperties": True}, True),
+        ({"type": "object", "properties": {"a": {}}}, False),
+        ({"type": "object", "additionalProperties": False}, False),
+        ({}, False),
+    ],
+)
+def test_other_parameters_are_allowed_where_a_schema_says_so(
+    schema: dict[str, object], is_open: bool
+) -> None:
+    assert ("other" in describe_function("f", "", schema).properties) is is_open
+
+
+@pytest.mark.parametrize("pattern", [r"^[\p{L}\p{N} _-]+$", "(", r"^\u{1F600}$"])
+def test_a_pattern_that_python_has_no_form_for_holds_nothing(pattern: str) -> None:
+    named = {"patternProperties": {pattern: {"type": "string"}}, "additionalProperties": False}
+    schema = {"properties": {"a": {"type": "string", "pattern": pattern}, "b": named}}
+    doc = describe_function("f", "", schema)
+
+    assert doc.given == schema
+    assert list(list_unapplied_patterns(schema)) == [pattern] * 2
+    assert describe_call_violation(doc, {"a": "anything", "b": {"c": 1}}) is None
+    assert describe_call_violation(doc, {"a": 1})
+
+
+def _double(count: int, keyword: str) -> dict[str, object]:
+    """Return definitions, each of which refers to the next one twice."""
+    definitions: dict[str, object] = {f"d{count}": {"type": "object"}}
+    for number in range(count):
+        twice = [{"$ref": f"#/$defs/d{number + 1}"}] * 2
+        named = {"properties": dict(zip("ab", twice, strict=True))}
+        definitions[f"d{number}"] = named if keyword == "properties" else {keyword: twice}
+    return definitions
+
+
+def test_references_that_multiply_are_converted_up_to_a_bound() -> None:
+    schema = {"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": _double(40, "properties")}
+    doc = describe_function("f", "", schema)
+    assert str(doc.parameters).count("'type'") < 20_000
+    assert describe_call_violation(doc, {"a": {"b": {"a": {}}}}) is None
+
+
+def test_references_that_multiply_for_one_value_are_refused() -> None:
+    schema = {"$ref": "#/$defs/d0", "$defs": _double(40, "allOf")}
+    with pytest.raises(UsageError, match="more than 20,000 references of this schema would be followed"):
+        describe_function("f", "", schema)
+
+
+def test_a_thousand_references_inside_each_other_are_read() -> None:
+    chain: dict[str, object] = {"d1000": {"type": "string"}}
+    chain |= {f"d{n}": {"properties": {"x": {"$ref": f"#/$defs/d{n + 1}"}}} for n in range(1000)}
+    doc = describe_function("f", "", {"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": chain})
+    assert doc.properties["a"]["type"] == "dict"
 
 
 _KEYS = st.sampled_from(

@@ -59,6 +59,10 @@ VALUES = {
     # id: (schema, accepted, value, code or None)
     "string": (STRING, ["New York"], "new-york", None),
     "string, another": (STRING, ["New York"], "York", "value_error:string"),
+    "string, decomposed": (STRING, ["Köln"], "Ko\u0308ln", None),
+    "string, curly quote and another hyphen": (STRING, ["it's a+b-c"], "it’s a+b\u2011c", None),
+    "string, another letter": (STRING, ["Köln"], "Koln", "value_error:string"),
+    "dict, decomposed key and value": (DICT, [{"ö": ["ö"]}], {"o\u0308": "o\u0308"}, None),
     "string, number": (STRING, ["5"], 5, "type_error:simple"),
     "string, empty for an optional": (STRING, ["a", ""], "", "value_error:string"),
     "string, dot for an optional": (STRING, ["a", ""], " .", "value_error:string"),

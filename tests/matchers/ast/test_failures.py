@@ -41,6 +41,12 @@ def test_a_wrong_value_is_named_with_what_is_accepted(profile: str) -> None:
     assert verdict.details == {"function": "book", "parameter": "nights", "found": "4", "accepted": "[2, 3]"}
 
 
+def test_texts_that_look_alike_show_in_what_they_differ() -> None:
+    verdict = judge_calls("official", make_booking({"city": ["Köln"]}), Call("book", {"city": "Ko\u0308ln"}))
+    assert isinstance(verdict, Failed)
+    assert verdict.reason == r"book: city is 'Ko\u0308ln', accepted: ['K\u00f6ln']"
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_details_hold_more_of_a_long_value_than_the_sentence(profile: str) -> None:
     verdict = judge_calls(profile, make_booking({"city": ["y" * 300]}), Call("book", {"city": LONG}))

@@ -14,7 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.transcript import ToolCall
+from pytest_fcbench.domain.transcript_json import read_completion, write_completion
 from pytest_fcbench.models.providers.event_stream import join_events
+from pytest_fcbench.models.providers.openai_compatible import read_reply
 from pytest_fcbench.models.providers.reply_bodies import MIB, choose_limits, parse_json, read_body
 
 
@@ -155,22 +158,56 @@ def test_an_event_of_too_many_bytes_is_too_large() -> None:
     with pytest.raises(CallError, match="an event has more than 2 MiB") as caught:
         join_events(b"data: [" + b"[]," * MIB + b"0]\n\n")
     assert caught.value.cause == "too_large"
-    with pytest.raises(CallError, match="an event has 300,001 lists, objects and members") as caught:
-        join_events(b"data: [" + b"[]," * 150_000 + b"0]\n\n")
+    with pytest.raises(CallError, match="an event has 600,001 lists, objects and members") as caught:
+        join_events(b"data: [" + b"[]," * 300_000 + b"0]\n\n")
     assert caught.value.cause == "too_large"
 
 
-def test_lists_that_are_kept_of_many_events_are_limited() -> None:
-    """What is only read and dropped, such as log-probabilities, is not."""
-    chunks = [{"choices": [{"delta": {"content": "a", f"m{number}": [[]] * 20_000}}]} for number in range(30)]
-    with pytest.raises(CallError, match="more than 524,288 lists, objects and members came") as caught:
-        join_events(b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks))
-    assert caught.value.cause == "too_large"
-    dropped = [{"choices": [{"delta": {"content": "a"}, "logprobs": [[]] * 20_000}]}] * 30
-    body = b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in dropped)
+_LARGE: list[list[object]] = [[]] * 20_000
+_ROOM = 20
+
+
+@pytest.mark.parametrize(
+    "write_delta",
+    [
+        pytest.param(lambda at: {f"m{at}": _LARGE}, id="members of a message"),
+        pytest.param(lambda at: {"m": _LARGE}, id="one list that goes on"),
+        pytest.param(lambda at: {"m": "é" * 900_000}, id="a text that goes on"),
+        pytest.param(lambda at: {"tool_calls": [{"index": 0, f"m{at}": _LARGE}]}, id="members of a call"),
+        pytest.param(
+            lambda at: {"tool_calls": [{"index": 0, "function": {f"m{at}": _LARGE}}]},
+            id="members of a function",
+        ),
+    ],
+)
+def test_members_beside_the_answer_are_kept_up_to_a_limit(
+    write_delta: Callable[[int], dict[str, object]],
+) -> None:
+    """The answer is read whole all the same."""
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
+    deltas = [*map(write_delta, range(30)), {"tool_calls": [call]}, *({"content": "a"},) * 30]
+    chunks = [{"choices": [{"delta": delta}]} for delta in deltas]
+    body = b"".join(f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode() for chunk in chunks)
     choices = join_events(body + b"data: [DONE]\n\n").reply["choices"]
     assert isinstance(choices, list)
-    assert choices[0]["message"] == {"content": "a" * 30}
+    message = choices[0]["message"]
+    assert message["content"] == "a" * 30
+    (joined,) = message["tool_calls"]
+    assert {"name": "f", "arguments": "{}"}.items() <= joined.get("function", {}).items()
+    written = len(json.dumps(write_delta(0)))
+    assert written * _ROOM > len(json.dumps(message)) > written
+
+
+def test_an_answer_is_read_up_to_the_length_of_a_whole_reply() -> None:
+    piece = {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "[0," * 1000}}]}
+    text = {"choices": [{"delta": {"content": "é" * 1000}}]}
+    call = {"choices": [{"delta": piece, "finish_reason": "tool_calls"}]}
+    body = b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in (text, call) * 30)
+    choices = join_events(body + b"data: [DONE]\n\n", 50_000).reply["choices"]
+    assert isinstance(choices, list)
+    message = choices[0]["message"]
+    (joined,) = message["tool_calls"]
+    assert len(message["content"]) + len("f") + len(joined["function"]["arguments"]) == 50_000
 
 
 def test_many_events_are_joined_in_linear_time() -> None:
@@ -179,3 +216,41 @@ def test_many_events_are_joined_in_linear_time() -> None:
     choices = join_events((b"data: " + event + b"\n\n") * 60_000 + b"data: [DONE]\n\n").reply["choices"]
     assert isinstance(choices, list)
     assert len(choices[0]["message"]["content"]) == 6_000_000
+
+
+@pytest.mark.parametrize("depth", [300, 500, 900])
+@pytest.mark.parametrize("name", ["message", "choice", "reply", "usage", "arguments", "event"])
+def test_deep_members_beside_an_answer_do_not_cost_its_verdict(depth: int, name: str) -> None:
+    deep = "[" * depth + "]" * depth
+    places = dict.fromkeys(("message", "choice", "reply"), "1") | {"usage": "{}", "arguments": '"{}"'}
+    held = places | {name: deep}
+    call = f'{{"id": "c", "function": {{"name": "f", "arguments": {held["arguments"]}}}}}'
+    message = f'{{"role": "assistant", "tool_calls": [{call}], "own": {held["message"]}}}'
+    member = "delta" if name == "event" else "message"
+    choice = f'{{"{member}": {message}, "finish_reason": "tool_calls", "own": {held["choice"]}}}'
+    reply = f'{{"choices": [{choice}], "usage": {held["usage"]}, "own": {held["reply"]}}}'
+    body = f'data: {reply}\n\ndata: {{"own": {deep}}}\n\ndata: [DONE]\n\n' if name == "event" else reply
+    completion = read_reply(body.encode(), 0.1, ["kEy-12345"])
+    assert completion.tool_calls
+    (read,) = completion.tool_calls
+    assert isinstance(read, ToolCall)
+    assert read.name == "f"
+    assert read_completion(json.loads(json.dumps(write_completion(completion)))) == completion
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"index": 0, "text": "é" * 900}, id="text of a completion"),
+        pytest.param({"index": 1, "delta": {"content": "é" * 900}}, id="another choice"),
+        pytest.param({"index": 0, "delta": {"function_call": {"arguments": "é" * 900}}}, id="legacy call"),
+    ],
+)
+def test_what_is_no_answer_takes_no_room_from_it(other: dict[str, object]) -> None:
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
+    last = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+    events = [{"choices": [choice]} for choice in (*[other] * 3, last)]
+    body = b"".join(f"data: {json.dumps(event)}\n\n".encode() for event in events)
+    choices = join_events(body + b"data: [DONE]\n\n", 1000).reply["choices"]
+    assert isinstance(choices, list)
+    assert choices[0]["message"]["tool_calls"] == [{"id": "c", "function": call["function"]}]

@@ -99,6 +99,24 @@ def test_entries_that_share_a_cluster_are_one() -> None:
     assert _read_limits(hotels.interval) == (0.4365, 0.9699, "wilson")
 
 
+@pytest.mark.parametrize(("others", "number"), [(40, 5), (4, None)])
+def test_a_group_names_the_few_clusters_that_make_its_interval_wide(others: int, number: int | None) -> None:
+    """Not where the doubt is mostly that of other categories."""
+
+    def make_questions(category: str, n: int, clusters: int) -> list[Record]:
+        return [
+            replace(each, cluster=f"{category[:6]} {place % clusters}")
+            for place, each in enumerate(_make_records(category, *(PASSED, FAILED) * (n // 2)))
+        ]
+
+    scores = _score_records(
+        *(make_questions(name, 40, 5) for name in ("memory_kv", "memory_vector", "memory_rec_sum")),
+        *(make_questions(name, others, 40) for name in ("web_search_base", "web_search_no_snippet")),
+    )
+    intervals = [scores.groups[name].interval for name in ("memory", "agentic", "web_search")]
+    assert [each and each.clusters for each in intervals] == [5, number, None]
+
+
 def test_a_group_is_as_sure_as_its_parts() -> None:
     """The one that was not run, where it counts as 0, adds no doubt."""
     groups = _score_records(_make_records("irrelevance", PASSED, FAILED, PASSED), partial=True).groups
@@ -250,6 +268,22 @@ def test_what_followed_the_rules_of_the_other_profile_leaves_no_accuracy() -> No
     assert group.missing == ("car_rental", "attraction", "cross")
 
 
+@pytest.mark.parametrize(
+    ("run", "sample"),
+    # A category without a weight is no part of the formula, and an older scorecard knows no size.
+    [
+        ("multiple", None),
+        ("parallel multiple", (6, 8)),
+        ("parallel exec_simple", (3, 5)),
+        ("simple_python", None),
+    ],
+)
+def test_a_run_knows_of_how_many_tests_it_is_a_sample(run: str, sample: tuple[int, int] | None) -> None:
+    sizes = {"parallel": 5, "multiple": 3, "exec_simple": 9}
+    records = [record for name in run.split() for record in _make_records(name, PASSED, FAILED, TIMEOUT)]
+    assert aggregate_scores(records, Profile.OFFICIAL, lambda name: sizes.get(name, 0)).sample == sample
+
+
 def test_a_single_entry_is_all_of_its_group() -> None:
     scores = _score_records(_make_records("live_simple", PASSED), partial=True)
     assert scores.groups["live"].accuracy == 1.0
@@ -260,7 +294,8 @@ def test_a_single_entry_is_all_of_its_group() -> None:
     [
         ("live_simple", ["live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"]),
         ("hotels", ["hotels", "flights", "car_rental", "attraction", "cross"]),
-        ("multiple", []),
+        ("multiple", ["multiple"]),
+        ("of my own", []),
     ],
 )
 def test_sizes_count_in_groups_that_are_weighted_by_count(run: str, sized: list[str]) -> None:

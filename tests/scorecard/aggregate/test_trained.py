@@ -64,14 +64,16 @@ def test_the_mark_stands_beside_those_of_the_user() -> None:
     assert mark_trained([make_record()], ["core:else"]) == [make_record()]
 
 
-@pytest.mark.parametrize(("suite", "share"), [("mine", 1 / 5), ("core", None)])
-def test_the_metric_follows_the_formula_of_overall(suite: str, share: float | None) -> None:
-    records = make_run(suite)
-    rest = [record for record in records if not record.marks]
-    score = score_metric("untrained", records, Profile.OFFICIAL, size_nothing)
-    assert score == score_metric("overall", rest, Profile.OFFICIAL, size_nothing)
+@pytest.mark.parametrize(
+    ("run", "metric"),
+    [(make_run(), "overall"), (make_run("core"), "all"), (make_run("core")[:4], "multiple")],
+)
+def test_the_metric_is_the_score_that_stands_for_the_run(run: list[Record], metric: str) -> None:
+    rest = [record for record in run if not record.marks]
+    score = score_metric("untrained", run, Profile.OFFICIAL, size_nothing)
+    assert score == score_metric(metric, rest, Profile.OFFICIAL, size_nothing)
     assert score
-    assert share is None or score.accuracy == share
+    assert score.accuracy == 1 / (len(run) - 3)
 
 
 def test_a_loss_is_measured_on_the_other_entries_only() -> None:

@@ -14,6 +14,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.transcript import Aside, Completion, Party
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.scorecard.aggregate.scores import mark_trained
 from pytest_fcbench.scorecard.compare.paired import pair_runs
 from pytest_fcbench.scorecard.gate.gate import Evidence, Finding
 from pytest_fcbench.scorecard.gate.rules import BaselineRule, Bound, NotWorse, ScoreRule, parse_rule
@@ -48,6 +49,40 @@ def _make_baseline(records: Sequence[Record], version: str = "1") -> Scorecard:
 def _check_rule(rule: str, *records: Record, baseline: Scorecard | None = None) -> Finding:
     evidence = Evidence(records, Profile.OFFICIAL, lambda name: 0, FACTS.suites, baseline)
     return parse_rule(rule, ("core", "bfcl")).check(evidence)
+
+
+def _mark_trained(records: Sequence[Record], *names: str) -> list[Record]:
+    """Mark entries of these ids or categories as trained."""
+    return mark_trained(records, {r.entry for r in records if {r.entry, r.category} & {*names}})
+
+
+@pytest.mark.parametrize(
+    ("trained", "code", "sentence"),
+    [
+        ("core:parallel_0", HELD, "untrained (parallel) is 50.00%"),
+        ("parallel", UNDECIDED, "all entries that were run are in the training data"),
+    ],
+)
+def test_untrained_is_decided_by_the_category_that_was_run(trained: str, code: int, sentence: str) -> None:
+    run = _mark_trained(_make_records("parallel", FAILED, PASSED, FAILED), trained)
+    assert _check_rule("untrained>=50%", *run) == Finding(code, sentence)
+
+
+def test_untrained_names_the_parts_of_which_all_entries_are_trained() -> None:
+    run = _mark_trained(_make_whole_run(), "simple_java")
+    assert _check_rule("untrained>=50%", *run) == Finding(
+        UNDECIDED, "all in the training data, but needed for untrained: simple_java"
+    )
+
+
+def test_untrained_is_compared_where_the_run_has_what_the_baseline_has() -> None:
+    before = _make_records("parallel", *[PASSED] * 9)
+    after = _mark_trained(_make_records("parallel", *[PASSED] * 2, *[FAILED] * 7), "core:parallel_0")
+    found = _check_rule("not-worse(untrained, 95%)", *after, baseline=_make_baseline(before))
+    assert (found.code, found.sentence[:30]) == (BROKEN, "untrained (parallel) changed b")
+    whole = _make_baseline([*_make_whole_run(), *before])
+    found = _check_rule("not-worse(untrained, 95%)", *after, baseline=whole)
+    assert (found.code, found.sentence[:32]) == (UNDECIDED, "not run, but needed for overall:")
 
 
 # Reading a rule

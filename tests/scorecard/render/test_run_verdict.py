@@ -10,10 +10,12 @@ import pytest
 
 from pytest_fcbench.domain.verdict import Failed, NotScored
 from pytest_fcbench.scorecard.aggregate.formulas import weigh_categories
+from pytest_fcbench.scorecard.aggregate.scores import aggregate_scores
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.explanations import Line
 from pytest_fcbench.scorecard.render.run_verdict import (
+    describe_share,
     write_gate,
     write_headline,
     write_next_commands,
@@ -52,6 +54,16 @@ def test_the_share_of_what_was_scored_comes_first() -> None:
     )
     assert lines[-1] == "not scored: 1 of 3 (timeout 1)"
     assert write([late])[0] == "no entry was scored in the official profile"
+
+
+def test_a_sample_of_the_weighted_parts_says_of_how_many_entries() -> None:
+    whole = [make_record(category=name) for name in weigh_categories("overall", lambda name: 1.0)]
+    for records, end in (
+        (HALF, "2 of 4 entries of 0.833 of the 100 weighted parts of BFCL's overall were run"),
+        (whole, "BFCL's overall on a sample, 21 of 84 entries: 100.00%"),
+    ):
+        scores = aggregate_scores(records, FACTS.profile, lambda name: 4)
+        assert describe_share(records, FACTS.profile, scores).endswith(f"; {end}")
 
 
 @pytest.mark.parametrize(

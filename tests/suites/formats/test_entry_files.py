@@ -323,7 +323,7 @@ def test_a_broken_record_is_told_with_line_field_and_rule(
         pytest.param(
             SMALL.format(category="irrelevance") + "    expect: []\n",
             "10: entries.0.expect: unknown key 'expect'. "
-            "Valid: id, functions, cluster, parents, query, messages.",
+            "Valid: id, functions, cluster, parents, check, forbidden, query, messages.",
             id="expect where no call is right",
         ),
         pytest.param(
@@ -454,3 +454,87 @@ def test_others_have_no_tables(tmp_path: Path) -> None:
     (tmp_path / "odd.yaml").write_text(GOOD + "tables: {}\n", encoding="utf-8")
     with pytest.raises(SuiteError, match="unknown key 'tables'"):
         read_entries(tmp_path / "odd.yaml", "own")
+
+
+MANY = """\
+category: multiple
+functions:
+  - name: stock
+    inputSchema: {properties: {item: {type: string}, count: {type: integer}}, required: [item]}
+  - name: price
+    inputSchema: {properties: {item: {type: text}}}
+  - {name: count, description: C., parameters: {type: dict, properties: {n: {type: real, description: N.}}}}
+entries:
+  - {id: multiple_0, query: "?", functions: [stock], expect: [stock: {itme: tea}]}
+  - {id: multiple_1, query: "?", functions: [stock], expect: [stock: {item: tea}]}
+  - {id: multiple_2, query: 12, functions: [stock], expect: [stock: {item: tea}], expects: 1}
+  - {id: multiple_3, query: "?", functions: [stock, price], expect: [price: {item: tea}]}
+  - {id: multiple_4, query: "?", functions: [stock], expect: [stock(item="tea", count=2)]}
+  - {id: multiple_1, query: "?", functions: [stock], expect: ['stock(item="tea", count=2)']}
+  - {id: multiple_5, query: "?", functions: [stok], expect: [stock: {item: tea}]}
+"""
+
+
+def test_all_errors_of_a_file_are_told_in_reading_order(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(MANY, "utf-8")
+    with pytest.raises(SuiteError) as caught:
+        read_entries(path, "mine")
+
+    told = [line.removeprefix(f"{path}:") for line in str(caught.value).splitlines()]
+    assert [line.partition(": ")[0] for line in told] == ["5", "7", "9", "11", "13", "14", "15"]
+    rest = iter(told)
+    for says in (
+        "functions.1: not a valid JSON Schema",
+        "functions.2.parameters: has no 'required'",
+        "entries.0.expect.0.stock.itme: unknown parameter 'itme'. Did you mean 'item'?",
+        "entries.2.expects: unknown key 'expects'. Did you mean 'expect'?",
+        "entries.4.expect.0: 'stock(item=\"tea\"' is a part of a call: between [ and ] YAML splits",
+        "entries.5: the id 'multiple_1' is already used by an entry above",
+        "entries.6.functions.0: unknown function 'stok'. Did you mean 'stock'?",
+    ):
+        assert says in next(rest)
+
+
+def test_each_error_alone_is_told_as_among_others(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(MANY, "utf-8")
+    with pytest.raises(SuiteError) as caught:
+        read_entries(path, "mine")
+    lines = MANY.splitlines()
+    for told in str(caught.value).splitlines():
+        number = int(told.removeprefix(f"{path}:").partition(":")[0])
+        # Blank lines keep the numbers of the others.
+        alone = [text if n in (*range(1, 5), 8, 10, number) else "" for n, text in enumerate(lines, 1)]
+        if number in (5, 7):
+            alone[4:6] = lines[4:6] if number == 5 else ["", ""]
+            del alone[8:]
+            alone[7] = "entries: []"
+        path.write_text("\n".join(alone), "utf-8")
+        with pytest.raises(SuiteError) as only:
+            read_entries(path, "mine")
+        rule = told.partition(": ")[2].partition(": ")[2]
+        assert rule in str(only.value)
+
+
+def test_no_more_than_twenty_errors_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    entries = "".join(f"  - {{id: chatable_{n}, query: {n}}}\n" for n in range(40))
+    path.write_text(f"category: chatable\nentries:\n{entries}", "utf-8")
+    with pytest.raises(SuiteError) as caught:
+        read_entries(path, "mine")
+    *told, last = str(caught.value).splitlines()
+    assert [line.split(":")[1] for line in told] == [str(n) for n in range(3, 23)]
+    assert last == "there are more errors; correct these first"
+
+
+def test_a_function_is_no_error_where_its_only_entry_has_one(tmp_path: Path) -> None:
+    """The file is read again without the entry, so that no entry has the function's domain."""
+    path = tmp_path / "mine.yaml"
+    doc = "{name: mkdir, description: M., parameters: {type: dict, properties: {}, required: []}}"
+    entry = "{id: multi_turn_base_0, domains: {file_system: {}}, turns: [{user: Go., calls: [nothing()]}]}"
+    path.write_text(f"category: multi_turn_base\nfunctions: [{doc}]\nentries: [{entry}]\n", "utf-8")
+    with pytest.raises(SuiteError) as caught:
+        read_entries(path, "mine")
+    assert str(caught.value).count("\n") == 0
+    assert "unknown function 'nothing'" in str(caught.value)

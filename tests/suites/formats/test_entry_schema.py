@@ -47,7 +47,7 @@ def test_every_category_is_among_ours_or_made() -> None:
     assert left == {
         *("multi_turn_miss_func", "multi_turn_long_context", "multi_turn_composite"),
         # Of a team's own suites only.
-        *("next_call", "next_reply", "mcp"),
+        *("next_call", "next_reply", "own_check", "mcp"),
     }
 
 
@@ -159,7 +159,7 @@ MISTAKES: dict[str, tuple[str, str, object, str]] = {
         "chatable",
         "functions",
         [],
-        "functions: unknown key 'functions'. Valid: category, entries.",
+        "functions: unknown key 'functions'. Valid: category, entries, check.",
     ),
     "no steps": ("hotels", "entries.0.steps", [], "entries.0.steps: must have at least one element"),
     "a step without reply": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -148,10 +149,34 @@ def test_what_is_not_plain_yaml_is_refused(tmp_path: Path, content: bytes, says:
     assert says in str(caught.value)
 
 
-def test_an_alias_inside_of_what_it_names_ends(tmp_path: Path) -> None:
+_REPEATED = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("a: 1\nb: &a [*a]\n", "2: an alias in this value names the value itself", id="itself"),
+        pytest.param(f"a0: &a0 1\n{_REPEATED}\n", "6: aliases repeat more than 100,000 values", id="aliases"),
+        pytest.param(f"\na: {'59:' * 2_000}59\n", "2: a number of 6,002 digits; put text", id="base 60"),
+        pytest.param(f"\na: 0x{'f' * 5_000}\n", "2: a number of 5,002 digits; put text", id="base 16"),
+        pytest.param(f"\na: {'9' * 5_000}\n", "2: a number of 5,000 digits; put text", id="base 10"),
+    ],
+)
+def test_a_text_that_makes_more_than_it_is_has_a_line(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "endless.yaml"
-    path.write_text("&a [*a]\n", encoding="utf-8")
-    field = Field(read_yaml(path), path)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SuiteError, match=re.escape(f"{path}:{says}")):
+        read_yaml(path)
+
+
+def test_an_alias_and_a_long_text_are_no_errors(tmp_path: Path) -> None:
+    path = tmp_path / "short.yaml"
+    path.write_text(f"a: &a [1]\nb: [*a, *a]\nc: {'c' * 5_000}\n", encoding="utf-8")
+    assert read_yaml(path) == {"a": [1], "b": [[1], [1]], "c": "c" * 5_000}
+
+
+def test_a_value_is_not_followed_without_end(tmp_path: Path) -> None:
+    field = Field(json.loads("[" * 200 + "]" * 200), tmp_path / "deep.jsonl", (), 1)
     with pytest.raises(SuiteError, match="is nested too deeply"):  # noqa: PT012 - it is found on the way
         while True:
             field = next(field.elements())

@@ -258,10 +258,19 @@ def test_a_list_is_one_value_of_a_parameter_that_takes_a_list(tmp_path: Path) ->
             id="a reference to nothing that is met with a value",
         ),
         pytest.param(
-            {"name": "price", "inputSchema": {"properties": {"x": {"pattern": "("}}}},
-            'price(x="a")',
-            "functions.0: not a valid JSON Schema: properties.x.pattern: '(' is not a 'regex'",
-            id="a pattern that is none",
+            {
+                "name": "price",
+                "inputSchema": {"dependentRequired": {"b": ["a"]}, "properties": {"a": {}, "b": {}}},
+            },
+            "price(b=1)",
+            "expect.0: is not what the schema of price allows: 'a' is a dependency of 'b'",
+            id="parameters that do not go together",
+        ),
+        pytest.param(
+            {"name": "price", "inputSchema": {"type": "object", "properties": {}}},
+            "price(b=1)",
+            "unknown parameter 'b'. There is no parameter that could be named; leave it out.",
+            id="no parameters",
         ),
         pytest.param(
             FORMS["mcp"],
@@ -277,6 +286,28 @@ def test_a_wrong_doc_or_call_is_told_with_its_place(
     with pytest.raises(SuiteError) as caught:
         _read_entry(tmp_path, doc, [expect])
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {
+            "type": "object",
+            "oneOf": [{"properties": {"x": {"const": 1}}}, {"properties": {"x": {"const": "1"}}}],
+        },
+        {"$ref": "#/$defs/all", "$defs": {"all": {"type": "object", "properties": {"x": {}}}}},
+        {"type": "object", "additionalProperties": True},
+    ],
+    ids=["union", "reference", "free object"],
+)
+def test_parameters_that_are_no_list_of_names_are_judged(
+    tmp_path: Path, schema: Mapping[str, object]
+) -> None:
+    entry = _read_entry(tmp_path, {"name": "price", "inputSchema": schema}, [{"price": {"x": 1}}])
+    assert json.dumps(_show_schema(entry)) == json.dumps(schema)
+    assert _passes(entry, _call({"x": 1})) == (True, True)
+    assert _passes(entry, _call({"x": "1"})) == (False, False)
+    assert _passes(entry, _call({"x": 1, "y": 2})) == (False, False)
 
 
 def test_a_json_schema_is_refused_where_types_are_those_of_java(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pytest_fcbench.environments.memory.vectors import Vector
 from pytest_fcbench.suites import core
 from pytest_fcbench.tools.audit import duplicates
 from pytest_fcbench.tools.audit.duplicates import compute_rouge_l, find_pairs, read_question
+from pytest_fcbench.tools.audit.facts import join_user_messages
 from tests.factories import make_doc, make_entry, make_multi_turn
 from tests.tools.audit.made import list_findings, make_facts
 
@@ -127,12 +128,25 @@ def test_questions_that_are_nearly_the_same() -> None:
     [
         pytest.param(make_entry(entry_id="b", functions=[make_doc("other")]), id="other functions"),
         pytest.param(make_entry(entry_id="b", query="Is it cold?"), id="another question"),
-        pytest.param(replace(make_entry(entry_id="b"), cluster="t1"), id="paraphrases on purpose"),
+        pytest.param(
+            replace(make_entry(entry_id="b"), cluster="t1", expectation=NoCall()), id="alike on purpose"
+        ),
+        pytest.param(
+            replace(make_entry("next_call", entry_id="b"), cluster="t1"), id="steps of a conversation"
+        ),
     ],
 )
 def test_what_is_no_duplicate(other: object) -> None:
     first = replace(make_entry(entry_id="a"), cluster=getattr(other, "cluster", None))
     assert list_findings(duplicates.find_duplicates, make_facts(first, other)) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("added", "severity"), [("", "certain"), (" Please.", "hint")])
+def test_a_cluster_is_no_reason_to_ask_for_the_same_twice(added: str, severity: str) -> None:
+    first = replace(make_entry(entry_id="a"), cluster="t1")
+    other = replace(make_entry(entry_id="b", query=f"{join_user_messages(first)}{added}"), cluster="t1")
+    found = list_findings(duplicates.find_duplicates, make_facts(first, other))
+    assert [(entry, how) for entry, how, _ in found] == [("b", severity)]
 
 
 def test_multi_turn_categories_are_made_of_each_other() -> None:

@@ -13,7 +13,7 @@ from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.suite import Suite
 from pytest_fcbench.tools.authoring.entry_writing import write_walks
-from pytest_fcbench.tools.authoring.sampling import Walk, draw_walks
+from pytest_fcbench.tools.authoring.sampling import Walk, WalkCall, draw_walks
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +116,13 @@ def test_a_draft_is_read_only_when_it_is_worded(desk: Entry, walks: list[Walk], 
         Trajectory(tuple(tuple(call.text for call in calls) for calls in walk.turns)) for walk in walks
     ]
     assert all(entry.scene == desk.scene for entry in entries)
+
+
+def test_a_chain_counts_the_links_between_calls_that_need_each_other() -> None:
+    def make_call(name: str, **found: str) -> WalkCall:
+        return WalkCall(name, {}, found, (), "")
+
+    pair = (make_call("find"), make_call("read", id="find"))
+    assert Walk((pair,)).links == 1
+    assert Walk((pair, (make_call("close", id="read"),))).links == 2
+    assert Walk((pair, (make_call("close", id="find"),))).links == 1

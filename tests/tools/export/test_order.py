@@ -33,6 +33,14 @@ def test_a_score_that_no_run_has_is_refused() -> None:
         make_order(metric="live").find_metric()
 
 
+def test_names_of_a_scorecard_are_printable_in_the_refusal() -> None:
+    record = replace(make_records()[0], category="own\x1b]0;title\x07\u202e")
+    with pytest.raises(UsageError) as refused:
+        make_order(replace(make_run(), records=(record,)), metric="nope").find_metric()
+    assert str(refused.value).isprintable()
+    assert r"own\x1b]0;title\x07\u202e" in str(refused.value)
+
+
 def test_a_score_of_nothing_is_none() -> None:
     unscored = replace(make_run(), records=(make_records()[2],))
     order = make_order(unscored)

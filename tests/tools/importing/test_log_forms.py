@@ -16,10 +16,15 @@ from pytest_fcbench.tools.importing.logged import (
     LoggedMessage,
     UnreadableLogError,
 )
-from tests.tools.importing.made import MAIL, WEATHER, make_call, make_chat, say
+from tests.tools.importing.made import MAIL, TOOLS, WEATHER, make_call, make_chat, say
 
 ASKED = "Weather in Bergen?"
-CALL = {"name": "weather", "arguments": {"city": "Bergen"}}
+CITY = {"city": "Bergen"}
+CALL = {"name": "weather", "arguments": CITY}
+USED = {"name": "weather", "input": CITY}
+WITH_ID = CALL | {"id": "a"}
+LC_CALL = {"name": "weather", "args": CITY, "id": "a", "type": "tool_call"}
+"""The call in LangChain's form."""
 
 
 def _read_one(value: object) -> LoggedConversation:
@@ -76,7 +81,81 @@ FORMS: Mapping[str, object] = {
             input__messages=[QUESTION_PART], output__messages=[CALL_PART], tool__definitions=[WEATHER, MAIL]
         ),
     ),
+    "ms-swift": {
+        "messages": json.dumps(
+            [say("user", ASKED), say("tool_call", json.dumps(CALL | {"id": "a"}))]
+        ),
+        "tools": json.dumps(TOOLS),
+    },
+    "python literals": {
+        "conversations": [
+            {"from": "system", "value": f"<tools> {TOOLS} </tools>"},
+            {"from": "human", "value": ASKED},
+            {"from": "gpt", "value": f"<tool_call>\n{CALL | {'id': 'a'}}\n</tool_call>"},
+        ]
+    },
+    "glaive": {
+        "system": f"SYSTEM: These are your functions -\n{json.dumps(WEATHER, indent=1)}\n{json.dumps(MAIL)}",
+        "chat": f"USER: {ASKED}\n\n\nASSISTANT: <functioncall> {json.dumps(WITH_ID)} <|endoftext|>",
+    },
+    "anthropic": {
+        "messages": [
+            say("user", ASKED),
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", **USED}]},
+        ],
+        "tools": [WEATHER, MAIL],
+    },
+    "bedrock": {
+        "messages": [
+            {"role": "user", "content": [{"text": ASKED}]},
+            {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", **USED}}]},
+        ],
+        "tools": [WEATHER, MAIL],
+    },
+    "gemini": {
+        "contents": [
+            {"role": "user", "parts": [{"text": ASKED}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": CITY, "id": "a"}}]},
+        ],
+        "tools": [{"functionDeclarations": [WEATHER, MAIL]}],
+    },
+    "responses": {
+        "input": ASKED,
+        "tools": [WEATHER, MAIL],
+        "output": [{"type": "reasoning"}, {"type": "function_call", "id": "b", "call_id": "a", **CALL}],
+    },
+    "request and response": {
+        "request": {"messages": [say("user", ASKED)], "tools": TOOLS},
+        "response": {"choices": [{"message": say("assistant", tool_calls=[TOOL_CALL])}]},
+    },
+    "langsmith": {
+        "inputs": {"messages": [[{"id": ["HumanMessage"], "kwargs": {"content": ASKED}}]]},
+        "outputs": {"generations": [[{"message": {"type": "ai", "kwargs": {"tool_calls": [LC_CALL]}}}]]},
+        "extra": {"invocation_params": {"tools": TOOLS}},
+    },
+    "langfuse": {
+        "observations": [
+            {"type": "SPAN", "input": 1},
+            {
+                "input": {"messages": [say("user", ASKED)], "tools": TOOLS},
+                "output": {"tool_calls": [TOOL_CALL]},
+            },
+        ]
+    },
+    "older spans": {
+        "attributes": {
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": ASKED,
+            "gen_ai.completion.0.tool_calls.0.id": "a",
+            "gen_ai.completion.0.tool_calls.0.name": "weather",
+            "gen_ai.completion.0.tool_calls.0.arguments": json.dumps(CITY),
+            "llm.request.functions.0": json.dumps(WEATHER),
+            "llm.request.functions.1": json.dumps(MAIL),
+        }
+    },
 }  # fmt: skip
+ONE_ANSWER = ("spans", "older spans", "responses", "request and response", "langsmith", "langfuse")
+"""Forms with a record for each answer."""
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -87,7 +166,7 @@ def test_every_form_gives_the_same_messages_and_functions(form: str) -> None:
         LoggedMessage("assistant", calls=(LoggedCall("weather", {"city": "Bergen"}, "a"),)),
     )
     assert [tool.get("function", tool) for tool in found.tools] == [WEATHER, MAIL]
-    assert found.only_last == (form == "spans")
+    assert found.new_from == (1 if form in ONE_ANSWER else 0)
 
 
 def test_results_are_messages_of_a_tool_in_every_form() -> None:
@@ -137,7 +216,7 @@ def test_an_answer_with_weight_0_is_no_example_and_an_image_is_told() -> None:
             say("assistant", "No.", weight=0),
         )
     ).messages
-    assert (first.text, first.has_other_media) == ("?", True)
+    assert (first.text, first.other_part) == ("?", "image_url")
     assert not second.is_example
 
 
@@ -158,7 +237,8 @@ def test_attributes_of_spans_may_be_structured() -> None:
     ("line", "reason"),
     [
         ("{", "not valid JSON"),
-        ("[1]", "has neither 'messages'"),
+        ('{"foo": 1}', "has none of the keys 'messages', .*; its keys: 'foo'"),
+        (json.dumps(_make_trace(_make_span(operation__name="chat"))), "attributes: 'gen_ai.operation.name'"),
         ('{"query": "?", "answers": "[{"}', "not valid JSON"),
         ('{"query": "?", "answers": [{"arguments": {}}]}', "has a call without a name"),
         ("[" * 10_000, "not valid JSON"),
@@ -195,6 +275,11 @@ KEYS = [
     "weight",
     "system",
     "parameters",
+    "input",
+    "output",
+    "observations",
+    "chat",
+    "functionCall",
 ]
 
 

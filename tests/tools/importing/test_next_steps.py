@@ -79,17 +79,25 @@ WORDS = say("assistant", "Yes.")
         (make_chat(USER, say("assistant", "")), ["neither calls nor text"]),
         (make_chat(USER, WORDS | {"weight": 0}), ["marked as no example"]),
         (make_chat(USER, say("assistant", tool_calls=[OTHER])), ["a function that was not offered"]),
+        (
+            make_chat(USER, CALLS, tools=[{"name": "weather"}]),
+            ["a call of a function that was logged without its parameters"],
+        ),
+        (
+            make_chat(USER, say("assistant", "<tool_call>{"), USER, WORDS),
+            ["text that looks like a call and cannot be read as one", "an earlier call cannot be read"],
+        ),
         (make_chat(USER, CALLS, USER, WORDS), ["", "an earlier call without its result"]),
         (make_chat(USER, say("tool", "rain"), WORDS), ["a result without its call"]),
         (make_chat(USER, CALLS, RESULT_OF_ANOTHER, WORDS), ["", "a result without its call"]),
-        (make_chat(USER, say("critic", "Bad."), WORDS), ["a message of an unknown role"]),
+        (make_chat(USER, say("critic", "Bad."), WORDS), ["a message of an unknown role ('critic')"]),
         (
             make_chat(USER, say("assistant", tool_calls=[BROKEN]), USER, WORDS),
             ["arguments that are not a JSON object", "an earlier call cannot be read"],
         ),
         (
             make_chat(say("user") | {"content": [{"type": "image_url"}]}, WORDS),
-            ["parts that are not text"],
+            ["parts that are not text ('image_url')"],
         ),
     ],
 )  # fmt: skip

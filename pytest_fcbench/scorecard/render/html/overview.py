@@ -17,6 +17,7 @@ from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.render.charts.marks import Range
 from pytest_fcbench.scorecard.render.html.sections import Model, choose_main_score
 from pytest_fcbench.scorecard.render.run_verdict import describe_share, measure_share
+from pytest_fcbench.scorecard.render.wording import describe_missing_parts
 from pytest_fcbench.scorecard.run_facts import HELD, WORDS, Outcome
 from pytest_fcbench.scorecard.scorecard_files import Scorecard
 
@@ -43,13 +44,16 @@ def find_change(before: Scorecard, after: Scorecard, names: tuple[str, str], pro
     # The page is about the run, and is shown without a change too.
     except UsageError:
         return Change(names[0], sentence=f"no scored entry in common with {names[0]}")
-    better, worse = len(found.paired.better), len(found.paired.worse)
-    pairs = len(found.paired.pairs)
+    paired = found.paired
+    better, worse, pairs = len(paired.better), len(paired.worse), len(paired.pairs)
     sentence = (
         comparison.describe_direction(found, *names)
         if better or worse
         else f"none of {pairs:,} entries changed from {names[0]}"
     )
+    sides = zip(names, (paired.only_before, paired.only_after), strict=True)
+    if alone := [f"{len(entries):,} are only in {name}" for name, entries in sides if entries]:
+        sentence += f"; compared are the {pairs:,} entries that both have scored, {' and '.join(alone)}"
     return Change(
         names[0],
         better,
@@ -73,7 +77,7 @@ class Standing:
     """The score by the official formulas, in both profiles."""
     change: Change | None
     sentence: str
-    """How many passed of which entries, and whether there is an overall."""
+    """How many passed of which entries, and which parts of overall are missing."""
 
     @property
     def failed(self) -> int:
@@ -115,6 +119,7 @@ def judge_runs(
             names = (make_printable(against.path.stem), model.label)
             change = find_change(against, model.scorecard, names, profile)
         found = {each: model.scores[each].find_score(name) for each in Profile}
+        share = describe_share(model.scorecard.records, profile, model.scores[profile])
         standings.append(
             Standing(
                 model,
@@ -124,7 +129,7 @@ def judge_runs(
                 len(model.scorecard.records) - scored,
                 {each: score for each, score in found.items() if score},
                 change,
-                describe_share(model.scorecard.records, profile, model.scores[profile]),
+                "; ".join(filter(None, (share, describe_missing_parts(model.scores[profile])))),
             )
         )
     return standings

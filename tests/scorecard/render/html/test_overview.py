@@ -66,6 +66,21 @@ def test_each_of_several_runs_is_compared_with_the_first(tmp_path: Path) -> None
     assert same.change.sentence == "none of 12 entries changed from test (card0)"
 
 
+def test_runs_of_different_sizes_say_on_how_many_entries_they_are_compared(tmp_path: Path) -> None:
+    models = prepare_runs(tmp_path, make_records(12, 0), make_records(15, 12), make_records(9, 0))
+    told = [run.change.sentence for run in overview.judge_runs(models, Profile.OFFICIAL) if run.change]
+    pairs = "; compared are the {} entries that both have scored, {} are only in test (card{})"
+    assert told[0].endswith(pairs.format(12, 3, 1))
+    assert told[1] == "none of 9 entries changed from test (card0)" + pairs.format(9, 3, 0)
+
+
+def test_a_run_names_the_parts_of_overall_that_it_lacks(tmp_path: Path) -> None:
+    shown = prepare_runs(tmp_path, [make_record(category="irrelevance")], [make_record(category="hotels")])
+    part, other = (run.sentence for run in overview.judge_runs(shown, Profile.OFFICIAL))
+    assert part.endswith("; no overall without non_live, live, multi_turn, agentic, live_irrelevance")
+    assert "overall" not in other
+
+
 def test_runs_without_a_common_entry_say_so(tmp_path: Path) -> None:
     models = prepare_runs(tmp_path, [make_record()], [make_record(number=1)])
     _, other = overview.judge_runs(models, Profile.OFFICIAL)

@@ -1,0 +1,35 @@
+"""Checks of a team's own, which a suite names: ``checks:is_polite`` is a function of a module beside it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.suites.formats.fields import Field
+
+_PARAMETERS = ("entry", "answer")
+
+
+def read_check(field: Field) -> Callable[..., object] | None:
+    """Import the check that a field names; None where it names none. Raises ``SuiteError``."""
+    if field.value is None:
+        return None
+    # Imported here, because few suites have checks.
+    from pytest_fcbench.codecs.function_docs import python_code
+
+    name = field.text().replace(".py:", ":")
+    if ":" not in name:
+        raise field.error(f"{name!r} names no function; write module:function, e.g. checks:is_polite")
+    try:
+        check = python_code.find_object(name, field.path.parent.absolute())
+    except UsageError as error:
+        raise field.error(str(error)) from None
+    if not callable(check):
+        raise field.error(f"{name} is not a function; name one that takes 'answer'")
+    for parameter in inspect.signature(check).parameters.values():
+        if parameter.name not in _PARAMETERS and parameter.default is inspect.Parameter.empty:
+            raise field.error(
+                f"{name} takes {str(parameter)!r}; name its parameters 'answer' and, if needed, 'entry'"
+            )
+    return check

@@ -1,0 +1,69 @@
+"""Read the rows of a log: JSON lines, one JSON list, or JSON values that are written over several lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from pytest_fcbench.domain.errors import UsageError
+
+
+def read_rows(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield each row with its place; ``-`` is standard input. Raises ``UsageError``."""
+    for log in logs:
+        name = "standard input" if log == "-" else log
+        try:
+            with ExitStack() as opened:
+                file = sys.stdin.buffer if log == "-" else opened.enter_context(Path(log).open("rb"))
+                yield from _read_file(name, file)
+        except OSError as error:
+            raise UsageError(f"{log}: cannot be read: {error.strerror}; give a readable file") from None
+
+
+def _read_file(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
+    """Yield the lines of a file where the first is a JSON object, else its values, else its lines."""
+    numbered = ((number, line) for number, line in enumerate(file, 1) if line.strip())
+    first = next(numbered, None)
+    if first is None:
+        return
+    lines: Iterator[tuple[int, bytes]] = chain([first], numbered)
+    is_line = False
+    with suppress(ValueError, RecursionError):
+        is_line = isinstance(json.loads(first[1]), dict)
+    if not is_line and first[1].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
+        # Held in memory as a whole, since a value may end anywhere.
+        kept = list(lines)
+        if (rows := _split_values(b"".join(line for _, line in kept))) is not None:
+            for number, row in enumerate(rows, 1):
+                yield (
+                    f"{name}: row {number}",
+                    f"{json.dumps(row, ensure_ascii=False)}\n".encode(errors="surrogatepass"),
+                )
+            return
+        lines = iter(kept)
+    for number, line in lines:
+        yield f"{name}:{number}", line
+
+
+def _split_values(content: bytes) -> list[object] | None:
+    """Return the members of the lists, and the objects, that a file has one after the other, or None."""
+    rows: list[object] = []
+    decoder, at = json.JSONDecoder(), 0
+    try:
+        text = content.decode("utf-8-sig").strip()
+        while at < len(text):
+            value, at = decoder.raw_decode(text, at)
+            # A list of messages is one row.
+            is_list = isinstance(value, list) and not any(
+                isinstance(each, dict) and each.keys() & {"role", "from"} for each in value
+            )
+            rows += value if is_list else [value]
+            at += len(text[at:]) - len(text[at:].lstrip(" \n\r\t,"))
+    except (ValueError, RecursionError):
+        return None
+    return rows
