@@ -246,7 +246,7 @@ class Settings:
         "PROFILE",
         "rules that decide what passes: official or corrected",
         default="official",
-        note="; reports show both",
+        note=", corrected for own suites",
         group="judging",
     )
     gate: tuple[Rule, ...] = option(

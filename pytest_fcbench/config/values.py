@@ -97,6 +97,14 @@ def _make_word_reader(words: type[StrEnum]) -> Reader:
     return read_word
 
 
+def _read_profile(layers: Layers, option: Option) -> Profile:
+    """Read the profile; where only a team's own suites run, the default is the corrected one."""
+    if text := _find_choice(layers, option, tuple(Profile)):
+        return Profile(text)
+    is_own = not set(_read_suites(layers, BY_KEY["suite"])).intersection(OURS)
+    return Profile.CORRECTED if is_own else Profile.OFFICIAL
+
+
 def _find_choice(layers: Layers, option: Option, valid: Sequence[str]) -> str | None:
     return next(iter(layers.find_choices(option.key, valid)), None)
 
@@ -293,7 +301,6 @@ _BY_TYPE: Mapping[str, Reader] = {
     "Mode": _make_word_reader(Mode),
     "Names": _make_word_reader(Names),
     "Reasoning": _make_word_reader(Reasoning),
-    "Profile": _make_word_reader(Profile),
     "Shard": _read_shard,
     "tuple[Path, ...]": lambda layers, option: tuple(map(_locate, layers.find_all(option.key))),
     "tuple[Rule, ...]": _read_gate,
@@ -306,6 +313,7 @@ _BY_TYPE: Mapping[str, Reader] = {
 _BY_KEY: Mapping[str, Reader] = {
     "suite": _read_suites,
     "entry": _read_entries,
+    "profile": _read_profile,
     # Its words are not in the declaration: other distributions add decoders, which pytest must not look for.
     "syntax": lambda layers, option: _find_choice(layers, option, list_run_syntaxes()),
     "search": _read_search,

@@ -49,6 +49,7 @@ class RunReporting:
         self._followed: ProgressFile | None = None
         self._outcomes: tuple[Outcome, ...] = ()
         self._interrupted = False
+        self._began_at = time.monotonic()
         self._saved: str | None = None
         """The path of the scorecard."""
         self._unsaved = ""
@@ -228,6 +229,8 @@ class RunReporting:
             return
         # xdist finishes tests in any order, but the same run must give the same file.
         tests.sort(key=lambda test: str(test["nodeid"]))
+        # pytest-json-report goes by a clock that can be set back.
+        json_report["duration"] = time.monotonic() - self._began_at
         # The section names the shard already, and the whole that is merged is no shard.
         self._session.narrowed_by = None if self._selected_by == _SHARD else self._selected_by
         self._session.commit = read_git_commit(self._config.rootpath)

@@ -42,8 +42,9 @@ _CONNECT_S = 30.0
 # that meets the closing fails, and a POST may not be repeated by the client on its own.
 _KEEP_ALIVE_S = 4.0
 
+# OpenSSL reads these itself; they come first, as in httpx and so in what most clients of models are built on.
+_OPENSSL_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 # Environment variables that name certificate authorities for requests, and so for what people have set up.
-# OpenSSL itself reads SSL_CERT_FILE and SSL_CERT_DIR.
 _CA_VARIABLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 
@@ -94,7 +95,9 @@ class ConnectionPool:
         from yarl import URL
 
         session = await self.open_session()
-        named = next((path for name in _CA_VARIABLES if (path := os.environ.get(name))), None)
+        found = (name for name in (*_OPENSSL_VARIABLES, *_CA_VARIABLES) if os.environ.get(name))
+        first = next(found, None)
+        named = os.environ[first] if first in _CA_VARIABLES else None
         certificates = _load_certificates(named) if url.startswith("https:") else True
         origin = "://".join(urlsplit(url)[:2])
         if origin not in self._proxies:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -160,8 +161,10 @@ def escape_cell(text: str) -> str:
     """Put a text on one line, with an apostrophe before it if a spreadsheet would take it for a formula."""
     # Control characters are made visible first, so that none of them hides the sign of a formula.
     cell = put_on_one_line(text)
-    # Excel and LibreOffice calculate a cell that begins so; a plain number may.
-    is_formula = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
+    # Excel and LibreOffice calculate a cell that begins so, also behind blanks and in full width; a plain
+    # number may.
+    begins = unicodedata.normalize("NFKC", cell.lstrip()[:1])
+    is_formula = begins in ("=", "+", "-", "@") and not re.fullmatch(r"[+-]?[\d.,]*%?", cell)
     return f"'{cell}" if is_formula else cell
 
 

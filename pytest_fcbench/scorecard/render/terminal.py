@@ -13,7 +13,7 @@ from pytest_fcbench.domain.prompt_format import shorten_format_id
 from pytest_fcbench.domain.text import make_printable, shorten_text
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, Failed, NotScored, Passed, Profile
 from pytest_fcbench.scorecard.aggregate import execution, ratings, right_turns, strata
-from pytest_fcbench.scorecard.aggregate.formulas import OVERALL
+from pytest_fcbench.scorecard.aggregate.formulas import OVERALL, SUITES
 from pytest_fcbench.scorecard.aggregate.scores import ALL, ProfileScores, Score, aggregate_scores
 from pytest_fcbench.scorecard.aggregate.trained import tabulate_untrained
 from pytest_fcbench.scorecard.aggregate.trials import count_trials, score_trials
@@ -53,7 +53,7 @@ def write_summary(
     Names of entries can hold control characters. A run of few entries has no tables: each failed entry is
     explained instead.
     """
-    told = [f"model {facts.model} ({facts.manner}), profile {facts.profile}"]
+    told = [f"model {facts.model} ({facts.manner}), profile {facts.profile}{_explain_profile(facts)}"]
     told += (f"suite {name_suite(name, suite)}" for name, suite in facts.suites.items())
     if facts.shard:
         told.append(f"shard {facts.shard}: only a part of the entries")
@@ -70,6 +70,16 @@ def write_summary(
         return
     for line in _write_summary(facts, records, size_of, width, most):
         yield _make_line(line)
+
+
+def _explain_profile(facts: RunFacts) -> str:
+    """Say of which suites the profile is the default; nothing where it was chosen, or only ours run."""
+    bundled = [name for name in facts.suites if name in SUITES]
+    if not bundled and facts.profile is Profile.CORRECTED:
+        return " (the default of own suites)"
+    if 0 < len(bundled) < len(facts.suites) and facts.profile is Profile.OFFICIAL:
+        return f" (the default beside {bundled[0]}; of own suites alone it is corrected)"
+    return ""
 
 
 def _make_line(text: str) -> Line:

@@ -602,17 +602,21 @@ def test_an_unknown_authority_is_refused_with_the_way_out(server_tls: ssl.SSLCon
     assert endpoint.requests == []
 
 
-@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"])
+@pytest.mark.parametrize("other", ["", "/nowhere/ca.pem"], ids=["alone", "before REQUESTS_CA_BUNDLE"])
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_an_authority_of_the_environment_is_trusted(
     authority: trustme.CA,
     server_tls: ssl.SSLContext,
     variable: str,
+    other: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Of several the one that OpenSSL reads counts, then that of requests."""
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    for each in (*http._CA_VARIABLES, "SSL_CERT_FILE", "SSL_CERT_DIR"):
+    for each in (*http._CA_VARIABLES, *http._OPENSSL_VARIABLES):
         monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv({"SSL_CERT_FILE": "REQUESTS_CA_BUNDLE"}.get(variable, "CURL_CA_BUNDLE"), other)
     monkeypatch.setenv(variable, str(tmp_path / "ca.pem"))
     http._load_certificates.cache_clear()
     with serve_answers(lambda _: make_message_reply("ok"), server_tls) as endpoint:
@@ -622,6 +626,8 @@ def test_an_authority_of_the_environment_is_trusted(
 
 
 def test_authorities_that_cannot_be_read_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in http._OPENSSL_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/ca.pem")
     found = catch_failure(make_model("https://127.0.0.1:1/v1"))
     assert (found.cause, found.transient) == ("connection", False)

@@ -114,7 +114,7 @@ def test_csv_has_only_cells() -> None:
     assert lines == ["category,n,accuracy,note", "parallel,24,91.67%,few", "simple_python,400,7.00%,"]
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)"])
+@pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)", " =1+1", " \uff1d1+1"])
 def test_a_formula_is_text_in_a_spreadsheet(cell: str) -> None:
     (_, line) = render_csv(Table("", ("a",), ((cell,),)))
     assert next(csv.reader([line]))[0] == f"'{cell}"
