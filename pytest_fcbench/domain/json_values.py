@@ -41,6 +41,17 @@ def empty_deep_parts(value: object) -> None:
         part.clear()
 
 
+def is_larger(value: object, most: int) -> bool:
+    """Tell whether a JSON value has more characters and values than ``most``, without a walk through all."""
+    signs, waiting = 0, [value]
+    while waiting and signs <= most:
+        each = waiting.pop()
+        signs += len(each) if isinstance(each, str) else 1
+        if isinstance(each, (Mapping, list)):
+            waiting += each.values() if isinstance(each, Mapping) else each
+    return signs > most
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Unwalked:
     """Check the type of a JSON value and pass on the value itself.

@@ -365,8 +365,23 @@ class RunReporting:
         terminalreporter.write_line("")
         if self._saved:
             terminalreporter.write_line(f"report saved to: {self._saved}")
-        for trouble in self._find_troubles():
-            terminalreporter.write_line(trouble, red=True)
+        if self._unsaved:
+            terminalreporter.write_line(
+                f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
+                "--fcbench-scorecard, and run again: stored answers are reused",
+                red=True,
+            )
+        if self._unkept:
+            terminalreporter.write_line(
+                f"the run was not kept: {self._unkept}; name another folder with --fcbench-runs, or none",
+                red=True,
+            )
+        if self._lacks_report:
+            terminalreporter.write_line(
+                "no scorecard was written, because -p no:pytest_jsonreport switches off the plugin that "
+                "writes it; run again without the option: stored answers are reused",
+                red=True,
+            )
         lines = run_end.write_end(
             facts,
             evidence,
@@ -378,21 +393,6 @@ class RunReporting:
             rivals=() if self._selected_by or self._interrupted else self._benchmark.context.rivals,
         )
         _write_lines(terminalreporter, lines)
-
-    def _find_troubles(self) -> Iterator[str]:
-        """Say why the run left no scorecard, and what to do."""
-        if self._unsaved:
-            yield (
-                f"the scorecard was not saved: {self._unsaved}; free some space or name another file with "
-                "--fcbench-scorecard, and run again: stored answers are reused"
-            )
-        if self._unkept:
-            yield f"the run was not kept: {self._unkept}; name another folder with --fcbench-runs, or none"
-        if self._lacks_report:
-            yield (
-                "no scorecard was written, because -p no:pytest_jsonreport switches off the plugin that "
-                "writes it; run again without the option: stored answers are reused"
-            )
 
     @property
     def _explain(self) -> Explain | None:

@@ -167,7 +167,10 @@ class Session:
         if limited and not limited.decided.is_set():
             self.dispatcher.run_ahead_until(limited.decided)
             if not limited.calls and isinstance(stored, StoredModel) and (unusable := stored.unusable):
-                raise UsageError(f"no call was made, because no answer could be stored: {unusable.reason}")
+                raise UsageError(
+                    f"no call was made, because no answer could be stored: {unusable.reason}; "
+                    "name another file with --fcbench-store, or none"
+                )
         if limited and (refusal := limited.refusal):
             hint = find_hint(refusal, self.context.settings)
             if refusal.cause == "connection":

@@ -78,7 +78,7 @@ def _explain_profile(facts: RunFacts) -> str:
     if not bundled and facts.profile is Profile.CORRECTED:
         return " (the default of own suites)"
     if 0 < len(bundled) < len(facts.suites) and facts.profile is Profile.OFFICIAL:
-        return f" (the default beside {bundled[0]}; of own suites alone it is corrected)"
+        return f" (the default beside {bundled[0]})"
     return ""
 
 

@@ -44,6 +44,7 @@ from pytest_fcbench.domain.conformance import TYPES, conforms_to_schema
 from pytest_fcbench.domain.entry import Category, Entry, GoldenPath, Lookup, Message, PathCall
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
+from pytest_fcbench.domain.json_values import is_larger
 from pytest_fcbench.suites.formats import function_docs
 from pytest_fcbench.suites.formats.fields import Field, read_yaml
 from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow
@@ -255,7 +256,7 @@ def _read_calls(
         if violated := describe_call_violation(doc, arguments):
             raise given.error(f"is not what the schema of {name} allows: {violated}")
         reply = _resolve(place.at("reply"), earlier)
-        if _is_large(reply):
+        if is_larger(reply, _MOST_SIGNS):
             raise place.at("reply").error(
                 f"has more than {_MOST_SIGNS:,} characters and values, most of which repeat earlier replies; "
                 "leave some '$from' out"
@@ -267,17 +268,6 @@ def _read_calls(
             raise place.error(f"the same call of {call.name} is listed above")
         calls.append((call, reply))
     return calls
-
-
-def _is_large(value: object) -> bool:
-    """Tell whether a reply is too large, without going through all of it."""
-    signs, waiting = 0, [value]
-    while waiting and signs <= _MOST_SIGNS:
-        each = waiting.pop()
-        signs += len(each) if isinstance(each, str) else 1
-        if isinstance(each, (Mapping, list)):
-            waiting += each.values() if isinstance(each, Mapping) else each
-    return signs > _MOST_SIGNS
 
 
 def _read_arguments(field: Field, doc: FunctionDoc, earlier: _Steps) -> Mapping[str, object]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -29,6 +29,7 @@ from pytest_fcbench.tools.importing.logged import (
     LoggedMessage,
     UnreadableLogError,
     load_json,
+    split_values,
 )
 from pytest_fcbench.tools.importing.message_forms import read_call
 from pytest_fcbench.tools.importing.offered_tools import find_parameters, name_tool
@@ -110,12 +111,12 @@ class _TextReader:
         )
 
     @cached_property
-    def _start(self) -> re.Pattern[str]:
+    def start(self) -> re.Pattern[str]:
         """The beginnings of lines at which calls may begin."""
         return re.compile(rf"(?m)^(?=[\[{{`]|(?:{self._names})(?!\w))")
 
     @cached_property
-    def _other_name(self) -> re.Pattern[str]:
+    def other_name(self) -> re.Pattern[str]:
         """Names before a bracket that Python has not, with spaces or hyphens."""
         others = "|".join(
             re.escape(name) for name in self._schemas if not name.replace(".", "_").isidentifier()
@@ -132,16 +133,16 @@ class _TextReader:
         if not is_named and not marked.startswith(("[", "{", "`")) and not _OPENING.search(marked):
             return message
         with suppress(_NoCalls):
-            read = self._read_marked if _OPENING.search(marked) else self._read_unmarked
+            read = self.read_marked if _OPENING.search(marked) else self.read_unmarked
             words, calls = read(marked)
             return replace(message, text=words, calls=calls)
         if _OPENING.search(marked):
             with suppress(_NoCalls):
-                return replace(message, text="", calls=self._read_by_families(text))
+                return replace(message, text="", calls=self.read_by_families(text))
         has_call = bool(_OPENING.search(marked) or self._attempt.search(text))
         return replace(message, has_unread_call=has_call)
 
-    def _read_marked(self, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
+    def read_marked(self, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
         """Read the pieces behind marks; only behind a closing one there may be words again."""
         words, *pieces = _OPENING.split(text)
         said = [_CLOSING.sub("", words).strip()]
@@ -149,21 +150,21 @@ class _TextReader:
         for piece in filter(str.strip, pieces):
             inside, *behind = _CLOSING.split(piece)
             if inside.strip():
-                calls += self._read_piece(inside.strip().rstrip(";,"))
+                calls += self.read_piece(inside.strip().rstrip(";,"))
             said += filter(None, map(str.strip, behind))
         if not calls or any("Observation:" in each or self._attempt.search(each) for each in said):
             raise _NoCalls
         return "\n".join(filter(None, said)), tuple(calls)
 
-    def _read_unmarked(self, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
+    def read_unmarked(self, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
         """Read a text that is calls, or ends in calls of offered functions."""
         text = _CLOSING.sub("", text).strip()
-        for count, line in enumerate(self._start.finditer(text)):
+        for count, line in enumerate(self.start.finditer(text)):
             if count > _MOST_LINES:
                 break
             start = line.start()
             with suppress(_NoCalls):
-                calls = self._read_piece(text[start:])
+                calls = self.read_piece(text[start:])
                 is_whole = (
                     not start
                     and strip_fence(text).startswith(("[", "{"))
@@ -173,19 +174,19 @@ class _TextReader:
                     return text[:start].strip(), calls
         raise _NoCalls
 
-    def _read_piece(self, text: str) -> tuple[LoggedCall, ...]:
+    def read_piece(self, text: str) -> tuple[LoggedCall, ...]:
         """Read a text that is calls from end to end. Raises ``_NoCalls``."""
         text = strip_fence(text)
-        for read in (self._read_json, self._read_name_first, self._read_python):
+        for read in (self.read_json, self.read_name_first, self.read_python):
             with suppress(_NoCalls, ValueError, UnreadableLogError):
                 if calls := read(text):
                     return calls
         raise _NoCalls
 
-    def _read_json(self, text: str) -> tuple[LoggedCall, ...]:
+    def read_json(self, text: str) -> tuple[LoggedCall, ...]:
         """Read JSON values, or one Python literal, that are calls. Raises ``_NoCalls`` and others."""
         found: list[object] = []
-        for value in _split_values(text):
+        for value in split_values(text):
             value = as_mapping(value).get("tool_calls", value)
             found += value if isinstance(value, list) else [value]
         for each in map(as_mapping, found):
@@ -195,7 +196,7 @@ class _TextReader:
         calls = map(read_call, found)
         return tuple(replace(call, name=self._find_name(call.name) or call.name) for call in calls)
 
-    def _read_name_first(self, text: str) -> tuple[LoggedCall, ...]:
+    def read_name_first(self, text: str) -> tuple[LoggedCall, ...]:
         """Read names with the arguments of each behind it, as JSON or as XML."""
         calls = []
         while text:
@@ -220,19 +221,19 @@ class _TextReader:
                 text = rest[end:].strip().lstrip(";,").strip()
         return tuple(calls)
 
-    def _read_python(self, text: str) -> tuple[LoggedCall, ...]:
+    def read_python(self, text: str) -> tuple[LoggedCall, ...]:
         """Read calls as Python writes them."""
         if printed := re.fullmatch(r"print\((.*)\)", text, re.DOTALL):
             text = printed[1]
         with suppress(Undecodable, WrongFormat), refuse_faults():
-            text = self._other_name.sub(lambda found: _show_name(found[1]), text)
+            text = self.other_name.sub(lambda found: _show_name(found[1]), text)
             calls = python.parse_corrected(
                 text.replace("default_api.", "").replace("\n", " " if "(" in text else "\n")
             )
             return tuple(map(self._place_arguments, calls))
         raise _NoCalls
 
-    def _read_by_families(self, text: str) -> tuple[LoggedCall, ...]:
+    def read_by_families(self, text: str) -> tuple[LoggedCall, ...]:
         """Read a text as the first family does whose calls were all offered, and none of whose is left."""
         marks = len(_OPENING.findall(text))
         count = max(marks, *(len(re.findall(rf"\b{re.escape(name)}\b", text)) for name in self._shown), 1)
@@ -273,16 +274,3 @@ def _read_by_schema(text: str, schema: object) -> object:
         return load_json(text)
     except ValueError:
         return {"true": True, "false": False}.get(text.strip().lower(), text)
-
-
-def _split_values(text: str) -> Iterator[object]:
-    """Yield the JSON values of a text, between which there is nothing but separators. Raises ValueError."""
-    decoder, at = json.JSONDecoder(), 0
-    while at < len(text):
-        try:
-            value, at = decoder.raw_decode(text, at)
-        except ValueError:
-            yield load_json(text[at:])
-            return
-        yield value
-        at += len(text[at:]) - len(text[at:].lstrip(" \n\t\r;,"))

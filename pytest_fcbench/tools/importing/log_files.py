@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.tools.importing.logged import split_values
 
 
 def read_rows(logs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -53,17 +54,15 @@ def _read_file(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
 def _split_values(content: bytes) -> list[object] | None:
     """Return the members of the lists, and the objects, that a file has one after the other, or None."""
     rows: list[object] = []
-    decoder, at = json.JSONDecoder(), 0
     try:
-        text = content.decode("utf-8-sig").strip()
-        while at < len(text):
-            value, at = decoder.raw_decode(text, at)
+        for value in split_values(content.decode("utf-8-sig").strip()):
             # A list of messages is one row.
-            is_list = isinstance(value, list) and not any(
+            if isinstance(value, list) and not any(
                 isinstance(each, dict) and each.keys() & {"role", "from"} for each in value
-            )
-            rows += value if is_list else [value]
-            at += len(text[at:]) - len(text[at:].lstrip(" \n\r\t,"))
+            ):
+                rows += value
+            else:
+                rows.append(value)
     except (ValueError, RecursionError):
         return None
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.python_syntax import read_literal
@@ -70,6 +70,22 @@ def load_json(value: object) -> object:
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             raise error from None
     return loaded
+
+
+def split_values(text: str) -> Iterator[object]:
+    """Yield the values of a text, between which there is nothing but separators. Raises ValueError.
+
+    They are JSON; the last may be a Python literal.
+    """
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except ValueError:
+            yield load_json(text[at:])
+            return
+        yield value
+        at += len(text[at:]) - len(text[at:].lstrip(" \n\t\r;,"))
 
 
 def load_list(value: object) -> Sequence[object]:

@@ -113,15 +113,16 @@ class Masks:
 
     def mask_text(self, text: str) -> str:
         """Replace what belongs to people in a text."""
-        return self._pattern.sub(self._replace_match, text)
 
-    def _replace_match(self, match: re.Match[str]) -> str:
-        value = self._values[str(match.lastgroup)]
-        # A bracket around a number as a whole belongs to the text.
-        start = "(" if match[0].startswith("(") and ")" not in match[0] else ""
-        found = match[0].removeprefix(start)
-        self.writings[found] = value.write_mask(self.numbers[value], found)
-        return start + self.writings[found]
+        def replace_match(match: re.Match[str]) -> str:
+            value = self._values[str(match.lastgroup)]
+            # A bracket around a number as a whole belongs to the text.
+            start = "(" if match[0].startswith("(") and ")" not in match[0] else ""
+            found = match[0].removeprefix(start)
+            self.writings[found] = value.write_mask(self.numbers[value], found)
+            return start + self.writings[found]
+
+        return self._pattern.sub(replace_match, text)
 
     def mask_value(self, value: object) -> object:
         """Replace what belongs to people in a JSON value."""

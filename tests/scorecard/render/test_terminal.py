@@ -82,7 +82,7 @@ def test_a_small_run_is_summed_up() -> None:
     assert (
         text
         == """\
-model gpt-4o (fc, underscored names), profile official
+model gpt-4o (fc, underscored names), profile official (the default beside core)
 suite core 1, content sha256 0123456789ab
 suite mine 2
 note: top_p was dropped: gpt-4o refused it

@@ -82,7 +82,10 @@ def test_a_broken_line_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     path = _write_lines(tmp_path, FORMS["xlam"], "{", "", {"text": "a"}, "[" * 10_000, FORMS["chat"])
     unread = [line for line in read_training_data(path) if isinstance(line, UnreadLine)]
     assert [line.number for line in unread] == [2, 4, 5]
-    assert unread[1].reason == "has neither 'messages', 'conversations', 'query' nor 'resourceSpans'"
+    assert unread[1].reason == (
+        "has none of the keys 'messages', 'conversations', 'conversation', 'contents', 'chat_history', "
+        "'query', 'chat', 'resourceSpans'; its keys: 'text'"
+    )
     told = describe_reading(path)
     assert told.startswith("train.jsonl: 5 lines read, 2 compared, 3 left out; line 2: not valid JSON: ")
 
