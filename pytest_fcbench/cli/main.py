@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 from pytest_fcbench.cli import commands
 from pytest_fcbench.cli.command import Command, drop_option_prefix
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.text import escape_controls
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -121,7 +122,7 @@ class _Program(_Parser):
 
 
 class _Outlet(io.FileIO):
-    """Standard output whose reader may have had enough (``| head``), while the command does all it has to."""
+    """Output whose reader may have had enough (``| head``), while the command does all it has to."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write bytes, or drop them where nobody reads them."""
@@ -131,12 +132,25 @@ class _Outlet(io.FileIO):
             return memoryview(data).nbytes
 
 
+class _Printed(io.TextIOWrapper):
+    """Output whose texts cannot command a terminal, whoever wrote them."""
+
+    def write(self, text: str, /) -> int:
+        """Write a text with its control characters escaped."""
+        super().write(escape_controls(text))
+        return len(text)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 if it worked, 1 if it failed, 4 for a usage error."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
-        raw = io.BufferedWriter(_Outlet(sys.stdout.fileno(), "w", closefd=False))
-        sys.stdout = io.TextIOWrapper(raw, sys.stdout.encoding, line_buffering=sys.stdout.line_buffering)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is getattr(sys, f"__{name}__") and isinstance(stream, io.TextIOWrapper):
+            raw = io.BufferedWriter(_Outlet(stream.fileno(), "w", closefd=False))
+            # A file gets what a table or an export says as it is.
+            wrapper = _Printed if name == "stderr" or stream.isatty() else io.TextIOWrapper
+            setattr(sys, name, wrapper(raw, stream.encoding, line_buffering=stream.line_buffering))
     # Models write in every script, and a redirected stream of Windows has a few hundred characters.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -19,7 +19,7 @@ from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppe
 from pytest_fcbench.domain.garbage_collection import CalmCollector
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.strata import Stratum
-from pytest_fcbench.domain.text import put_on_one_line
+from pytest_fcbench.domain.text import escape_controls, put_on_one_line
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import OWN_ASSERTION, SET_ASIDE, Failed, Judgement, NotScored, Passed
 from pytest_fcbench.plugin.entry_arguments import check_mark_names
@@ -179,7 +179,7 @@ class Benchmark:
     def _attach_entries(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Attach the entries, without empty categories. Raises ``UsageError``."""
         if self._error is not None:
-            raise pytest.UsageError(str(self._error))
+            raise pytest.UsageError(escape_controls(str(self._error)))
         # A module that could not be collected may hold the tests with the mark.
         if self.config.option.markexpr and not self.is_worker and not session.testsfailed:
             check_mark_names(self.config.option.markexpr, self.config, items)
@@ -437,7 +437,7 @@ def raise_usage_errors() -> Iterator[None]:
     try:
         yield
     except FcbenchError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(escape_controls(str(error))) from None
 
 
 def parse_item_id(nodeid: str) -> str:

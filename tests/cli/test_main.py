@@ -232,3 +232,18 @@ def test_a_command_does_all_it_has_to_where_its_reader_leaves(tmp_path: Path) ->
         )
     assert (done.returncode, done.stderr) == (1, b"")
     assert (tmp_path / "told.md").is_file()
+
+
+@pytest.mark.parametrize("words", [["x\x1b[31m"], ["codes", "--x\x1b[31m"], ["show", "a\x1b]0;x\x07\u202e"]])
+def test_no_word_commands_the_terminal(words: list[str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_fcbench.cli.main", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert "\\x1b" in done.stderr
+    assert done.stderr.replace("\n", "").isprintable()

@@ -54,6 +54,14 @@ class EntryRow(Row):
     id: str
     """A name that no other entry of the suite has, and that stays when others are added."""
 
+    @pydantic.field_validator("id")
+    @classmethod
+    def _refuse_unprintable_name(cls, name: str) -> str:
+        # pytest prints it as it is.
+        if not name.isprintable():
+            raise make_rule_error(f"the id {name!r} has characters that cannot be printed; leave them out")
+        return name
+
 
 R = TypeVar("R", bound=Row)
 

@@ -212,6 +212,11 @@ BROKEN = [
     ),
     ("entry without id", ("  - id: multiple_0\n    query", "  - query"), "21: entries.0: has no 'id'"),
     (
+        "id that turns the direction of a text",
+        ("id: multiple_0", 'id: "a\\u202eb"'),
+        r"21: entries.0.id: the id 'a\u202eb' has characters that cannot be printed; leave them out",
+    ),
+    (
         "id that is no text",
         ("id: multiple_0", "id: 0"),
         "21: entries.0.id: must be text, not int 0; put it in quotes",
