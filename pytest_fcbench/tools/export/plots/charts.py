@@ -212,7 +212,7 @@ def draw_times(order: Order) -> Drawing:
     first, last = (choose(point.x for point in points) for choose in (min, max))
     # Runs of one minute are shown within an hour, or the axis would have no length.
     margin = max((last - first) * 0.05, _HOUR)
-    across = Scale(first - margin, last + margin, 70, _WIDTH - 30)
+    across = Scale(first - margin, last + margin, 70, _WIDTH - 45)
     form = "%Y-%m-%d" if last - first > 3 * _DAY else "%m-%d %H:%M"
     ticks = (across.low + (across.high - across.low) * part / 4 for part in range(5))
     labels = {second: f"{datetime.fromtimestamp(second, UTC):{form}}" for second in ticks}
@@ -236,7 +236,7 @@ def draw_costs(order: Order) -> Drawing:
             f"--chart=cost: no scorecard has a price and a score of {metric}; state the model's price in "
             "fcbench.yaml and run again"
         )
-    across = fit_scale([point.x for point in points], 70, _WIDTH - 30)
+    across = fit_scale([point.x for point in points], 70, _WIDTH - 45)
     labels = {tick: f"{tick:g}" for tick in across.list_ticks()}
     title = f"Accuracy against cost: {order.label_metric()}"
     return _draw_points(order, title, points, across, labels, "dollars per 1,000 calls", _name_runs(order))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -138,6 +139,16 @@ def test_runs_of_a_model_are_a_line_over_time() -> None:
 def test_the_time_axis_names_days() -> None:
     labels = list_labels(draw_times(make_order(*make_history(2, 5, 8, 8, 8), metric="parallel")))
     assert "2026-05-30" in labels
+
+
+def test_labels_of_the_time_axis_are_within_the_chart() -> None:
+    drawing = draw_times(make_order(*make_history(2), metric="parallel"))
+    times = [
+        shape for shape in drawing.shapes if isinstance(shape, Label) and re.search(r":\d\d$", shape.text)
+    ]
+    assert len(times) == 5
+    # A character is a little wider than half its height of 12.
+    assert max(time.x + 6.3 * len(time.text) / 2 for time in times) <= drawing.width
 
 
 def test_runs_without_a_time_are_refused() -> None:
