@@ -14,15 +14,12 @@ from keyword import iskeyword
 from pathlib import Path
 from pkgutil import iter_modules
 from traceback import print_exc
-from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from pytest_fcbench.cli import commands
 from pytest_fcbench.cli.command import Command, drop_option_prefix
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import escape_controls
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 USAGE_ERROR = 4
 """The exit code for a wrong option, name or file, as pytest has it; 2 says that a gate cannot tell."""
@@ -124,7 +121,7 @@ class _Program(_Parser):
 class _Outlet(io.FileIO):
     """Output whose reader may have had enough (``| head``), while the command does all it has to."""
 
-    def write(self, data: ReadableBuffer, /) -> int:
+    def write(self, data: Any, /) -> int:
         """Write bytes, or drop them where nobody reads them."""
         try:
             return super().write(data)

@@ -276,6 +276,17 @@ class Benchmark:
             raise NotScoredError(verdict.cause, verdict.reason)
         return verdict
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Hold a test that has assertions of its own to what its entry checks and forbids."""
+        result = yield
+        transcript = item.stash.get(TRANSCRIPT, None)
+        if transcript is not None and RECORD not in item.stash:
+            verdict = self.record_judgement(self.session.check(item.stash[ENTRY], transcript))
+            if not verdict.passed:
+                raise AssertionError(str(verdict))
+        return result
+
     # Reports
 
     @pytest.hookimpl(wrapper=True)

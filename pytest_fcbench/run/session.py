@@ -22,12 +22,13 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.explanation import Explanation
 from pytest_fcbench.domain.garbage_collection import pause_collector
 from pytest_fcbench.domain.transcript import Conversation, Party, Transcript
-from pytest_fcbench.domain.verdict import Judgement, NotScored
+from pytest_fcbench.domain.verdict import Judgement, NotScored, Passed
 from pytest_fcbench.environments.execution import Environments
 from pytest_fcbench.execution.functions.live import Live
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.matchers import registry as matchers
+from pytest_fcbench.matchers.own_check import add_own_checks
 from pytest_fcbench.matchers.registry import Resources
 from pytest_fcbench.run import early_notes
 from pytest_fcbench.run.context import RunContext
@@ -287,6 +288,10 @@ class Session:
             lambda call: self.perform(call),
         )
         return matchers.judge(entry, transcript, resources)
+
+    def check(self, entry: Entry, transcript: Transcript) -> Judgement:
+        """Judge a conversation by nothing but what its entry checks and forbids."""
+        return add_own_checks(entry, transcript, Judgement.same_in_both(Passed()))
 
     def record(
         self,

@@ -69,6 +69,15 @@ def test_the_fixture_answer_needs_two_lines(manners: Project, workers: str) -> N
     result.stdout.fnmatch_lines(["  own_assertion 3*", "  manners:rude *assert 'please' in 'how old?'"])
 
 
+def test_what_an_entry_checks_and_forbids_holds_beside_the_assertions_of_a_test(manners: Project) -> None:
+    test = "def test_short(answer):\n    assert len(answer.calls) < 2\n"
+    manners.write("test_short.py", f"import pytest\n\n@pytest.mark.fcbench('own_check')\n{test}")
+    manners.write("fcbench.yaml", "suites: {manners: manners.yaml}\n")
+    result = manners.run("test_short.py", "--fcbench-suite=manners", *OPTIONS)
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["*forbids to call delete: delete()*", "*checks:is_polite: assert *"])
+
+
 @pytest.mark.parametrize(
     ("check", "told"),
     [

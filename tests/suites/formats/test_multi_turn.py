@@ -264,8 +264,8 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     ),
     "parameters as a dict": (
         "mkdir(dir_name='box')",
-        "mkdir(**{'dir_name': 'box'})",
-        r"9: entries\.0\.turns\.0\.calls\.0: unknown parameter '\*\*'",
+        "mkdir(**{'dirname': 'box'})",
+        r"9: entries\.0\.turns\.0\.calls\.0: unknown parameter 'dirname'",
     ),
     "withhold is a list": (
         "{turn: 2, functions: [mv, cp]}",
