@@ -24,33 +24,39 @@ _WORDS = frozenset(("and", "or", "not", "True", "False", "None"))
 def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
     """Replace arguments that are ids of entries by options, which workers of xdist receive too.
 
-    A suite that no configuration names is named by its path beside them.
+    The place of the tests is named beside them: otherwise a project's other tests would run, or only these.
     """
     positional = set(getattr(config.known_args_namespace, "file_or_dir", ()))
     found = [(text, match) for text in arguments if text in positional and (match := _ID.fullmatch(text))]
     if not found:
         return
-    suites: set[str] = set(OURS)
+    project = find_project_folder(config, ())
+    own: Mapping[str, Path] = {}
     nearby: Mapping[str, Path] = {}
-    if any(match["suite"] not in suites for _, match in found):
-        project = find_project_folder(config, ())
+    if any(match["suite"] not in OURS for _, match in found):
         nearby = find_nearby_suites(project)
         try:
             file = getattr(config.known_args_namespace, "fcbench_config", None)
-            suites |= set(find_own_suites(find_config_file(project, file)))
+            own = find_own_suites(find_config_file(project, file))
         except FcbenchError:
             # The file is read again, and its error told, when the run is set up.
             return
+    places: set[Path] = set()
     for text, match in found:
         # A file may have a colon in its name.
         here, name, place = config.invocation_params.dir, match["suite"], arguments.index(text)
         if (here / text).exists():
             continue
-        if name in suites:
-            arguments[place] = f"--fcbench-entry={text}"
-        elif name in nearby:
-            path = os.path.relpath(nearby[name], here)
-            arguments[place : place + 1] = [f"--fcbench-entry={text}", path]
+        if name not in (*OURS, *own, *nearby):
+            continue
+        arguments[place] = f"--fcbench-entry={text}"
+        if name not in (*OURS, *own):
+            places.add(nearby[name])
+        elif name in own and config.getini("testpaths"):
+            places.add(own[name])
+        elif name in OURS and len(positional) == len(found) and (project / "benchmarks").is_dir():
+            places.add(project / "benchmarks")
+    arguments += [os.path.relpath(place, config.invocation_params.dir) for place in sorted(places)]
 
 
 def find_marked_categories(expression: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from glob import iglob
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,11 @@ def _find_suites(
     """Find the suites that the run is given by path, and the suite of each file to collect."""
     here, own = config.invocation_params.dir, find_own_suites(file)
     # xdist hands the places of a bare run to its workers as arguments, so they are told by what they are.
-    found = {place for name in config.getini("testpaths") for place in config.rootpath.glob(name)}
+    found = [
+        Path(each)
+        for name in config.getini("testpaths")
+        for each in iglob(str(config.rootpath / name), recursive=True)  # noqa: PTH207 - cannot read "."
+    ]
     open_places = {normalize_path(place) for place in (project, here, *found)}
     arguments = [str(here / argument) for argument in config.args]
     if all(normalize_path(Path(argument)) in open_places for argument in arguments):

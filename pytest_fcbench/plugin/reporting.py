@@ -137,6 +137,8 @@ class RunReporting:
         """Apply the gate; write no file for a run without entries."""
         if self._ticker:
             self._ticker.stop()
+            # From now on the words for outcomes are pytest's own.
+            self._ticker = None
         if self._followed:
             self._followed.remove()
         # pytest ends with 5 where it collected nothing, which for one shard of several is no fault.

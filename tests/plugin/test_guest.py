@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.plugin.conftest import Project, size
@@ -76,3 +79,21 @@ def test_the_error_of_a_fixture_that_ends_is_told_and_fails_the_run(project: Pro
     result = project.run("core:parallel_0", "--fcbench-model=oracle", "--fcbench-gate=all>=0.5")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["E   ZeroDivisionError: division by zero", "ERROR *parallel_0*"])
+
+
+@pytest.mark.parametrize("testpaths", ["", "testpaths = .", "testpaths = tests"])
+def test_an_id_runs_that_entry_alone(project: Project, testpaths: str) -> None:
+    project.write("pytest.ini", f"[pytest]\n{testpaths}\n")
+    project.run("core:parallel_0", "--fcbench-model=oracle").assert_outcomes(passed=1)
+
+
+def test_an_entry_is_listed_as_failed_after_the_live_line_too(project: Project) -> None:
+    """In a process of its own, which shows progress."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *RUN, "-rf", "--fcbench-failures=2"],
+        cwd=project.path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert len(list_ids(done.stdout.splitlines())) == 3

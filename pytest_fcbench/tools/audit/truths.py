@@ -226,7 +226,8 @@ def _find_misfits(option: object, schema: Schema, language: Language) -> Iterato
 @entry_check("refused", "the matcher rejects the truth itself", "correct the truth, or set the entry aside")
 def find_refused_truths(facts: Facts, entry: Entry) -> Iterator[Flaw]:
     """Find ground truths that their own matcher does not accept."""
-    if entry.rule.starts_server and facts.servers is None:
+    # Only its check knows what is right, so there is no truth.
+    if entry.rule.own_check or (entry.rule.starts_server and facts.servers is None):
         return
     failed = {
         profile: verdict
