@@ -160,7 +160,7 @@ def run_command(chosen: argparse.Namespace) -> int:
             print_lines((*_describe_counts(counts), *_describe_unused(unused)), flush=True)
             raise FcbenchError(f"{', '.join(chosen.logs)}: no entries; the lines above say why")
         if chosen.dry_run:
-            print_lines(_describe_sample(lines, counts))
+            print_lines(describe_sample(lines, counts))
         elif to:
             write_file(to, lines)
         if rest and others:
@@ -231,7 +231,7 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
         yield f"  {number}  {reason}{first}"
 
 
-def _describe_sample(lines: Iterable[str], counts: ImportCounts) -> Iterator[str]:
+def describe_sample(lines: Iterable[str], counts: ImportCounts) -> Iterator[str]:
     """Show the first entries, and what was masked before and after."""
     for line in islice(lines, _MOST_SHOWN):
         entry = json.loads(line)

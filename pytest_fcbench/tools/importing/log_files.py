@@ -39,7 +39,7 @@ def _read_file(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
     if not is_line and first[1].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
         # Held in memory as a whole, since a value may end anywhere.
         kept = list(lines)
-        if (rows := _split_values(b"".join(line for _, line in kept))) is not None:
+        if (rows := read_values(b"".join(line for _, line in kept))) is not None:
             for number, row in enumerate(rows, 1):
                 yield (
                     f"{name}: row {number}",
@@ -51,7 +51,7 @@ def _read_file(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
         yield f"{name}:{number}", line
 
 
-def _split_values(content: bytes) -> list[object] | None:
+def read_values(content: bytes) -> list[object] | None:
     """Return the members of the lists, and the objects, that a file has one after the other, or None."""
     rows: list[object] = []
     try:

@@ -52,7 +52,7 @@ def read_messages(values: Iterable[object]) -> tuple[LoggedMessage, ...]:
     """Read messages in order. Raises ``UnreadableLogError`` and ValueError."""
     read: list[LoggedMessage] = []
     for value in values:
-        given = _unwrap_message(as_mapping(value))
+        given = unwrap_message(as_mapping(value))
         for message in _read_message(given):
             # Some forms have a message for each call, beside one for the words of the same answer.
             if read and _name_role(given) in _CALL_ROLES and read[-1].role == "assistant":
@@ -62,7 +62,7 @@ def read_messages(values: Iterable[object]) -> tuple[LoggedMessage, ...]:
     return tuple(read)
 
 
-def _unwrap_message(value: Mapping[str, object]) -> Mapping[str, object]:
+def unwrap_message(value: Mapping[str, object]) -> Mapping[str, object]:
     """Return a message without what LangChain and OpenInference put around it."""
     for key in ("kwargs", "data", "message"):
         if isinstance(inner := value.get(key), Mapping):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcbench.domain.entry import Comparison, Entry, ExpectedCall, ExpectedResults
+from pytest_fcbench.domain.entry import CATEGORIES, Comparison, Entry, ExpectedCall, ExpectedResults
 from pytest_fcbench.execution.rest.performer import Performer
 from pytest_fcbench.execution.sandbox.pool import Pool
 from pytest_fcbench.tools.audit import truths
@@ -196,6 +196,13 @@ def test_what_the_matcher_refuses_whatever_is_answered() -> None:
         "official and corrected rules: type_error:simple: hotel.book: rooms is [], accepted: []; "
         "no other accepted answer passes"
     )
+
+
+def test_an_entry_of_which_only_its_check_knows_what_is_right_has_no_truth() -> None:
+    facts = make_facts(make_booking(rooms=[]))
+    (entry,) = facts.entries
+    judged_by_check = replace(entry, category=CATEGORIES["own_check"])
+    assert list_findings(truths.find_refused_truths, replace(facts, entries=(judged_by_check,))) == []
 
 
 def test_a_first_value_that_only_another_can_stand_for() -> None:
