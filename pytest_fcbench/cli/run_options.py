@@ -40,7 +40,8 @@ def find_openers(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Su
 def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
     """Open a suite by its name or its path. Raises ``FcbenchError``."""
     name, own = _resolve_suite(chosen, place)
-    known = {**find_openers(chosen), **list_openers(own)}
+    # Not the other way round: what lies nearby does not hide what fcbench.yaml names.
+    known = {**list_openers(own), **find_openers(chosen)}
     if name not in known:
         raise UsageError(describe_unknown_suite(name, known))
     return known[name](find_cache_folder())

@@ -213,7 +213,7 @@ def test_a_wrong_answer_is_told_without_lines_of_ours(suite: Project) -> None:
     assert isinstance(tests, list)
     reasons = {test["call"]["longrepr"].partition("\n")[0] for test in tests}
     (reason,) = reasons
-    assert reason.endswith("cannot be read as calls: the reply is text, not tool calls: 'I cannot say.'")
+    assert reason.endswith("no_call: the answer calls nothing: 'I cannot say.'")
 
 
 NEXT = """\

@@ -82,7 +82,7 @@ def test_the_judge_is_asked_once_and_its_opinion_is_kept(project: Project, judge
 
 
 def test_the_official_profile_wants_the_same_words(project: Project, judge: Endpoint) -> None:
-    result = project.run("mine.yaml")
+    result = project.run("mine.yaml", "--fcbench-profile=official")
     result.assert_outcomes(failed=3)
     result.stdout.fnmatch_lines(
         ["note: 3 entries have free text among the arguments: the judge counts in the corrected profile; *"]

@@ -259,7 +259,6 @@ NAMES = {
     "a trial": "a-t1",
     "slashes": "a/b\\c",
     "markup": "<b>&amp;</b>",
-    "an override": "x\u202ey",
     "percent and braces": "%s{}{0}",
     "very long": "é" * 300,
     "no-break space": "a\u00a0b",

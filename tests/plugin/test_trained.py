@@ -48,7 +48,7 @@ def test_a_run_shows_both_scores_and_a_gate_may_name_the_second(project: Project
     result.stdout.fnmatch_lines(
         [
             "note: 2 of 4 entries are in the training data (trained.json)",
-            "*without entries of the training data (official profile)",
+            "*without entries of the training data (corrected profile)",
             "simple_python        4        2  75.00%  100.00%   34.2-100.0%",
             "overall              4        2  75.00%  100.00%   34.2-100.0%",
             "gate untrained>=90%: held: untrained is 100.00%",

@@ -109,7 +109,7 @@ def _write_summary(
     scores = {profile: aggregate_scores(records, profile, size_of) for profile in Profile}
     yield ""
     # Conversations follow one profile's rules; under the other, entries may have no verdict.
-    counts = facts.driven.profile if facts.driven else Profile.OFFICIAL
+    counts = facts.driven.profile if facts.driven else facts.profile
     yield from _write_scores(scores, counts, facts.profile, width)
     if counts is facts.profile:
         yield f"counts and intervals are of the {counts} profile"

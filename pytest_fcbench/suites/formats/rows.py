@@ -18,6 +18,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.json_values import StrictSchema
+from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.suites.formats.fields import MOST_ERRORS, Field, Key, describe_value
 
 T = TypeVar("T")
@@ -58,7 +59,7 @@ class EntryRow(Row):
     @classmethod
     def _refuse_unprintable_name(cls, name: str) -> str:
         # pytest prints it as it is.
-        if not name.isprintable():
+        if escape_controls(name) != name or len(name.splitlines()) > 1:
             raise make_rule_error(f"the id {name!r} has characters that cannot be printed; leave them out")
         return name
 

@@ -11,10 +11,19 @@ from pytest_fcbench.tools.audit.findings import CERTAIN, HINT, LIKELY, Flaw, che
 from pytest_fcbench.tools.audit.truths import list_expected_calls
 
 
-@check("unreadable", "a category cannot be read, so none of its entries was checked", "correct the file")
+@check("unreadable", "a category cannot be read, so it is not checked", "correct the file")
 def find_unreadable_categories(facts: Facts) -> Iterator[tuple[str, Flaw]]:
     """Find categories that cannot be read at all, so that no other check looks at them."""
-    return ((category, Flaw(CERTAIN, reason)) for category, reason in facts.unread.items())
+    # Categories of one file have its errors in common.
+    first = {
+        line: category for category, told in reversed([*facts.unread.items()]) for line in told.splitlines()
+    }
+    return (
+        (category, Flaw(CERTAIN, line))
+        for category, told in facts.unread.items()
+        for line in told.splitlines()
+        if first[line] == category
+    )
 
 
 @check(

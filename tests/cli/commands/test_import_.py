@@ -177,7 +177,7 @@ def test_answers_of_a_scorecard_become_entries_where_they_passed(capsys: pytest.
     assert main(["import", "scorecard:card.json", "-o", "new.jsonl"]) == 0
     assert _read_written("new.jsonl") == [("irrelevance", [{"role": "user", "content": "Hello?"}])]
     assert (
-        "entries without a conversation: 2 (no stored answer 1, not passed (official profile) 1)\n"
+        "entries without a conversation: 2 (no stored answer 1, not passed (corrected profile) 1)\n"
         "written to new.jsonl\n"
     ) in capsys.readouterr().out
 

@@ -79,3 +79,11 @@ def test_what_cannot_be_read() -> None:
         ("multiple", "certain", "multiple.yaml:3: must be text")
     ]
     assert list_findings(shapes.find_unreadable_categories, make_facts()) == []
+
+
+def test_each_error_of_a_file_is_a_finding_of_the_first_category_that_has_it() -> None:
+    facts = replace(make_facts(), unread={"multiple": "a.yaml:1: x\na.yaml:2: y", "parallel": "a.yaml:1: x"})
+    assert list_findings(shapes.find_unreadable_categories, facts) == [
+        ("multiple", "certain", "a.yaml:1: x"),
+        ("multiple", "certain", "a.yaml:2: y"),
+    ]
