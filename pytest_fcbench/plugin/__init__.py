@@ -63,10 +63,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse benchmarks without a project, which have nothing to run on."""
+    """Leave benchmarks out of a bare run; refuse them without a project, as they have nothing to run on."""
     if config.pluginmanager.has_plugin("fcbench-benchmark"):
         return
-    if any(item.get_closest_marker("fcbench") for item in items):
+    if marked := [item for item in items if item.get_closest_marker("fcbench")]:
+        if (find_project_folder(config, config.args) / FILE).is_file():
+            items[:] = [item for item in items if item not in marked]
+            config.hook.pytest_deselected(items=marked)
+            return
         raise pytest.UsageError(
             f"benchmarks need an fcbench.yaml in {config.rootpath} ('fcbench init' writes one) or "
             f"an option, e.g. --fcbench-model=lexical"

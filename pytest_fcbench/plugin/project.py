@@ -56,13 +56,21 @@ def is_bare_run(config: pytest.Config, project: Path) -> bool:
     here = config.invocation_params.dir
     return not (
         config.args_source is pytest.Config.ArgsSource.ARGS
-        or getattr(config.option, "lf", False)
+        or any(
+            "::entry[" in failed or (config.rootpath / failed).is_relative_to(benchmarks)
+            for failed in _list_last_failed(config)
+        )
         or any(_find_place(here, argument).is_relative_to(benchmarks) for argument in config.args)
     )
 
 
 def list_failed_entries(config: pytest.Config) -> list[str]:
     """List the entries of files, as arguments, among the tests that ``--lf`` runs again."""
+    return [str(config.rootpath / failed) for failed in _list_last_failed(config) if "::entry[" in failed]
+
+
+def _list_last_failed(config: pytest.Config) -> list[str]:
+    """List the node ids of the tests that ``--lf`` runs again; none without the option."""
     if not getattr(config.option, "lf", False):
         return []
     file = config.rootpath / str(config.getini("cache_dir")) / "v/cache/lastfailed"
@@ -70,7 +78,7 @@ def list_failed_entries(config: pytest.Config) -> list[str]:
         failed = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
-    return [str(config.rootpath / nodeid) for nodeid in failed if "::entry[" in nodeid]
+    return list(failed)
 
 
 def points_at_entries(config: pytest.Config) -> bool:

@@ -123,7 +123,7 @@ def remember_suites(folder: Path, suites: Mapping[str, Path]) -> None:
 def _read_places(folder: Path) -> Mapping[str, str]:
     try:
         read = json.loads((folder / _PLACES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) and all(isinstance(place, str) for place in read.values()) else {}
 

@@ -67,6 +67,17 @@ def test_only_what_names_benchmarks_runs_them_beside_other_tests(
     pytester.runpytest_inprocess("-p", "no:fcbench").assert_outcomes(passed=1)
 
 
+def test_a_bare_run_leaves_out_marked_tests_elsewhere_and_lf_asks_nothing_new(
+    pytester: pytest.Pytester,
+) -> None:
+    marked = "import pytest\n\n\n@pytest.mark.fcbench('live_relevance')\ndef test_marked(answer):\n    pass\n"
+    pytester.makepyfile(test_own="def test_own():\n    pass\n", test_marked=marked)
+    assert _run_init() == 0
+    _keep_one_module()
+    for arguments in ((), ("--lf",), ("-k", "own or marked")):
+        pytester.runpytest_inprocess(*arguments).assert_outcomes(passed=1, deselected=1)
+
+
 def _keep_one_module() -> None:
     for module in Path("benchmarks").glob("test_*.py"):
         if module.name != "test_relevance.py":
