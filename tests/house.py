@@ -113,7 +113,6 @@ IMPORTERS: Mapping[str, Set[str]] = {
                 "entry_arguments",
                 "entry_files",
                 "fixtures",
-                "former_benchmarks",
                 "items",
                 "registration",
                 "project",

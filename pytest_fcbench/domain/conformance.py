@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 
 TYPES: Mapping[Language, Mapping[str, type]] = {
@@ -135,16 +133,3 @@ def name_json_type(value: object) -> str:
         return "null" if value is None else "boolean"
     kinds = {str: "string", int: "number", float: "number", list: "array", tuple: "array"}
     return kinds.get(type(value), "object")
-
-
-# A type checker would take any name for one of the module.
-if not TYPE_CHECKING:
-    __getattr__ = find_former_names(
-        __name__,
-        {
-            "conforms": "conforms_to_schema",
-            "misfit": "describe_misfit",
-            "element_type": "find_element_type",
-            "json_type": "name_json_type",
-        },
-    )

@@ -10,9 +10,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from pytest_fcbench.domain.former_names import find_former_names, keep_former_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.prompt_format import PromptFormat
@@ -614,12 +613,3 @@ class Entry:
     def find_function(self, name: str) -> FunctionDoc | None:
         """Return the offered function of that name, or None."""
         return next((doc for doc in self.functions if doc.name == name), None)
-
-    function = keep_former_name("Entry.function", find_function)
-
-
-# A type checker would take any name for one of the module.
-if not TYPE_CHECKING:
-    __getattr__ = find_former_names(
-        __name__, {"alternatives": "list_alternatives", "reply_text": "write_reply"}
-    )

@@ -16,9 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
-
-from pytest_fcbench.domain.former_names import find_former_names
 
 
 class FcbenchError(Exception):
@@ -89,7 +86,3 @@ def describe_unknown_name(kind: str, value: str, valid: Iterable[str]) -> str:
     if not names:
         known = f"There is no {kind} that could be named; leave it out."
     return f"unknown {kind} {value!r}.{guess} {known}"
-
-
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
-    __getattr__ = find_former_names(__name__, {"unknown": "describe_unknown_name"})

@@ -7,11 +7,10 @@ import json
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.family import WireRequest
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.json_values import DESCRIBED
 from pytest_fcbench.domain.prompting import Prompting
 from pytest_fcbench.domain.verdict import Profile
@@ -347,10 +346,3 @@ CallingConversation: TypeAlias = Generator[AskModel | CallFunctions, Completion 
 
 Conversation: TypeAlias = Generator[AskModel, Completion, Transcript]
 """A conversation whose calls are carried out elsewhere."""
-
-
-# A type checker would take any name for one of the module.
-if not TYPE_CHECKING:
-    __getattr__ = find_former_names(
-        __name__, {"Asking": "Conversation", "as_wire": "to_wire_message", "Driven": "PathSettings"}
-    )

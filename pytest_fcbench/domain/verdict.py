@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, Strict
 
-from pytest_fcbench.domain.former_names import find_former_names, keep_former_name, warn_of_former_name
 from pytest_fcbench.domain.json_values import (
     DESCRIBED,
     Count,
@@ -206,18 +205,10 @@ class Verdicts:
         """Return the verdict of one profile."""
         return self.official if profile is Profile.OFFICIAL else self.corrected
 
-    under = keep_former_name("Verdicts.under", select_profile)
-
     @classmethod
     def same_in_both(cls, verdict: Verdict) -> Self:
         """Give the same verdict in both profiles."""
         return cls(verdict, verdict)
-
-    @classmethod
-    def both(cls, verdict: Verdict) -> Self:
-        """Give the same verdict in both profiles (former name, warns)."""
-        warn_of_former_name("Verdicts.both", "same_in_both")
-        return cls.same_in_both(verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +225,3 @@ class Judgement(Verdicts):
     def select_path_score(self, profile: Profile) -> PathScore | None:
         """Return the path score of one profile, or None without a golden path."""
         return self.official_path if profile is Profile.OFFICIAL else self.corrected_path
-
-    path_under = keep_former_name("Judgement.path_under", select_path_score)
-
-
-# A type checker would take any name for one of the module.
-if not TYPE_CHECKING:
-    __getattr__ = find_former_names(__name__, {"Rated": "JudgeRating"})

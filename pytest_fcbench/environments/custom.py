@@ -5,9 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.environments.environment import Environment
 from pytest_fcbench.environments.world import World
 
@@ -36,8 +34,3 @@ def adapt_class(owner: type) -> type[Environment]:
 
     members = {"__doc__": owner.__doc__, "__init__": set_up, **functions}
     return type(owner.__name__, (Environment, owner), members)
-
-
-# Hidden from type checkers, which would take any name for one of the module.
-if not TYPE_CHECKING:
-    __getattr__ = find_former_names(__name__, {"adapted": "adapt_class"})

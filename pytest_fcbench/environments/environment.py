@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.environments.sentences import write_sentence
 from pytest_fcbench.environments.world import World
 
@@ -61,8 +60,3 @@ def list_functions(domain: type[Environment]) -> tuple[str, ...]:
     """Return the names of the functions of a domain, in the order in which they are written."""
     base = vars(Environment)
     return tuple(name for name in vars(domain) if not name.startswith("_") and name not in base)
-
-
-# Hidden from type checkers, which would take any name for one of the module.
-if not TYPE_CHECKING:
-    __getattr__ = find_former_names(__name__, {"functions_of": "list_functions"})

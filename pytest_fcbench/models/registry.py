@@ -6,13 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.family import FamilyMember
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.domain.transcript import Party
 from pytest_fcbench.matchers.golden_path.assignment import MEASURES
@@ -208,17 +207,3 @@ def check_judge(settings: Settings) -> None:
             "cannot judge, because it answers only entries; give a litellm id, a model profile "
             "or scripted:FILE",
         )
-
-
-# A type checker would take any name for one of the module.
-if not TYPE_CHECKING:
-    __getattr__ = find_former_names(
-        __name__,
-        {
-            "identity": "describe_identity",
-            "named": "find_named_parties",
-            "others": "open_auxiliary_models",
-            "choose": "choose_model",
-            "web": "open_web_model",
-        },
-    )

@@ -14,7 +14,6 @@ from pytest_fcbench.config.options import FILE, OPTIONS
 from pytest_fcbench.plugin.entry_arguments import find_marked_categories
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites, normalize_path
 from pytest_fcbench.plugin.fixtures import BodyArguments, make_fixtures
-from pytest_fcbench.plugin.former_benchmarks import FormerBenchmarks
 from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
 from pytest_fcbench.plugin.project import list_failed_entries
 from pytest_fcbench.plugin.reporting import RunReporting
@@ -51,7 +50,6 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
         "fixtures": make_fixtures(benchmark),
         "body-arguments": BodyArguments(benchmark),
         "entry-files": EntryFileCollector(files),
-        "former-benchmarks": FormerBenchmarks(benchmark.session),
         "workers": Workers(benchmark),
     }
     sources = [str(file)] if file else [f"no {FILE}"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
+from typing import Annotated, Any, TypeAlias, TypedDict
 
 from pydantic import (
     Field,
@@ -24,7 +24,6 @@ from pydantic import (
 
 from pytest_fcbench.domain.clusters import name_cluster
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.json_values import (
     DESCRIBED,
     EXTENDED,
@@ -468,15 +467,3 @@ def json_schema() -> dict[str, dict[str, Any]]:
     parts: dict[str, dict[str, Any]] = schema.pop("$defs")
     schema["required"] = [key for key in schema["required"] if key not in _LATER]
     return {"record": schema, **parts}
-
-
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
-    __getattr__ = find_former_names(
-        __name__,
-        {
-            "record": "build_record",
-            "by_category": "group_by_category",
-            "in_order": "sort_records",
-            "unpriced": "price_nothing",
-        },
-    )

@@ -18,13 +18,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.json_values import read_json as read_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
@@ -293,16 +292,3 @@ def _read_verdict(word: object) -> Verdict:
         case "not_scored":
             return NotScored(code, "")
     raise ValueError(f"unknown verdict {word!r}")
-
-
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
-    __getattr__ = find_former_names(
-        __name__,
-        {
-            "load": "load_scorecard",
-            "read": "read_scorecard",
-            "parsed": "parse_file",
-            "baseline": "write_baseline",
-            "word": "name_verdict",
-        },
-    )

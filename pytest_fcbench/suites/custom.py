@@ -17,11 +17,10 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry
 from pytest_fcbench.domain.errors import SuiteError, UsageError
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.shard import Shard
 from pytest_fcbench.suites import core
@@ -266,8 +265,3 @@ def _digest_doc(doc: FunctionDoc) -> bytes:
     # With the order of keys, in which a model is shown them.
     text = json.dumps([doc.name, doc.description, doc.shown_schema, doc.extra])
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
-
-
-# A type checker would take any name for one of the module.
-if not TYPE_CHECKING:
-    __getattr__ = find_former_names(__name__, {"files_of": "find_entry_files"})

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED, Score, leave_out_trained, score_metric
 from pytest_fcbench.scorecard.record import EarlierConversation, Record
@@ -160,7 +159,3 @@ def choose_exit_code(outcomes: Sequence[Outcome]) -> int:
     # A rule that is broken for certain decides, whatever the undecided ones would have said.
     codes = {outcome.code for outcome in outcomes}
     return BROKEN if BROKEN in codes else UNDECIDED if UNDECIDED in codes else HELD
-
-
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
-    __getattr__ = find_former_names(__name__, {"check": "check_rules", "exit_code": "choose_exit_code"})

@@ -23,11 +23,9 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
-from pytest_fcbench.domain.former_names import find_former_names
 from pytest_fcbench.domain.verdict import OTHER_RULES, SET_ASIDE, NotScored
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.formulas import GROUPS
@@ -451,7 +449,3 @@ def _require_metric(text: str, metric: str, suites: Collection[str]) -> str:
 
 def _make_error(text: str, rule: str) -> UsageError:
     return UsageError(f"invalid gate rule {text!r}: {rule}")
-
-
-if not TYPE_CHECKING:  # a type checker would take any name for one of the module
-    __getattr__ = find_former_names(__name__, {"parse": "parse_rule"})
