@@ -1,9 +1,10 @@
 """Find the calls that stayed in the text of an answer, as a server without the right tool parser logs them.
 
-Read are the marks of all families that are known (tags, tokens, fences, ``Action:``), and behind them JSON,
-Python literals, XML, a name before its arguments, or Python calls; without marks only what calls a function
-that was offered, or can be nothing else. A text that looks like a call and is read by none of this makes no
-entry: taken for words, it would turn the truth round.
+Only what is certain is read: what a family's own parser would take as calls at these marks (tags that begin a
+line, tokens, ``Action:``) and behind which nothing follows, or a text that is calls from end to end where no
+one asked to see how calls are written. Behind marks stand JSON, Python literals, XML, a name before its
+arguments, or Python calls. Any other text that looks like a call, such as an explanation with an example,
+makes no entry: taken for words or for a call, it could turn the truth round.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pytest_fcbench.codecs.decoders.registry import SYNTAXES
 from pytest_fcbench.codecs.decoders.wrapping import strip_fence
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.json_text import read_json_at, read_json_text
 from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.tools.importing.logged import (
@@ -39,7 +41,7 @@ _NOTATIONS: Sequence[tuple[str, str]] = (
     (r"<\|channel\|>analysis<\|message\|>.*?<\|end\|>", ""),
     (
         r"(?:<\|start\|>assistant)?<\|channel\|>\w+ to=functions\.([\w.-]+).*?<\|message\|>",
-        "<tool_call>\\1\n",
+        "<|tool_call|>\\1\n",
     ),
     (r"(?m)^[ \t]*Action:[ \t]*`?([\w.-]+)`?[ \t]*\n\s*Action Input:", "<tool_call>\\1\n"),
     (r"```tool_(?:code|calls?)\b(.*?)```", r"<tool_call>\1</tool_call>"),
@@ -58,7 +60,8 @@ _OPENING = re.compile(
 )
 _CLOSING = re.compile(
     r"</tool_calls?>|<\|/tool_call\|>|<tool_call\|>|<\|tool_calls?_(?:section_)?end\|>|<｜tool▁calls?▁end｜>|\[/TOOL_CALLS\]|</TOOLCALL>"
-    r"|</(?:antml:)?function_?calls?>|</minimax:tool_call>|<\|endoftext\|>|<\|e[o]\w_id\|>|<\|im_end\|>|<\|call\|>|<\|eot?m?\|>|</s>"
+    r"|</(?:antml:)?function_?calls?>|</minimax:tool_call>|<end_function_call>|<\|endoftext\|>|<\|e[o]\w_id\|>|<\|im_end\|>|<\|call\|>"
+    r"|<\|eot?m?\|>|</s>"
 )
 _ARGUMENT = re.compile(
     r"<(?:parameter)(?:=| name=)[\"']?([\w.-]+)[\"']?[^>]*>(.*?)</parameter>"
@@ -66,7 +69,22 @@ _ARGUMENT = re.compile(
     re.DOTALL,
 )
 _NAMED_CALL = re.compile(r"(?:<invoke name=)?(?:functions\.)?([\w.-]+)(?::\d+)?>?\s*(.*)", re.DOTALL)
-_MOST_LINES = 50
+_PYTHON_TEXT = r"(?P<quote>\"{3}|'{3}|[\"'])(?:\\.|(?!(?P=quote))[^\\])*(?P=quote)"
+_LOOKS = re.compile(
+    r"<\W{0,2}(?:\w+:)?(?:tools?|functions?|invoke|call)(?:[_ ]?calls?)?\b"
+    r"|[\"'](?:arguments|tool_calls?|function_call|tool_name|tool_input|action_input)[\"']\s*:"
+    r"|[\"'](?:name|function|tool|action)[\"']\s*:\s*[\"'][^\"']*[\"']\s*,\s*[\"'](?:parameters|args|input)[\"']\s*:"
+    r"|^\W{0,9}Action Input\b|\A\W{0,9}[\w.-]+\s*(?:\(.*\)|\{.*\})\W{0,9}\Z",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+"""Looks of calls, whatever their function is; the last is a text from end to end."""
+_BEGINNINGS = ("[", "{", "`", "print(", "default_api.", "functions.")
+_SHOWING = re.compile(
+    r"(?<![.@\w])(?:examples?|json|syntax|snippet|code|(?:function|tool|api)[ -]calls?)\b(?!\.\w)"
+    r"|\b(?:how|what|show|write)\b.*\b(?:call|use|invoke)\b",
+    re.IGNORECASE,
+)
+"""Words of a question that may want to see a call and not have it made."""
 
 
 class _NoCalls(Exception):  # noqa: N818 - not a fault
@@ -78,13 +96,16 @@ def separate_calls(logged: LoggedConversation) -> LoggedConversation:
     reader = _TextReader(logged.tools)
     messages: list[LoggedMessage] = []
     is_called = False
+    asked = ""
     for message in logged.messages:
         if message.role == "assistant":
             if message.text and not message.calls:
-                message = reader.read_message(message)
+                message = reader.read_message(message, asked)
                 is_called = bool(message.calls)
         elif message.role == "user" and is_called and message.text.startswith("Observation:"):
             message = replace(message, role="tool", text=message.text.removeprefix("Observation:").strip())
+        elif message.role == "user":
+            asked = message.text
         messages.append(message)
     return replace(logged, messages=tuple(messages))
 
@@ -98,81 +119,76 @@ class _TextReader:
         self._names = (
             "|".join(sorted({*map(re.escape, self._schemas), *map(re.escape, self._shown)})) or r"(?!)"
         )
+        self._beginnings = (*_BEGINNINGS, *self._schemas, *self._shown)
 
-    # Compiled where a text needs them: that takes longer than to read most conversations.
+    # Compiled where a text needs it: that takes longer than to read most conversations.
     @cached_property
     def _attempt(self) -> re.Pattern[str]:
         """What looks like a call of an offered function."""
+        name = rf"(?<![\w-])(?:{self._names})"
         return re.compile(
-            rf"(?<![\w.-])(?:{self._names})\(\s*(?:\)|[\"'\[{{\d]|\w+\s*[=:])"
-            rf"|[\"'](?:name|function|tool_name|tool|action)[\"']\s*:\s*[\"'](?:functions\.)?(?:{self._names})[\"']"
-            rf"|[\"'](?:{self._names})[\"']\s*:\s*\{{"
-            rf"|(?m:^[ \t]*(?:Action:[ \t]*(?:{self._names})\b|(?:{self._names})[\s:]*\{{))"
+            rf"{name}(?:\(|[ \t]*\(?\w+[ \t]*=)|<(?:{self._names})[\s/>]"
+            rf"|[\"'](?:name|function|tool|action)[\"']\s*:\s*[\"'](?:\w+\.)?(?:{self._names})[\"']"
+            rf"|{name}[^\w{{]*(?:(?:json|with|args|arguments|parameters|input)[^\w{{]*){{0,4}}\{{\s*[\"'}}]"
+            rf"|^\W{{0,9}}(?:action|tool|function|call)(?:[ _-]?(?:call|name|use))?"
+            rf"\W{{1,4}}(?:{self._names})\b",
+            re.IGNORECASE | re.MULTILINE,
         )
 
-    @cached_property
-    def start(self) -> re.Pattern[str]:
-        """The beginnings of lines at which calls may begin."""
-        return re.compile(rf"(?m)^(?=[\[{{`]|(?:{self._names})(?!\w))")
+    def looks_like_call(self, text: str) -> bool:
+        """Tell whether a text has what looks like a call."""
+        lowered = text.lower()
+        is_named = any(name.lower() in lowered for name in (*self._schemas, *self._shown))
+        return _LOOKS.search(text) is not None or (is_named and self._attempt.search(text) is not None)
 
     @cached_property
-    def other_name(self) -> re.Pattern[str]:
-        """Names before a bracket that Python has not, with spaces or hyphens."""
-        others = "|".join(
-            re.escape(name) for name in self._schemas if not name.replace(".", "_").isidentifier()
-        )
-        return re.compile(rf"(?<![\w.-])({others or '(?!)'})(?=\()")
+    def _python(self) -> re.Pattern[str]:
+        """Texts in Python, and what stands before a bracket there that is no name of Python's."""
+        others = [re.escape(name) for name in self._schemas if not name.replace(".", "_").isidentifier()]
+        other = rf"(?<![\w.-])(?P<other>{'|'.join(others) or '(?!)'})(?=\()"
+        return re.compile(rf"{_PYTHON_TEXT}|\bdefault_api\.|{other}", re.DOTALL)
 
-    def read_message(self, message: LoggedMessage) -> LoggedMessage:
+    def read_message(self, message: LoggedMessage, asked: str) -> LoggedMessage:
         """Return an answer with the calls in its text, or marked where it seems to have some."""
-        text = drop_reasoning(message.text).strip()
-        marked = text
+        text = marked = drop_reasoning(message.text).strip()
         for pattern, written in _NOTATIONS:
             marked = re.sub(pattern, written, marked, flags=re.DOTALL)
-        is_named = any(name in text for name in (*self._schemas, *self._shown))
-        if not is_named and not marked.startswith(("[", "{", "`")) and not _OPENING.search(marked):
-            return message
         with suppress(_NoCalls):
-            read = self.read_marked if _OPENING.search(marked) else self.read_unmarked
-            words, calls = read(marked)
-            return replace(message, text=words, calls=calls)
-        if _OPENING.search(marked):
-            with suppress(_NoCalls):
-                return replace(message, text="", calls=self.read_by_families(text))
-        has_call = bool(_OPENING.search(marked) or self._attempt.search(text))
-        return replace(message, has_unread_call=has_call)
+            if _OPENING.search(marked):
+                words, calls = self.read_marked(strip_fence(marked), text)
+                return replace(message, text=words, calls=calls)
+            if marked.startswith(self._beginnings) and not _SHOWING.search(asked):
+                return replace(message, text="", calls=self.read_unmarked(marked))
+        return replace(message, has_unread_call=bool(_OPENING.search(marked)) or self.looks_like_call(text))
 
-    def read_marked(self, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
-        """Read the pieces behind marks; only behind a closing one there may be words again."""
-        words, *pieces = _OPENING.split(text)
-        said = [_CLOSING.sub("", words).strip()]
-        calls: list[LoggedCall] = []
-        for piece in filter(str.strip, pieces):
-            inside, *behind = _CLOSING.split(piece)
-            if inside.strip():
-                calls += self.read_piece(inside.strip().rstrip(";,"))
-            said += filter(None, map(str.strip, behind))
-        if not calls or any("Observation:" in each or self._attempt.search(each) for each in said):
+    def read_marked(self, marked: str, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
+        """Read the words before marks, and the calls behind them, up to the end of a text."""
+        words, *pieces = _OPENING.split(marked)
+        is_token = marked[len(words) : len(words) + 2] in ("<|", "<｜", "[T")
+        # An explanation shows tags in a line or a fence; a token is never shown.
+        is_shown = not is_token and (words.rpartition("\n")[2].strip() or words.count("```") % 2)
+        split = [_CLOSING.split(piece) for piece in pieces]
+        if is_shown or self.looks_like_call(words) or any("".join(rest).strip() for _, *rest in split):
             raise _NoCalls
-        return "\n".join(filter(None, said)), tuple(calls)
+        calls: list[LoggedCall] = []
+        try:
+            for inside in filter(None, (first.strip().rstrip(";,") for first, *_ in split)):
+                calls += self.read_piece(inside)
+        except _NoCalls:
+            calls = [*self.read_by_families(text)]
+        if not calls:
+            raise _NoCalls
+        return _CLOSING.sub("", words).strip(), tuple(calls)
 
-    def read_unmarked(self, text: str) -> tuple[str, tuple[LoggedCall, ...]]:
-        """Read a text that is calls, or ends in calls of offered functions."""
-        text = _CLOSING.sub("", text).strip()
-        for count, line in enumerate(self.start.finditer(text)):
-            if count > _MOST_LINES:
-                break
-            start = line.start()
-            with suppress(_NoCalls):
-                calls = self.read_piece(text[start:])
-                is_whole = (
-                    not start
-                    and strip_fence(text).startswith(("[", "{"))
-                    and all(each.arguments for each in calls)
-                )
-                if is_whole or all(each.name in self._schemas for each in calls):
-                    return text[:start].strip(), calls
-        raise _NoCalls
+    def read_unmarked(self, text: str) -> tuple[LoggedCall, ...]:
+        """Read a text that is calls from end to end, of offered functions or like nothing else."""
+        while ends := [each for each in _CLOSING.finditer(text) if each.end() == len(text)]:
+            text = text[: ends[0].start()].rstrip()
+        calls = self.read_piece(text)
+        is_list = strip_fence(text).startswith(("[", "{")) and all(each.arguments for each in calls)
+        if not is_list and any(each.name not in self._schemas for each in calls):
+            raise _NoCalls
+        return calls
 
     def read_piece(self, text: str) -> tuple[LoggedCall, ...]:
         """Read a text that is calls from end to end. Raises ``_NoCalls``."""
@@ -207,14 +223,16 @@ class _TextReader:
                 schemas = self._schemas.get(name, {})
                 texts = {(each[1] or each[3]).strip(): each[2] or each[4] or "" for each in arguments}
                 values = {
-                    key: _read_by_schema(value.strip("\n"), schemas.get(key)) for key, value in texts.items()
+                    # Only the line ends of the tags' own lines are no part of a value.
+                    key: _read_by_schema(re.sub(r"\A\n|\n\Z", "", value), schemas.get(key))
+                    for key, value in texts.items()
                 }
                 calls.append(LoggedCall(name, values))
                 text = re.sub(r"</?parameters>", "", _ARGUMENT.sub("", rest)).strip()
             elif not rest and "invoke" in text:
                 return (*calls, LoggedCall(name, {}))
             else:
-                value, end = json.JSONDecoder().raw_decode(rest)
+                value, end = read_json_at(rest, strict=False)
                 if not isinstance(value, dict):
                     raise _NoCalls
                 calls.append(LoggedCall(name, value))
@@ -222,15 +240,21 @@ class _TextReader:
         return tuple(calls)
 
     def read_python(self, text: str) -> tuple[LoggedCall, ...]:
-        """Read calls as Python writes them."""
-        if printed := re.fullmatch(r"print\((.*)\)", text, re.DOTALL):
-            text = printed[1]
-        with suppress(Undecodable, WrongFormat), refuse_faults():
-            text = self.other_name.sub(lambda found: _show_name(found[1]), text)
-            calls = python.parse_corrected(
-                text.replace("default_api.", "").replace("\n", " " if "(" in text else "\n")
-            )
-            return tuple(map(self._place_arguments, calls))
+        """Read calls as Python writes them, also line by line, and with line ends in texts."""
+
+        def write_python(found: re.Match[str]) -> str:
+            if not found["quote"]:
+                return _show_name(found["other"] or "")
+            return found[0] if len(found["quote"]) > 1 else re.sub(r"(?<!\\)\n", r"\\n", found[0])
+
+        text = self._python.sub(write_python, text)
+        for pieces in ([text], text.splitlines()):
+            calls: list[Call] = []
+            with suppress(Undecodable, WrongFormat), refuse_faults():
+                for piece in filter(str.strip, pieces):
+                    printed = re.fullmatch(r"\s*print\((.*)\)\s*", piece, re.DOTALL)
+                    calls += python.parse_corrected((printed[1] if printed else piece).rstrip().rstrip(",;"))
+                return tuple(map(self._place_arguments, calls))
         raise _NoCalls
 
     def read_by_families(self, text: str) -> tuple[LoggedCall, ...]:
@@ -259,7 +283,7 @@ class _TextReader:
         # The value of an inner call is not known.
         if len(arguments) < len(call.positional) + len(call.arguments) or self._attempt.search(written):
             raise _NoCalls
-        return LoggedCall(name, json.loads(written))
+        return LoggedCall(name, read_json_text(written))
 
 
 def _show_name(name: str) -> str:

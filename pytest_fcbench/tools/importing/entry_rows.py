@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.entry import CATEGORIES, PastCall
 from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.formats.fields import Field
 from pytest_fcbench.tools.importing.free_texts import Parameter
@@ -39,7 +40,7 @@ def write_entry(step: NextStep, cluster: str) -> Mapping[str, object]:
 
 def mark_free_texts(line: str, parameters: Iterable[Parameter]) -> str:
     """Mark parameters of an entry as free text, which a judge compares."""
-    entry = json.loads(line)
+    entry = read_json_text(line)
     for function, parameter in parameters:
         entry.setdefault("judged", {}).setdefault(function, []).append(parameter)
     return f"{json.dumps(entry, ensure_ascii=True)}\n"

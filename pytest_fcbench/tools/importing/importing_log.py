@@ -17,9 +17,9 @@ from pytest_fcbench.tools.importing.free_texts import Parameter, ValueStatistics
 from pytest_fcbench.tools.importing.key_set import KeySet
 from pytest_fcbench.tools.importing.log_forms import read_conversations
 from pytest_fcbench.tools.importing.logged import LoggedConversation, NoConversationError, UnreadableLogError
+from pytest_fcbench.tools.importing.masks import Masks, mask_conversation
 from pytest_fcbench.tools.importing.near_duplicates import SeenTexts
 from pytest_fcbench.tools.importing.next_steps import LeftOut, NextStep, split_conversation
-from pytest_fcbench.tools.importing.personal_data import Masks, mask_conversation
 from pytest_fcbench.tools.importing.selection import draw_evenly, hash_users, is_held_out
 
 
@@ -83,7 +83,7 @@ class ImportCounts:
     judged: int = 0
     """Arguments that are marked for a judge."""
     flaws: dict[str, str] = field(default_factory=dict)
-    """The first case of each reason that has to do with function docs."""
+    """The first case of each reason that has to do with function docs or with what looks like a call."""
 
 
 _MOST_WRITINGS = 5
@@ -178,6 +178,8 @@ class _LogReader:
                 counts.left_out["not held out"] += 1
             elif isinstance(step, LeftOut):
                 counts.left_out[step.reason] += 1
+                if step.text:
+                    counts.flaws.setdefault(step.reason, repr(step.text))
             elif reason := self.add_step(step, cluster, masks):
                 counts.left_out[reason] += 1
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.tools.importing.logged import split_values
 
 
@@ -35,7 +36,7 @@ def _read_file(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
     lines: Iterator[tuple[int, bytes]] = chain([first], numbered)
     is_line = False
     with suppress(ValueError, RecursionError):
-        is_line = isinstance(json.loads(first[1]), dict)
+        is_line = isinstance(read_json_text(first[1]), dict)
     if not is_line and first[1].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
         # Held in memory as a whole, since a value may end anywhere.
         kept = list(lines)

@@ -7,12 +7,12 @@ calls that stayed in a text are found there (``calls_in_text``).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.tools.importing.calls_in_text import separate_calls
 from pytest_fcbench.tools.importing.logged import (
     LoggedConversation,
@@ -61,7 +61,7 @@ _SPEAKER = re.compile(r"(?m)^\s*(USER|ASSISTANT|FUNCTION RESPONSE):")
 def read_conversations(line: bytes | str) -> Iterator[LoggedConversation]:
     """Read the conversations of a row. Raises ``UnreadableLogError``."""
     try:
-        value = json.loads(line)
+        value = read_json_text(line)
         yield from _read_rows({"messages": value} if isinstance(value, list) else as_mapping(value))
     except (ValueError, RecursionError) as error:
         raise UnreadableLogError(f"not valid JSON: {getattr(error, 'msg', error)}") from None

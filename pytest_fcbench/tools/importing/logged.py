@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcbench.codecs.python_syntax import read_literal
+from pytest_fcbench.domain.json_text import read_json_at, read_json_text
 
 
 class UnreadableLogError(Exception):
@@ -62,11 +63,11 @@ def load_json(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
-        loaded: object = json.loads(value)
+        loaded: object = read_json_text(value)
     except ValueError as error:
         try:
             # Written once more, because a literal may have what JSON has not, such as a tuple.
-            loaded = json.loads(json.dumps(read_literal(value)))
+            loaded = read_json_text(json.dumps(read_literal(value)))
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             raise error from None
     return loaded
@@ -75,12 +76,12 @@ def load_json(value: object) -> object:
 def split_values(text: str) -> Iterator[object]:
     """Yield the values of a text, between which there is nothing but separators. Raises ValueError.
 
-    They are JSON; the last may be a Python literal.
+    They are JSON, in whose texts there may be line ends as they are; the last may be a Python literal.
     """
-    decoder, at = json.JSONDecoder(), 0
+    at = 0
     while at < len(text):
         try:
-            value, at = decoder.raw_decode(text, at)
+            value, at = read_json_at(text, at, strict=False)
         except ValueError:
             yield load_json(text[at:])
             return

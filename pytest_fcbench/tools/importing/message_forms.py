@@ -95,7 +95,8 @@ def _read_message(message: Mapping[str, object]) -> Iterator[LoggedMessage]:
         return
     parts = content if isinstance(content, list) else [] if content is None else [content]
     read = [_read_part(part) for part in parts]
-    if role == "tool" and None in read:
+    values = [as_mapping(part) for part, known in zip(parts, read, strict=True) if isinstance(known, str)]
+    if role == "tool" and (None in read or any(len(value) > 1 and "type" not in value for value in values)):
         # A result may be any value.
         read = [json.dumps(content, ensure_ascii=False)]
     yield from (part for part in read if isinstance(part, LoggedMessage))

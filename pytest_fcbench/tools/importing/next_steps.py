@@ -8,6 +8,7 @@ from itertools import chain
 
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.entry import Message, PastCall
+from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.tools.importing.logged import LoggedConversation, LoggedMessage
 from pytest_fcbench.tools.importing.offered_tools import has_parameters, name_tool
 
@@ -53,6 +54,8 @@ class LeftOut:
     """An answer of which no entry is made."""
 
     reason: str
+    text: str = ""
+    """The beginning of what it says, for a reader who wants to know what looks like a call there."""
 
 
 def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOut]:
@@ -90,7 +93,8 @@ def split_conversation(logged: LoggedConversation) -> Iterator[NextStep | LeftOu
                 if any(call.arguments and not has_schema[call.name] for call in calls)
                 else ""
             )
-            yield LeftOut(reason) if reason else NextStep(tuple(said), message.text, calls, tools)
+            text = shorten_text(" ".join(message.text.split()), 80) if message.has_unread_call else ""
+            yield LeftOut(reason, text) if reason else NextStep(tuple(said), message.text, calls, tools)
             if broken or message.has_unread_call:
                 stopped = stopped or "an earlier call cannot be read"
             said.append(Message("assistant", message.text, calls))

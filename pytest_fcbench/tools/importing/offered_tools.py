@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 
 from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.domain.json_text import read_json_at
 from pytest_fcbench.tools.importing.logged import load_json, load_list
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
@@ -83,14 +83,14 @@ def find_tools(text: str, *, only_tagged: bool) -> list[Mapping[str, object]]:
 
 def _decode_values(text: str, *, skip: bool = False) -> Iterator[object]:
     """Yield the JSON values of a text that follow each other; with ``skip`` also those between words."""
-    decoder, at = json.JSONDecoder(), 0
+    at = 0
     while at < len(text):
         if skip:
             if not (found := _DOC.search(text, at)):
                 return
             at = found.start()
         try:
-            value, at = decoder.raw_decode(text, at)
+            value, at = read_json_at(text, at)
         except ValueError:
             if not skip:
                 yield load_json(text[at:])

@@ -5,10 +5,10 @@ Messages stand in attributes of several generations: JSON under one name, or a n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from pytest_fcbench.codecs.json_objects import as_mapping
+from pytest_fcbench.domain.json_text import read_json_text
 
 Attributes = Mapping[str, object]
 
@@ -52,7 +52,7 @@ def _gather(attributes: Attributes, name: str) -> Sequence[object]:
     """Return the list under a name: JSON text, a value, or one attribute for each member."""
     value = attributes.get(name)
     if isinstance(value, str) and value:
-        value = json.loads(value)
+        value = read_json_text(value)
     if value is None:
         value = _nest_names(
             {key[len(name) + 1 :]: each for key, each in attributes.items() if key.startswith(f"{name}.")}

@@ -14,8 +14,8 @@ CALL = '{"name": "weather", "arguments": {"city": "Bergen"}}'
 ARGUMENTS = '{"city": "Bergen"}'
 
 
-def _read_answer(text: str) -> LoggedMessage:
-    (logged,) = read_conversations(json.dumps(make_chat(say("user", "Bergen?"), say("assistant", text))))
+def _read_answer(text: str, asked: str = "Bergen?") -> LoggedMessage:
+    (logged,) = read_conversations(json.dumps(make_chat(say("user", asked), say("assistant", text))))
     return logged.messages[-1]
 
 
@@ -63,9 +63,62 @@ def test_words_before_calls_stay_words_and_values_get_the_types_of_the_doc() -> 
     assert answer.calls == (LoggedCall("weather", {"city": "7", "days": 7}),) * 2
 
 
+def test_words_stand_in_the_line_of_a_token_but_not_of_a_tag() -> None:
+    for text in (f"Sure.[TOOL_CALLS]weather[ARGS]{ARGUMENTS}", f"Sure.<|tool_call|>{CALL}"):
+        answer = _read_answer(text)
+        assert (answer.text, answer.calls) == ("Sure.", (LoggedCall("weather", {"city": "Bergen"}),))
+    assert _read_answer(f"Sure. <tool_call>{CALL}</tool_call>").has_unread_call
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ('send_mail(body="Dear Ann,\n\nsee you.")', "Dear Ann,\n\nsee you."),
+        ('send_mail(body="""Dear Ann,\nsee you.""")', "Dear Ann,\nsee you."),
+        ("default_api.send_mail(body='of default_api.')", "of default_api."),
+        ("[send_mail(body='<s>old</s>')]</s>", "<s>old</s>"),
+        ('{"name": "send_mail", "arguments": {"body": "a\nb"}}', "a\nb"),
+        ("<tool_call><function=send_mail><parameter=body>\n\na\n</parameter></function>", "\na"),
+    ],
+)  # fmt: skip
+def test_texts_in_calls_stay_as_they_are(text: str, body: str) -> None:
+    assert _read_answer(text).calls == (LoggedCall("send_mail", {"body": body}),)
+
+
+def test_each_line_may_be_calls() -> None:
+    for text in ("[weather(city='Bergen')],\n[weather(city='Oslo')]", "weather('Bergen')\n\nweather('Oslo')"):
+        answer = _read_answer(text)
+        assert [call.arguments for call in answer.calls] == [{"city": "Bergen"}, {"city": "Oslo"}]
+        assert answer.text == ""
+
+
+def test_an_example_that_was_asked_for_is_no_expected_call() -> None:
+    for text in (f"```json\n{CALL}\n```", "weather(city='Bergen')"):
+        assert _read_answer(text, "Weather in Bergen, of example.com?").calls
+        for asked in ("Give me an example for Bergen", "How would I call it?", "Show it as JSON, please"):
+            assert _read_answer(text, asked).has_unread_call
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "You can write:\n\n[weather(city='Bergen')]",
+        f"For example:\n```json\n{CALL}\n```",
+        f"```json\n{CALL}\n```\nThis asks for Bergen.",
+        f"Write `<tool_call>{CALL}</tool_call>`.",
+        f"Write:\n```\n<tool_call>\n{CALL}\n</tool_call>\n```",
+        f"<tool_call>{CALL}</tool_call>\nThis asks for Bergen.",
+        f"<tool_call>{CALL}</tool_call>\nor\n<tool_call>{CALL}</tool_call>",
+        f'<tool_call>{CALL}</tool_call>\n{{"na',
+        f"weather(city='Oslo') first.\n<tool_call>{CALL}</tool_call>",
+        f"I will look it up.weather\n{ARGUMENTS}",
+        f"Use `weather` with {ARGUMENTS}",
+        f'<tool_call name="weather" arguments={ARGUMENTS} />',
+        "<weather><city>Bergen</city></weather>",
+        "get_weather(city='Bergen')",
+        "Tool: weather\nInput: Bergen",
+        f"Use functions.Weather({ARGUMENTS})",
+        "Action: search\nAction Input: Bergen",
         '<tool_call>\n{"name": "weather", "arguments": {"city": \n</tool_call>',
         f'<tool_call>\n{CALL}\n</tool_call>\n<tool_call>\n{{"name": \n</tool_call>',
         "Action: weather\nAction Input: Bergen",
@@ -86,6 +139,7 @@ def test_what_only_looks_like_a_call_is_marked(text: str) -> None:
         "It rains in Bergen (Norway). [1]",
         'The result: {"city": "Bergen", "rain": true}',
         "I could look up the weather (today) for you.",
+        "```python\nprint('rain')\n```",
         "[Bergen](https://bergen.example)\n- sum([1, 2])",
     ],
 )

@@ -60,6 +60,13 @@ def test_answers_that_a_suite_cannot_have_are_left_out() -> None:
     assert "city" in counts.flaws[reason]
 
 
+def test_a_text_that_may_show_a_call_is_told() -> None:
+    shown = make_chat(say("user", "?"), say("assistant", "Write weather(city='Oslo')\nhere."))
+    entries, counts = _import(shown)
+    ((reason, first),) = counts.flaws.items()
+    assert (entries, counts.left_out, first) == ([], {reason: 1}, repr("Write weather(city='Oslo') here."))
+
+
 def test_duplicates_are_kept_once() -> None:
     entries, counts = _import(TWO_ANSWERS, TWO_ANSWERS, _make_question("Oslo"))
     assert len(entries) == 3

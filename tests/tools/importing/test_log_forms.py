@@ -190,6 +190,16 @@ def test_results_are_messages_of_a_tool_in_every_form() -> None:
         assert [each for each in _read_one(value).messages if each.role == "tool"] == expected
 
 
+def test_a_result_that_is_a_value_stays_whole() -> None:
+    for content, text in (
+        ({"value": "rain", "unit": "mm"}, '{"value": "rain", "unit": "mm"}'),
+        ([{"id": 1, "text": "sun"}], '[{"id": 1, "text": "sun"}]'),
+        ([{"type": "text", "text": "sun"}, {"text": "rain"}], "sun\nrain"),
+    ):
+        chat = make_chat(say("user", "?"), say("tool") | {"content": content})
+        assert _read_one(chat).messages[-1].text == text
+
+
 def test_types_of_xlam_become_those_of_json_schema() -> None:
     parameters = {
         "ip": {"type": "str", "description": "An address."},
