@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,10 +34,11 @@ for _name in ("requests", "mpmath"):
     import_module(_name)
 
 # How long an example takes says more about the machine than about the code.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
-settings.register_profile("fast", settings.get_profile("untimed"), max_examples=20)
-"""For the fast ring; the whole tries a hundred examples of each law."""
+settings.register_profile(
+    "short", deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("short")
+settings.register_profile("nightly", settings.get_profile("short"), max_examples=100)
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,6 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(20_000, 50, 100)
     config.addinivalue_line("markers", "real: asks a real model; needs the extra of that name")
     config.addinivalue_line("markers", "slow: takes seconds of one core; the fast ring leaves it out")
+    config.addinivalue_line("markers", "nightly: takes minutes, or repeats what another test shows")
+    config.addinivalue_line("markers", "few(count): as many cases run every time, the others are nightly")
     for rule in (
         "error",
         # What the garbage collector finds unclosed fails whichever test happens to run just then.
@@ -71,18 +75,35 @@ _FAST_RING = tuple(
 )
 
 
+def mark_most_nightly(items: Iterable[pytest.Item]) -> None:
+    """Leave of the cases of each test marked ``few`` as many as it says, always the same; mark the others.
+
+    They are drawn by the name of the test: tests of one list of cases together try more of them.
+    """
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("few") and not item.get_closest_marker("nightly"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, found in cases.items():
+        (mark,) = found[0].iter_markers("few")
+        for item in Random(name).sample(found, max(0, len(found) - mark.args[0])):
+            item.add_marker("nightly")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the fast ring first, which is run even where time is short, and then the slowest tests.
 
     Begun last, a slow test would keep a worker busy while others idle.
     """
+    mark_most_nightly(items)  # before pytest looks at ``-m``
     items.sort(key=lambda item: (not item.nodeid.startswith(_FAST_RING), not item.nodeid.startswith(_SLOW)))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Give the whole one worker more than there are cores, because some test always waits."""
-    if config.option.markexpr or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+    if "slow" in config.option.markexpr or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     return (os.cpu_count() or 1) + 1
 

@@ -13,6 +13,7 @@ import io
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -196,9 +197,15 @@ def find_modules(root: Path = ROOT) -> Mapping[str, Path]:
     return found
 
 
+@cache
+def find_nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Parse a file, once for all rules, and return what its code consists of."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def find_imported_names(path: Path) -> Iterator[str]:
     """Yield the dotted name of everything that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in find_nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -290,7 +297,7 @@ def count_generator_drivers(root: Path = ROOT) -> int:
         and isinstance(node.type, ast.Name)
         and node.type.id == "StopIteration"
         for path in find_modules(root).values()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in find_nodes(path)
     )
 
 
@@ -308,7 +315,7 @@ def count_rule_comparisons(root: Path = ROOT) -> int:
 
     found = 0
     for path in (*find_modules(root).values(), *(root / "benchmarks").glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in find_nodes(path):
             match node:
                 case ast.Compare(left=left, comparators=others):
                     found += any(map(has_rule, (left, *others)))
@@ -331,7 +338,7 @@ def count_option_places(root: Path = ROOT) -> float:
         path for path in find_modules(root).values() if {"config", "options"} & {path.parent.name, path.stem}
     ]
     named = 0
-    for node in (node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))):
+    for node in (node for path in files for node in find_nodes(path)):
         match node:
             case (
                 ast.AnnAssign(target=ast.Name(id=name))

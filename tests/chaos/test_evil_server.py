@@ -38,6 +38,7 @@ CAUSES = frozenset(
 )
 """Causes of entries that are not scored because of a reply; ``model_error`` would be a fault of ours."""
 MIB = 2**20
+NIGHTLY = pytest.mark.nightly
 MOST_MEMORY = 150 * MIB
 """Bytes that evil replies may add to the largest size of a process."""
 
@@ -105,8 +106,8 @@ def serve_mode(mode: str, evil: Mapping[str, str]) -> Iterator[EvilServer]:
     ("mode", "options", "replies"),
     [
         pytest.param("fc", ("--fcbench-model=m",), TWICE, id="fc"),
-        pytest.param("prompt", ("--fcbench-model=m", "-n", "2"), ONCE, id="prompt, 2 workers"),
-        pytest.param("fc", ("--fcbench-model=litellm:openai/m",), ONCE, id="litellm"),
+        pytest.param("prompt", ("--fcbench-model=m", "-n", "2"), ONCE, id="prompt, 2 workers", marks=NIGHTLY),
+        pytest.param("fc", ("--fcbench-model=litellm:openai/m",), ONCE, id="litellm", marks=NIGHTLY),
     ],
 )
 def test_evil_replies_change_nothing_for_the_other_entries(

@@ -22,7 +22,9 @@ def answer_in_turn(asked: list[Body]) -> Reply:
     return make_message_reply(calls=[(text, json.dumps({text: [text]}))])
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "n2"]
+)
 def test_what_a_run_writes_can_be_read(
     project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
 ) -> None:

@@ -31,7 +31,9 @@ def list_options(api_base: str) -> tuple[str, ...]:
     )
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "n2"]
+)
 @pytest.mark.parametrize("make_large", [make_large_text, make_large_call])
 def test_one_large_answer_fails_and_the_others_keep_their_verdicts(
     project: Project, workers: tuple[str, ...], make_large: Callable[[int], Reply]

@@ -21,6 +21,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: str(NUMBERS[number]))
 def test_nothing_goes_wrong_in_a_round(tmp_path: Path, number: int) -> None:
     assert run_round(draw_round(number), tmp_path).faults == ()

@@ -13,6 +13,7 @@ from tests.dispatch.clock import wait_until
 from tests.plugin.conftest import Project
 
 AT_ONCE = 16
+NIGHTLY = pytest.mark.nightly
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
@@ -20,12 +21,16 @@ AT_ONCE = 16
     ("number", "code", "group", "twice", "options", "after"),
     [
         pytest.param(signal.SIGINT, 2, True, False, (*LATER, *PLAIN), 40, id="INT"),
-        pytest.param(signal.SIGINT, 2, True, True, (*LATER, *TWO_WORKERS), 40, id="INT twice, 2 workers"),
+        pytest.param(
+            signal.SIGINT, 2, True, True, (*LATER, *TWO_WORKERS), 40, id="INT twice, 2 workers", marks=NIGHTLY
+        ),
         pytest.param(signal.SIGINT, 2, True, False, (*EARLY, *TWO_WORKERS), 1, id="early INT, 2 workers"),
         pytest.param(signal.SIGTERM, 143, False, False, (*LATER, *TWO_WORKERS), 40, id="TERM, 2 workers"),
-        pytest.param(signal.SIGTERM, 143, False, False, (*EARLY, *PLAIN), 1, id="early TERM"),
-        pytest.param(signal.SIGHUP, 129, True, True, (*LATER, *PLAIN), 40, id="HUP twice"),
-        pytest.param(signal.SIGHUP, 129, True, False, (*LATER, *TWO_WORKERS), 40, id="HUP, 2 workers"),
+        pytest.param(signal.SIGTERM, 143, False, False, (*EARLY, *PLAIN), 1, id="early TERM", marks=NIGHTLY),
+        pytest.param(signal.SIGHUP, 129, True, True, (*LATER, *PLAIN), 40, id="HUP twice", marks=NIGHTLY),
+        pytest.param(
+            signal.SIGHUP, 129, True, False, (*LATER, *TWO_WORKERS), 40, id="HUP, 2 workers", marks=NIGHTLY
+        ),
     ],
 )
 def test_a_signal_ends_a_run_in_order(

@@ -27,6 +27,7 @@ def _read_outcomes(folder: Path) -> dict[str, str]:
     return {test["metadata"]["fcbench"]["entry"]: test["outcome"] for test in tests}
 
 
+@pytest.mark.nightly
 def test_the_benchmarks_of_the_wheel_run_core(base: Environment, tmp_path: Path) -> None:
     done = base.run_pytest(*PYARGS, cwd=tmp_path)
     found = _count_outcomes(done.stdout)
@@ -51,6 +52,7 @@ def test_entries_of_the_wheel_are_selected(base: Environment, tmp_path: Path) ->
     assert _count_outcomes(done.stdout) == {"passed": 1}
 
 
+@pytest.mark.nightly
 def test_a_project_that_init_wrote_runs_core(base: Environment, tmp_path: Path) -> None:
     assert base.run_fcbench("init", cwd=tmp_path).returncode == 0
     done = base.run_pytest(cwd=tmp_path)
@@ -61,6 +63,7 @@ def test_a_project_that_init_wrote_runs_core(base: Environment, tmp_path: Path) 
     assert _count_outcomes(done.stdout) == {"passed": 1}
 
 
+@pytest.mark.nightly
 def test_a_gate_that_compares_needs_nothing_else(base: Environment, tmp_path: Path) -> None:
     options = (*PYARGS, "-m", "non_live", "--fcbench-baseline=before.json", "--fcbench-gate=not-worse(95%)")
     base.run_pytest(*PYARGS, "-m", "non_live", "--fcbench-scorecard=before.json", cwd=tmp_path)
@@ -77,6 +80,7 @@ def test_a_model_of_litellm_needs_nothing_else(base: Environment, tmp_path: Path
     assert _count_outcomes(done.stdout) == {"passed": size("live_simple")}, done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_every_category_of_the_leaderboard_needs_nothing_else(
     base: Environment, tmp_path: Path, pack_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +131,7 @@ def test_a_report_needs_nothing_else(base: Environment, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.nightly
 def test_with_the_extra_charts_are_images(wheel: Path, tmp_path: Path) -> None:
     with_charts = create_environment(tmp_path / "environment", wheel, ["report"])
     with_charts.run_pytest(*PYARGS, "-k", "test_parallel and parallel_1", cwd=tmp_path)

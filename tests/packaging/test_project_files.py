@@ -95,7 +95,7 @@ def test_hooks_before_a_commit_run_what_the_check_runs() -> None:
     assert {hook["language"] for hook in repository["hooks"]} == {"system"}
 
 
-@pytest.mark.parametrize("step", ["check", "fast", "whole"])
+@pytest.mark.parametrize("step", ["check", "fast", "whole", "nightly"])
 def test_the_page_for_contributors_names_the_command_of_each_step(step: str) -> None:
     (command,) = re.findall(
         rf"^run_{step}\(\) {{ (.+); }}$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE
@@ -107,7 +107,8 @@ def test_workflows_run_the_steps() -> None:
     commands = [step.get("run", "") for job in load_jobs("test").values() for step in job["steps"]]
     assert ".ci/run check" in commands
     assert ".ci/run fast" in commands
-    assert any("pytest tests -n auto --dist worksteal" in command for command in commands)
+    assert any('pytest tests -m "not nightly" -n auto --dist worksteal' in command for command in commands)
+    assert ".ci/run nightly" in commands
 
 
 def test_the_fast_ring_names_tests_that_exist() -> None:
