@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeVar
 
-from pytest_fcbench.cli.run_options import collect_run_options
-from pytest_fcbench.config.loading import Settings, add_environment, build_judge_settings, find_config_file
+from pytest_fcbench.cli.project import find_project
+from pytest_fcbench.cli.run_options import collect_run_options, find_config
+from pytest_fcbench.config.loading import Settings, add_environment, build_judge_settings
 from pytest_fcbench.dispatch.progress import show_progress
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError
 from pytest_fcbench.domain.garbage_collection import CalmCollector
@@ -48,7 +48,7 @@ def load_judge_settings(chosen: argparse.Namespace, **instead: object) -> Settin
     Raises ``UsageError``.
     """
     options = add_environment({**collect_run_options(chosen), **instead}, of_judge=True)
-    if judge := build_judge_settings(options, find_config_file(Path(), chosen.config)):
+    if judge := build_judge_settings(options, find_config(chosen.config), find_project()):
         check_judge(judge)
     return judge
 

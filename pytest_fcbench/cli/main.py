@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from importlib.metadata import version
 from keyword import iskeyword
@@ -18,6 +20,8 @@ from typing import Any, NoReturn, TypeVar, cast
 
 from pytest_fcbench.cli import commands
 from pytest_fcbench.cli.command import Command, drop_option_prefix
+from pytest_fcbench.cli.project import find_project
+from pytest_fcbench.config.options import FILE
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import escape_controls
 
@@ -42,6 +46,9 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "examine models and judges": ("contamination", "judge-audit", "serve", "check-apis"),
 }
 """The commands as the help lists them."""
+
+_WITHOUT_PROJECT = ("init", "pull", "completion", "codes", "schema", "check-apis")
+"""The commands that do the same in every folder."""
 
 
 def load_command(name: str) -> Command:
@@ -119,14 +126,20 @@ class _Program(_Parser):
 
 
 class _Outlet(io.FileIO):
-    """Output whose reader may have had enough (``| head``), while the command does all it has to."""
+    """Output that may fail, or whose reader may have had enough (``| head``), while the command goes on."""
+
+    failure: OSError | None = None
+    """The reason why something that somebody wanted to read could not be written."""
 
     def write(self, data: Any, /) -> int:
         """Write bytes, or drop them where nobody reads them."""
         try:
             return super().write(data)
         except BrokenPipeError:
-            return memoryview(data).nbytes
+            pass
+        except OSError as error:
+            self.failure = error
+        return memoryview(data).nbytes
 
 
 class _Printed(io.TextIOWrapper):
@@ -141,17 +154,66 @@ class _Printed(io.TextIOWrapper):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 if it worked, 1 if it failed, 4 for a usage error."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is getattr(sys, f"__{name}__") and isinstance(stream, io.TextIOWrapper):
-            raw = io.BufferedWriter(_Outlet(stream.fileno(), "w", closefd=False))
-            # A file gets what a table or an export says as it is.
-            wrapper = _Printed if name == "stderr" or stream.isatty() else io.TextIOWrapper
-            setattr(sys, name, wrapper(raw, stream.encoding, line_buffering=stream.line_buffering))
+    outlets = {name: _open_outlet(name) for name in ("stdout", "stderr")}
+    try:
+        with _take_end_signals() as received:
+            return _run_named_command(words)
+    except KeyboardInterrupt:
+        number = received[0] if received else signal.SIGINT
+        print(f"fcbench: ended by {signal.Signals(number).name}", file=sys.stderr)
+        return 128 + number
+    finally:
+        sys.stdout.flush()
+        # Also in the place of an exit of argparse, which prints the help.
+        if (outlet := outlets["stdout"]) and outlet.failure:
+            print(f"fcbench: the output cannot be written: {outlet.failure.strerror}", file=sys.stderr)
+            sys.exit(1)
+
+
+@contextmanager
+def _take_end_signals() -> Iterator[Sequence[int]]:
+    """End a command on SIGTERM and SIGHUP as on Ctrl-C, so that it ends what it started; yield what came."""
+    received: list[int] = []
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    is_main = threading.current_thread() is threading.main_thread()
+    taken = [each for each in numbers if is_main and signal.getsignal(each) == signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, interrupt)
+    try:
+        yield received
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _open_outlet(name: str) -> _Outlet | None:
+    """Replace a standard stream of the process by one whose failure ends in no traceback."""
+    stream = getattr(sys, name)
+    if stream is None:
+        # It was closed (``>&-``). Any file that is opened later could take its place.
+        stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the end
+        setattr(sys, name, stream)
+    outlet = None
+    if stream is getattr(sys, f"__{name}__") and isinstance(stream, io.TextIOWrapper):
+        outlet = _Outlet(stream.fileno(), "w", closefd=False)
+        # A file gets what a table or an export says as it is.
+        wrapper = _Printed if name == "stderr" or stream.isatty() else io.TextIOWrapper
+        lines = stream.line_buffering
+        stream = wrapper(io.BufferedWriter(outlet), stream.encoding, line_buffering=lines)
+        setattr(sys, name, stream)
     # Models write in every script, and a redirected stream of Windows has a few hundred characters.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return outlet
+
+
+def _run_named_command(words: Sequence[str]) -> int:
+    """Run the command that the words name and return its exit code."""
     # argparse would answer with the names of all commands.
     if words and not words[0].startswith("-") and words[0] not in find_command_names():
         print(
@@ -167,10 +229,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         program = f"fcbench {words[0]}"
         text = f"unrecognized arguments: {' '.join(unknown)}"
         parser.exit(USAGE_ERROR, f"{program}: error: {text}\n'{program} --help' lists what is possible\n")
+    if not chosen.quiet and words[0] not in _WITHOUT_PROJECT and (project := find_project()) != Path():
+        print(f"fcbench: in the project {project.resolve()} ({project / FILE})", file=sys.stderr)
     try:
         with Path(os.devnull).open("w") as sink, redirect_stdout(sink if chosen.quiet else sys.stdout):
             code: int = chosen.run(chosen)
-        sys.stdout.flush()
     except UsageError as error:
         if chosen.verbose:
             print_exc()

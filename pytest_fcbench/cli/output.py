@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_fcbench.cli.command import OUTPUT
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.redaction import list_request_secrets, redact_secrets
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.run.output_files import write_file
@@ -38,6 +39,11 @@ def escape_long_line(text: str) -> str:
     """Make a line safe for any terminal without cutting it."""
     # ``make_printable`` cuts, so it gets pieces that are short enough to stay whole.
     return "".join(make_printable(text[at : at + 500]) for at in range(0, len(text), 500))
+
+
+def describe_address(address: str) -> str:
+    """Return the address of an endpoint without keys and passwords in it, for any text that shows one."""
+    return redact_secrets(address, *list_request_secrets(None, address, {}))
 
 
 def write_and_report(path: Path, text: str) -> None:
@@ -99,8 +105,13 @@ def render_tables(
 ) -> Iterator[str]:
     """Render tables in a format; as text on a terminal in its width."""
     if form == "text" and chosen.to is None:
-        return render_texts(tables, shutil.get_terminal_size((WIDTH, 24)).columns)
+        return render_texts(tables, find_width())
     return FORMATS[form](title, tables)
+
+
+def find_width() -> int:
+    """Return the width of the terminal in characters."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
 def choose_profile(chosen: argparse.Namespace, cards: Sequence[Scorecard]) -> Profile:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from pytest_fcbench.cli.judge_options import ask_judge
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, ExpectedCalls, Message, NoCall
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.verdict import NotScored
 from pytest_fcbench.matchers.judging.questions import Question, Unfit
 from pytest_fcbench.tools.authoring.sampling import Walk
@@ -116,7 +117,7 @@ def make_question(
     # A category without functions, so that the writer is offered none.
     about = Entry("draft", name, CATEGORIES["chatable"], ((Message("user", ""),),), (), NoCall())
     task = Path(__file__).with_name(task_file).read_text(encoding="utf-8").rstrip()
-    return Question(about, task, json.loads(json.dumps(material, default=str)), read)
+    return Question(about, task, read_json_text(json.dumps(material, default=str)), read)
 
 
 def find_name(names: Iterable[str], text: str) -> str | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from pytest_fcbench.cli.command import drop_option_prefix
+from pytest_fcbench.cli.project import find_project
 from pytest_fcbench.config.loading import (
     Settings,
     add_environment,
@@ -17,9 +19,10 @@ from pytest_fcbench.config.loading import (
 )
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain.entry import Category
-from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.suites import registry
 from pytest_fcbench.suites.custom import is_suite
-from pytest_fcbench.suites.registry import list_openers, name_suite
+from pytest_fcbench.suites.registry import SUITES, find_nearby_suites, list_openers, name_suite
 from pytest_fcbench.suites.suite import Suite
 
 PLACE_OPTIONS = ("store", "config")
@@ -32,9 +35,25 @@ WITHOUT_KEYS = {"api_key_env": "", "judge": "none", "similarity_api_key_env": ""
 """Values by which settings need no keys, for commands that ask no model."""
 
 
+def find_config(given: str | None = None) -> Path | None:
+    """Return the configuration file of the project. Raises ``UsageError`` if one was named and is missing."""
+    return find_config_file(find_project(), given)
+
+
+def find_project_suites(given: str | None = None) -> tuple[Mapping[str, Path], Mapping[str, Path]]:
+    """Return the suites that the configuration file names, and those that only lie in the project's folder.
+
+    The registry knows the latter of the working folder. Raises ``UsageError``.
+    """
+    project = find_project()
+    nearby = {} if project == Path() else find_nearby_suites(project)
+    return find_own_suites(find_config(given)), nearby
+
+
 def find_openers(chosen: argparse.Namespace) -> Mapping[str, Callable[[Path], Suite]]:
-    """Return how to open each suite, those of fcbench.yaml included. Raises ``UsageError``."""
-    return list_openers(find_own_suites(find_config_file(Path(), getattr(chosen, "config", None))))
+    """Return how to open each suite, those of the project included. Raises ``UsageError``."""
+    named, nearby = find_project_suites(getattr(chosen, "config", None))
+    return list_openers({**nearby, **named})
 
 
 def open_suite_at(chosen: argparse.Namespace, place: str) -> Suite:
@@ -61,16 +80,20 @@ def describe_size(suite: Suite) -> str:
 
 
 def describe_unknown_suite(name: str, known: Iterable[str]) -> str:
-    """Say that no suite has that name, and how to use one of a team's own."""
-    error = describe_unknown_name("suite", name, known)
-    return f"{error} A suite of your own needs a name under 'suites' in fcbench.yaml."
+    """Say that the project has no suite of that name, and how to use one of a team's own."""
+    return registry.describe_unknown_suite(name, known, find_project())
 
 
 def _resolve_suite(chosen: argparse.Namespace, place: str) -> tuple[str, Mapping[str, Path]]:
-    """Return the name of a suite, and its path by name if it was given as a path."""
+    """Return the name of a suite, and its path by name if it is none of the installed ones."""
     path = Path(place)
     # A name goes before a path, so that a folder called bfcl does not hide the suite.
-    if place in find_openers(chosen) or not path.exists() or not is_suite(path):
+    named, nearby = find_project_suites(chosen.config)
+    if place in SUITES or place in named:
+        return place, {}
+    if place in nearby:
+        return place, {place: nearby[place]}
+    if not path.exists() or not is_suite(path):
         return place, {}
     name = name_suite(path)
     return name, {name: path}
@@ -120,7 +143,17 @@ def load_settings(chosen: argparse.Namespace, suite: str | None = None, model: s
     if model is not None:
         options["model"] = model
     options = {**add_environment(options), **WITHOUT_KEYS}
-    return build_settings(options, find_config_file(Path(), chosen.config), pointed=own)
+    return build_project_settings(options, chosen.config, own)
+
+
+def build_project_settings(
+    options: Mapping[str, object], config: str | None, pointed: Mapping[str, Path] = MappingProxyType({})
+) -> Settings:
+    """Build the settings of the project from options by key; its store and runs lie in its folder.
+
+    ``pointed`` are suites that replace the named ones. Raises ``UsageError``.
+    """
+    return build_settings(options, find_config(config), find_project(), pointed)
 
 
 def require_at_least(least: int, chosen: argparse.Namespace, *names: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pytest_fcbench.cli.run_options import WITHOUT_KEYS
-from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file
+from pytest_fcbench.cli.run_options import WITHOUT_KEYS, build_project_settings
+from pytest_fcbench.config.loading import add_environment
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.run.history import LATEST, PREVIOUS, find_run
 
@@ -29,7 +29,7 @@ def declare_scorecard(parser: argparse.ArgumentParser) -> None:
 
 def find_runs_folder() -> Path | None:
     """Return the folder that keeps the runs of this project, None if none does. Raises ``UsageError``."""
-    return build_settings({**add_environment({}), **WITHOUT_KEYS}, find_config_file(Path(), None)).runs
+    return build_project_settings({**add_environment({}), **WITHOUT_KEYS}, None).runs
 
 
 def find_scorecard(text: str) -> Path:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from pytest_fcbench.cli.commands import pull
 from pytest_fcbench.domain.verdict import Failed
 from pytest_fcbench.suites import bfcl
 from pytest_fcbench.suites.packs.wheel import WheelSource
+from tests.dispatch.clock import wait_until
 from tests.factories import DEMO, PACKAGE, make_record, pin_source, write_scorecard, write_tree, write_wheel
 
 
@@ -232,6 +235,61 @@ def test_a_command_does_all_it_has_to_where_its_reader_leaves(tmp_path: Path) ->
         )
     assert (done.returncode, done.stderr) == (1, b"")
     assert (tmp_path / "told.md").is_file()
+
+
+_SILENT_SERVER = """
+import os, subprocess, sys, time
+for is_apart in (False, True):
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    child = subprocess.Popen(command, start_new_session=is_apart)
+    print(child.pid, file=open("children", "a"))
+print(os.getpid(), file=open("children", "a"))
+open("started", "w")
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows ends processes without a signal")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_command_that_is_ended_ends_what_it_started(name: str, tmp_path: Path) -> None:
+    """A server of MCP that never answers, its children and its folder do not outlive the command."""
+    pytest.importorskip("mcp")
+    (tmp_path / "silent.py").write_text(_SILENT_SERVER.replace('open("', f'open("{tmp_path}/'))
+    (tmp_path / "folders").mkdir()
+    number = getattr(signal, name)
+    command = ["functions", f"mcp:{sys.executable} {tmp_path / 'silent.py'}"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest_fcbench.cli.main", *command],
+        env={**os.environ, "TMPDIR": str(tmp_path / "folders")},
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell that starts the tests in the background ignores it for all of them.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as ended:
+        wait_until((tmp_path / "started").exists, patience_s=60)
+        ended.send_signal(number)
+        _, said = ended.communicate(timeout=30)
+    assert (ended.returncode, said) == (128 + number, f"fcbench: ended by {name}\n")
+    assert not list((tmp_path / "folders").iterdir())
+    for pid in (tmp_path / "children").read_text().split():
+        wait_until(partial(lambda pid: not Path(f"/proc/{pid}").exists(), pid))
+
+
+@pytest.mark.parametrize(
+    ("redirection", "words", "ending"),
+    [
+        (">&-", "codes", (0, "")),
+        (">/dev/full", "codes", (1, "fcbench: the output cannot be written: No space left on device\n")),
+        (">/dev/full", "codes -h", (1, "fcbench: the output cannot be written: No space left on device\n")),
+        (">/dev/full", "codes -q", (0, "")),
+    ],
+)
+def test_an_output_that_takes_nothing_ends_in_no_traceback(
+    redirection: str, words: str, ending: tuple[int, str]
+) -> None:
+    command = f"{sys.executable} -m pytest_fcbench.cli.main {words} {redirection}"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == ending
 
 
 @pytest.mark.parametrize("words", [["x\x1b[31m"], ["codes", "--x\x1b[31m"], ["show", "a\x1b]0;x\x07\u202e"]])

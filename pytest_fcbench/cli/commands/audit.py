@@ -14,6 +14,7 @@ from pathlib import Path
 from pytest_fcbench.cli.command import OUTPUT, drop_option_prefix
 from pytest_fcbench.cli.output import (
     declare_json,
+    find_width,
     print_long_lines,
     require_known_endings,
     split_names,
@@ -308,9 +309,9 @@ def _report(chosen: argparse.Namespace, audit: Audit, reviewed: review.Review | 
     if chosen.json:
         print(report.render_json(audit))
     else:
-        print_long_lines(report.render_lines(audit, chosen.show))
+        print_long_lines(report.render_lines(audit, chosen.show, find_width()))
         for table in report.tabulate_distributions(audit):
-            print_long_lines(("", *tables.render_text(table)))
+            print_long_lines(("", *tables.render_text(table, find_width())))
         if reviewed:
             left = review.find_undecided(reviewed, audit.findings)
             vanished = review.find_vanished(reviewed, audit.findings)

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fcbench.cli.output import print_lines
+from pytest_fcbench.cli.output import find_width, print_lines
 from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.entry import Entry, Group
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
@@ -102,6 +102,6 @@ def check_apis(
             for (state, reason), number in bad.items():
                 failures.append(f"{host}: {number} {state}: {' '.join(reason.split())}")
         table = Table("", ("host", "calls", *State), tuple(rows))
-        print_lines(map(redact_secrets, (*tables.render_text(table), *failures)))
+        print_lines(map(redact_secrets, (*tables.render_text(table, find_width()), *failures)))
         print(f"{good} of {len(found)} requests got a reply of the expected shape")
     return 0 if good == len(found) else 1

@@ -13,9 +13,14 @@ from pathlib import Path
 from random import Random
 
 from pytest_fcbench.cli.command import OUTPUT
-from pytest_fcbench.cli.output import print_lines, require_known_endings, write_and_report
-from pytest_fcbench.cli.run_options import collect_run_options, declare_run_options, require_at_least
-from pytest_fcbench.config.loading import Settings, add_environment, build_settings, find_config_file
+from pytest_fcbench.cli.output import find_width, print_lines, require_known_endings, write_and_report
+from pytest_fcbench.cli.run_options import (
+    build_project_settings,
+    collect_run_options,
+    declare_run_options,
+    require_at_least,
+)
+from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.dispatch.answer_store import AnswerStore
 from pytest_fcbench.dispatch.limits import LimitedModel, Limits
 from pytest_fcbench.dispatch.progress import Progress, show_progress
@@ -91,8 +96,9 @@ def run_command(chosen: argparse.Namespace) -> int:
     if chosen.a == chosen.b:
         raise UsageError(f"--a and --b are both {chosen.a}: name two different sets")
     options = add_environment(collect_run_options(chosen))
-    study = _make_study(chosen, build_settings(options, find_config_file(Path(), chosen.config)))
-    print_lines((*tables.render_text(report.tabulate_study(study)), *_describe_unmeasured(study.unmeasured)))
+    study = _make_study(chosen, build_project_settings(options, chosen.config))
+    lines = tables.render_text(report.tabulate_study(study), find_width())
+    print_lines((*lines, *_describe_unmeasured(study.unmeasured)))
     for path in chosen.to:
         write_and_report(path, report.render_study(study, path))
     return 0

@@ -24,14 +24,17 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from pytest_fcbench.cli.command import drop_option_prefix
-from pytest_fcbench.cli.output import declare_json, print_json
+from pytest_fcbench.cli.output import declare_json, describe_address, print_json
+from pytest_fcbench.cli.project import find_project
 from pytest_fcbench.cli.run_options import (
+    build_project_settings,
     collect_run_options,
     declare_run_options,
     describe_size,
+    find_config,
     spell_run_options,
 )
-from pytest_fcbench.config.loading import Settings, add_environment, build_settings, find_config_file
+from pytest_fcbench.config.loading import Settings, add_environment
 from pytest_fcbench.config.options import OPTIONS
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.entry import CATEGORIES
@@ -98,7 +101,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     if chosen.request is not None:
         about = {"entry": [chosen.request], "suite": chosen.request.partition(":")[0]}
         options = add_environment({**collect_run_options(chosen), **about})
-        context = RunContext(build_settings(options, find_config_file(Path(), chosen.config)))
+        context = RunContext(build_project_settings(options, chosen.config))
         context.check()
         listed = (context.selection.entries(category.name) for category in context.settings.categories)
         entry = next(each for entries in listed for each in entries)
@@ -116,10 +119,10 @@ def run_command(chosen: argparse.Namespace) -> int:
             print(make_printable(f"{'':18} {finding.way_out}"))
     if bad:
         following = "fix what is wrong, then run: fcbench doctor"
-    elif not Path("benchmarks").is_dir():
+    elif not (benchmarks := find_project() / "benchmarks").is_dir():
         following = "fcbench init"
     else:
-        following = shlex.join(["pytest", "benchmarks", *spell_run_options(collect_run_options(chosen))])
+        following = shlex.join(["pytest", f"{benchmarks}", *spell_run_options(collect_run_options(chosen))])
     if chosen.json:
         print_json({"findings": [asdict(finding) for finding in found], "next": following})
     else:
@@ -131,14 +134,15 @@ def _examine(chosen: argparse.Namespace) -> Iterator[Finding]:
     """Yield the findings about this Python, this project and its models."""
     # Calls come last, because they need all that is checked before them.
     yield from _check_installation()
-    if Path("benchmarks").is_dir():
-        yield Finding("benchmarks", State.GOOD, f"{Path('benchmarks').absolute()}")
+    project = find_project().resolve()
+    if (project / "benchmarks").is_dir():
+        yield Finding("benchmarks", State.GOOD, f"{project / 'benchmarks'}")
     else:
-        text = f"{Path().absolute()} has no folder 'benchmarks'"
+        text = f"{project} has no folder 'benchmarks'"
         yield Finding("benchmarks", State.DOUBTFUL, text, "run 'fcbench init' to create it")
     try:
-        file = find_config_file(Path(), chosen.config)
-        settings = build_settings(add_environment(collect_run_options(chosen)), file)
+        file = find_config(chosen.config)
+        settings = build_project_settings(add_environment(collect_run_options(chosen)), chosen.config)
     except FcbenchError as error:
         yield Finding("options", State.BAD, drop_option_prefix(str(error)))
         return
@@ -245,9 +249,10 @@ def _check_endpoint(what: str, settings: Settings, *, calls: bool) -> Iterator[F
     endpoint = openai_compatible.find_endpoint(settings) if provider is openai_compatible.PROVIDER else None
     if endpoint:
         has_key = "" if endpoint.api_key else "no "
-        place = f" at {endpoint.api_base}, {has_key}key in {endpoint.key_variable}"
+        place = f" at {describe_address(endpoint.api_base)}, {has_key}key in {endpoint.key_variable}"
     elif provider is litellm.PROVIDER:
-        at = settings.api_base or "the provider's own endpoint"
+        own = "the provider's own endpoint"
+        at = describe_address(settings.api_base) if settings.api_base else own
         place = f" at {at}, {registry.describe_key_source(settings) or 'with the key that litellm finds'}"
     else:
         place = f", {provider.about}"

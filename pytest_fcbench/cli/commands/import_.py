@@ -21,6 +21,7 @@ from pytest_fcbench.cli.stored_answers import (
     read_stored_answers,
 )
 from pytest_fcbench.domain.errors import FcbenchError, UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.tools.importing.importing_log import (
     Choice,
@@ -234,7 +235,7 @@ def _describe_counts(counts: ImportCounts) -> Iterator[str]:
 def describe_sample(lines: Iterable[str], counts: ImportCounts) -> Iterator[str]:
     """Show the first entries, and what was masked before and after."""
     for line in islice(lines, _MOST_SHOWN):
-        entry = json.loads(line)
+        entry = read_json_text(line)
         *before, last = entry["messages"]
         said = json.dumps(last["content"] if last.get("content") else last, ensure_ascii=False)
         right = json.dumps(entry.get("expect", "no call"), ensure_ascii=False)

@@ -88,6 +88,7 @@ def run_command(chosen: argparse.Namespace) -> int:
     print(f"run it with: {at}pytest benchmarks")
     if has_tests:
         print(
-            "a bare pytest runs the other tests only: benchmarks run by path, by -m fcbench or by an option"
+            "a bare pytest runs the other tests only; benchmarks run where the command line names them: "
+            "by path, by id, by -m fcbench, by an --fcbench option, or by --lf where entries failed"
         )
     return 0

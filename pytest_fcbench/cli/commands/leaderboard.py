@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 from pytest_fcbench.cli import output
-from pytest_fcbench.cli.run_options import declare_run_options
+from pytest_fcbench.cli.run_options import declare_run_options, find_config
 from pytest_fcbench.cli.scorecard_arguments import SCORECARD, find_scorecard
-from pytest_fcbench.config.loading import find_config_file, read_release_dates
+from pytest_fcbench.config.loading import read_release_dates
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.compare import leaderboard
 from pytest_fcbench.scorecard.scorecard_files import load_outlines
@@ -43,7 +43,7 @@ def run_command(chosen: argparse.Namespace) -> int:
             raise UsageError(f"{path} is given twice; give each scorecard once")
         by_path[path.resolve()] = load_outlines(path)
     cards = list(by_path.values())
-    dates = read_release_dates(find_config_file(Path(), chosen.config))
+    dates = read_release_dates(find_config(chosen.config))
     boards = leaderboard.rank_boards(cards, output.choose_profile(chosen, cards), chosen.sort, dates)
     metrics = output.split_names(chosen.metrics)
     if form == "html":

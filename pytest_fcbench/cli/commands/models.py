@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
 
-from pytest_fcbench.cli.output import print_lines
-from pytest_fcbench.cli.run_options import WITHOUT_KEYS, declare_run_options
+from pytest_fcbench.cli.output import describe_address, print_lines
+from pytest_fcbench.cli.run_options import (
+    WITHOUT_KEYS,
+    build_project_settings,
+    declare_run_options,
+    find_config,
+)
 from pytest_fcbench.codecs.decoders.registry import SYNTAXES, list_run_syntaxes
 from pytest_fcbench.codecs.dialogues.families import OWN_FAMILIES, UNASKED, find_api
-from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, read_profiles
+from pytest_fcbench.config.loading import add_environment, read_profiles
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode
@@ -68,17 +72,18 @@ def run_command(chosen: argparse.Namespace) -> int:
             + ("" if provider.needs_network else "; no network")
             for name, provider in PROVIDERS.items()
         ]
-        file = find_config_file(Path(), chosen.config)
+        file = find_config(chosen.config)
         described = read_profiles(file)
         # Without keys, because a missing one must not keep a profile from the list.
         known = {
-            name: build_settings(add_environment({"model": name, **WITHOUT_KEYS}), file) for name in described
+            name: build_project_settings(add_environment({"model": name, **WITHOUT_KEYS}), chosen.config)
+            for name in described
         }
         listed += ["", f"Profiles of {file or 'fcbench.yaml'}" + ("" if known else ": none")]
         for name, settings in known.items():
             parts = [settings.model]
             if settings.api_base:
-                parts.append(f"at {settings.api_base}")
+                parts.append(f"at {describe_address(settings.api_base)}")
             if key := described[name].get("api_key_env"):
                 parts.append(f"key in {key}" + ("" if key in os.environ else " (not set)"))
             parts.append(_describe_price(settings.price or known_price(settings.model)))

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.cli.command import OUTPUT
-from pytest_fcbench.cli.output import print_lines, write_and_report
+from pytest_fcbench.cli.output import find_width, print_lines, write_and_report
 from pytest_fcbench.cli.replay import load_entries_of, open_replay
 from pytest_fcbench.cli.run_options import declare_run_options
 from pytest_fcbench.cli.scorecard_arguments import declare_scorecard
 from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.verdict import Judgement, NotScored, Profile
 from pytest_fcbench.run.session import Session
@@ -71,7 +72,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         print_lines(_describe_changes(old, new, renewed, found))
         if chosen.to is not None:
             # pytest's outcomes, durations and exit code stay, as do answers, costs and latencies.
-            report: dict[str, Any] = json.loads(old.path.read_text(encoding="utf-8"))
+            report: dict[str, Any] = read_json_text(old.path.read_text(encoding="utf-8"))
             for test in report["tests"]:
                 if section := test.get("metadata", {}).get("fcbench"):
                     judged = to_json(new[from_json(section).item_id])
@@ -152,7 +153,7 @@ def _describe_changes(
     if rows:
         yield ""
         yield from tables.render_text(
-            Table("", ("scores that changed", "profile", "old", "new"), tuple(rows))
+            Table("", ("scores that changed", "profile", "old", "new"), tuple(rows)), find_width()
         )
     if not found:
         yield "no verdict changed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from pytest_fcbench.cli.output import declare_json, print_json, print_lines
+from pytest_fcbench.cli.output import declare_json, find_width, print_json, print_lines
 from pytest_fcbench.cli.run_options import require_at_least
 from pytest_fcbench.cli.scorecard_arguments import find_runs_folder
 from pytest_fcbench.domain.errors import UsageError
@@ -48,7 +48,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
         part = "all" if run.narrowed_by is None else f"part ({run.narrowed_by})"
         rows.append((run.name, run.ended, *counts, part, labels, (run.commit or "")[:8]))
-    print_lines(render_text(Table("", columns, tuple(rows))))
+    print_lines(render_text(Table("", columns, tuple(rows)), find_width()))
     if len(runs) > chosen.limit:
         print(f"and {len(runs) - chosen.limit} more: --limit={len(runs)}")
     return 0

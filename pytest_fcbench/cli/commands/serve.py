@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 
+from pytest_fcbench.cli.run_options import find_project_suites
 from pytest_fcbench.codecs.dialogues.families import UNASKED
-from pytest_fcbench.config.loading import find_cache_folder, find_config_file, find_own_suites
+from pytest_fcbench.config.loading import find_cache_folder
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.family import FamilyMember
 from pytest_fcbench.domain.prompting import Manner, Prompting
@@ -98,8 +99,8 @@ def run_command(chosen: argparse.Namespace) -> int:
             raise UsageError(f"--judge-reply={judge_reply}: the file cannot be read: {reason}") from None
     judge = Judge(complexfuncbench_texts.read_wording(find_cache_folder()), judge_reply)
     names = list(dict.fromkeys(chosen.suite or [core.NAME]))
-    own = find_own_suites(find_config_file(Path(), None))
-    suites = [open_suite(name, find_cache_folder(), own) for name in names]
+    named, nearby = find_project_suites()
+    suites = [open_suite(name, find_cache_folder(), {**nearby, **named}) for name in names]
     families = None if chosen.official is None else _open_families(chosen.official, suites, models)
     lookup = Lookup(suites, models)
 

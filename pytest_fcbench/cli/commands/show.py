@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -14,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from pytest_fcbench.cli.output import print_json, print_long_lines
+from pytest_fcbench.cli.output import find_width, print_json, print_long_lines
 from pytest_fcbench.cli.replay import load_entries
 from pytest_fcbench.cli.run_options import (
     PLACE_OPTIONS,
@@ -78,7 +77,6 @@ from pytest_fcbench.run.session import Session
 from pytest_fcbench.scorecard.record import EarlierConversation, Record, read_answer
 from pytest_fcbench.scorecard.render.call_tables import describe_difference
 from pytest_fcbench.scorecard.render.explanations import render_comparison, render_rule
-from pytest_fcbench.scorecard.render.tables import WIDTH
 from pytest_fcbench.scorecard.render.terminal import write_unpassed_entries
 from pytest_fcbench.scorecard.scorecard_files import load_scorecard
 from pytest_fcbench.suites.formats.web_questions import DOMAIN
@@ -147,8 +145,7 @@ def run_command(chosen: argparse.Namespace) -> int:
         path = chosen.scorecard or find_latest_scorecard()
         card = load_scorecard(path)
         print_long_lines([f"{path}: {card.facts.model} ({card.facts.mode}), {len(card.records):,} tests"])
-        width = shutil.get_terminal_size((WIDTH, 24)).columns
-        lines = list(write_unpassed_entries(card.records, card.facts.profile, width))
+        lines = list(write_unpassed_entries(card.records, card.facts.profile, find_width()))
         print_long_lines(lines or ["every entry passed"])
     for place, name in enumerate(name for text in chosen.entries for name in _resolve_name(chosen, text)):
         if place:
@@ -232,6 +229,12 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
             scorecard = next((run for each in later if (run := find_run_with(each.key, folder))), None)
         if scorecard:
             print(f"run {scorecard.stem}")
+    card = load_scorecard(scorecard) if scorecard else None
+    if card and card.nodeids and not (any(record.turns for record in card.records) or card.facts.earlier):
+        # Nothing was answered, so there is nothing to replay; a baseline never has answers.
+        verdicts = (record.verdict(card.facts.profile) for record in card.records if record.item_id == name)
+        print_long_lines(f"not scored: {verdict}" for verdict in verdicts)
+        scorecard = card = None
     model = f"replay:{scorecard}" if scorecard else chosen.model
     # Offline, because only answers that are already there are shown.
     context = RunContext(replace(load_settings(chosen, suite, model or "oracle"), offline=True))
@@ -239,7 +242,7 @@ def _show_entry(chosen: argparse.Namespace, name: str) -> None:
     entry = _find_entry(load_entries(context.suites.values()), name)
     assert entry is not None
     memories: Memories = {}
-    earlier = load_scorecard(scorecard).facts.earlier if scorecard else ()
+    earlier = card.facts.earlier if card else ()
     replayed = _replay_earlier(context, entry, earlier, memories)
     converse = partial(context.converse, memories=memories) if replayed else None
     with closing(Session(context, converse=converse)) as session:
@@ -485,7 +488,7 @@ def _render_outcome(entry: Entry, record: Record, judgement: Judgement, longest:
         case NotScored() as none:
             yield f"{'rating':<10}none: {none}"
     yield from render_paths(judgement, longest)
-    width = shutil.get_terminal_size().columns
+    width = find_width()
     for profile in Profile:
         verdict = record.verdict(profile)
         if isinstance(verdict, Failed) and (explanation := explain_record(entry, record, profile)):

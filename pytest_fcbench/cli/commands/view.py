@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -51,8 +50,6 @@ def run_command(chosen: argparse.Namespace) -> int:
     from pytest_fcbench.cli.run_pages import RunPages
     from pytest_fcbench.server.pages import PageServer
 
-    # As Ctrl-C: the default action would leave the folder of rendered pages behind.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="fcbench-") as rendered:
         try:
             server = PageServer(chosen.port, RunPages(folder, Path(rendered), chosen).find_page)

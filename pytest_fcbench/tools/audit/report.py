@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from textwrap import wrap
 
 from pytest_fcbench.domain.entry import CATEGORIES, Entry
 from pytest_fcbench.domain.text import shorten_text
@@ -93,9 +94,10 @@ def find_uncounted(suite: str, entries: Iterable[Entry], unread: Iterable[str]) 
     return frozenset({entry.id for entry in entries if not entry.category.scored} | left_out)
 
 
-def render_lines(audit: Audit, most: int) -> Iterator[str]:
+def render_lines(audit: Audit, most: int, width: int = tables.WIDTH) -> Iterator[str]:
     """Render the audit as text, with at most ``most`` findings of each check and severity."""
-    yield from tables.render_text(_tabulate_counts(audit))
+    table = _tabulate_counts(audit)
+    yield from tables.render_text(table, width) if table.rows else (table.title, *table.notes)
     part = None
     for check, severity, group in audit.groups:
         is_counted = audit.is_counted(group[0])
@@ -107,26 +109,33 @@ def render_lines(audit: Audit, most: int) -> Iterator[str]:
         yield ""
         yield f"{severity}: {check} ({len(group)}): {CHECKS[check].says}"
         for finding in group[:most]:
-            evidence = shorten_text(finding.evidence, _LONGEST_EVIDENCE)
-            yield f"  {format_on_one_line(finding.entry):<24}  {evidence}"
+            evidence = format_on_one_line(shorten_text(finding.evidence, _LONGEST_EVIDENCE))
+            line = f"  {format_on_one_line(finding.entry):<24}  {evidence}"
+            yield from wrap(
+                line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+            )
         if len(group) > most:
             yield f"  ... and {len(group) - most} more: --show {len(group)}, or use -o FILE.json for all"
         for advice in dict.fromkeys(finding.advice for finding in group[:most]):
-            yield f"  to do: {advice}"
+            yield from wrap(f"  to do: {advice}", width, subsequent_indent="    ")
 
 
 def _tabulate_counts(audit: Audit) -> Table:
-    """Tabulate the number of findings of each check."""
+    """Tabulate the number of findings of each check that has any; the others are named below."""
     found = Counter((finding.check, finding.severity) for finding in audit.findings)
+    checks = [name for name in audit.checks if any(found[name, severity] for severity in Severity)]
     rows = []
-    for name in audit.checks:
+    for name in checks:
         entries = {finding.entry for finding in audit.findings if finding.check == name}
         numbers = (*(found[name, severity] for severity in Severity), len(entries))
         rows.append((name, *(str(number or "-") for number in numbers), CHECKS[name].says))
-    entries = {finding.entry for finding in audit.findings}
-    total = ("all", *(f"{audit.count(severity)}" for severity in Severity), f"{len(entries)}", "")
+    if rows:
+        entries = {finding.entry for finding in audit.findings}
+        rows.append(("all", *(f"{audit.count(severity)}" for severity in Severity), f"{len(entries)}", ""))
+    clean = [name for name in audit.checks if name not in checks]
+    notes = (f"nothing found by {', '.join(clean)}",) if clean else ()
     columns = ("check", *Severity, "entries", "what it finds")
-    return Table(audit.title, columns, (*rows, total), left=frozenset({"what it finds"}))
+    return Table(audit.title, columns, tuple(rows), notes, frozenset({"what it finds"}))
 
 
 def tabulate_distributions(audit: Audit) -> Sequence[Table]:
@@ -139,13 +148,13 @@ def tabulate_distributions(audit: Audit) -> Sequence[Table]:
     notes = ["The mean, with the minimum and the maximum in brackets; one number if all are equal."]
     if audit.tasks is not None:
         notes.append(
-            f"{audit.tasks:,} distinct tasks: questions with a ROUGE-L of {ALIKE} or more, "
-            "or made from one another, count once."
+            f"{audit.tasks:,} distinct task{'s' * (audit.tasks != 1)}: questions with a ROUGE-L of "
+            f"{ALIKE} or more, or made from one another, count once."
         )
     types: Counter[str] = sum((each.types for each in spreads.values()), Counter())
     languages: Counter[str] = sum((each.languages for each in spreads.values()), Counter())
     strata: Counter[str] = sum((each.strata for each in spreads.values()), Counter())
-    return (
+    tabulated = (
         Table("Sizes", ("category", "entries", *MEASURES.values()), sizes, tuple(notes)),
         _tabulate_shares("Declared types of parameters", "type", types),
         _tabulate_shares(
@@ -153,6 +162,7 @@ def tabulate_distributions(audit: Audit) -> Sequence[Table]:
         ),
         _tabulate_shares("Strata, by the number of features that make an entry hard", "stratum", strata),
     )
+    return [table for table in tabulated if table.rows]
 
 
 def _tabulate_shares(title: str, column: str, counts: Counter[str]) -> Table:

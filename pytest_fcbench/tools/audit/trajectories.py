@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
@@ -12,6 +11,7 @@ from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.domain.conformance import conforms_to_schema, describe_misfit
 from pytest_fcbench.domain.entry import Entry, GoldenPath, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.matchers.state import list_offered_docs
@@ -101,7 +101,7 @@ def _read_error(result: str) -> tuple[Severity, str] | None:
     if result.startswith("Error: "):
         return CERTAIN, result
     try:
-        value = json.loads(result)
+        value = read_json_text(result)
     except ValueError:
         return None
     error = value.get("error") if isinstance(value, dict) else None

@@ -6,7 +6,6 @@ does. It can where somebody gives the text, and not where the truth shortens, jo
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +14,7 @@ from difflib import SequenceMatcher
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Call
 from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.matchers.state import match_calls
@@ -56,7 +56,7 @@ def find_unsaid_texts(facts: Facts, entry: Entry) -> Iterator[Flaw]:
             (result,) = environments.perform_calls([text])
             returned = [result]
             with suppress(ValueError, RecursionError):
-                returned += _iterate_texts(json.loads(result))
+                returned += _iterate_texts(read_json_text(result))
             sources[f"the result of {format_value(text, 60)}"] = returned
 
 

@@ -8,7 +8,6 @@ an executed trajectory, with the values that a question about each turn has to m
 from __future__ import annotations
 
 import copy
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,9 @@ from random import Random
 
 from pytest_fcbench.domain.conformance import conforms_to_schema
 from pytest_fcbench.domain.function_doc import FunctionDoc, Schema
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.world import World
 from pytest_fcbench.tools.authoring.meanings import draw_fresh_value, list_words, rate_fit, wants_fresh_value
 
 _TRIES = 15
@@ -263,12 +264,20 @@ def _format_call(name: str, arguments: Mapping[str, object]) -> str:
 
 
 def _copy_environments(environments: Environments) -> Environments:
-    return Environments(copy.deepcopy(environments.by_domain))
+    copies: dict[int, object] = {}
+    for value in (value for each in environments.by_domain.values() for value in vars(each).values()):
+        if isinstance(value, World):
+            # It never changes, and its tables are far larger than any state.
+            copies[id(value)] = value
+        elif isinstance(value, Random):
+            # Its state is one tuple of numbers, of which deepcopy would copy each.
+            copies[id(value)] = copy.copy(value)
+    return Environments(copy.deepcopy(environments.by_domain, copies))
 
 
 def _parse_result(result: str) -> object:
     try:
-        value: object = json.loads(result)
+        value: object = read_json_text(result)
     except ValueError:
         return result
     return value

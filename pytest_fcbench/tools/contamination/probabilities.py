@@ -14,10 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fcbench.domain.entry import Entry
-from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.domain.redaction import list_request_secrets, mask_secrets
 from pytest_fcbench.domain.transcript import AskModel, Completion, Fault
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.models.providers import http
+from pytest_fcbench.models.providers.vendors import add_to_path
 from pytest_fcbench.tools.contamination.endpoint import Endpoint, build_body, read_logprobs
 
 _PREFIXES = ("hosted_vllm/", "text-completion-openai/", "openai/")
@@ -59,17 +62,22 @@ class PromptModel:
         (message,) = request.messages
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         started = time.perf_counter()
-        reply = await http.request_json(
-            self.connections,
-            "POST",
-            f"{self.api_base.rstrip('/')}/completions",
-            about=self.name,
-            secret=self.api_key,
-            headers={**headers, "Content-Type": "application/json"},
-            # As ASCII, because lone surrogates have no UTF-8. The caller sets the limit of time.
-            body=json.dumps(build_body(self.endpoint, self.name, str(message["content"]))),
-            hints=_HINTS,
-        )
+        try:
+            reply = await http.request_json(
+                self.connections,
+                "POST",
+                add_to_path(self.api_base, "completions"),
+                about=self.name,
+                secret=self.api_key,
+                headers={**headers, "Content-Type": "application/json"},
+                # As ASCII, because lone surrogates have no UTF-8. The caller sets the limit of time.
+                body=json.dumps(build_body(self.endpoint, self.name, str(message["content"]))),
+                hints=_HINTS,
+            )
+        except CallError as error:
+            # The query of the address may hold a key, which an endpoint may repeat.
+            secrets = list_request_secrets(self.api_key, self.api_base, {})
+            raise error.with_reason(mask_secrets(error.reason, secrets)) from None
         logprobs = read_logprobs(reply, self.endpoint)
         is_finite = all(value is None or math.isfinite(value) for value in logprobs)
         return Completion(
@@ -98,7 +106,7 @@ async def ask_for_logprobs(
                 done.append(False)
                 return error
         done.append(True)
-        return tuple(json.loads(completion.text or "[]"))
+        return tuple(read_json_text(completion.text or "[]"))
 
     found = await asyncio.gather(*(ask_one(text, entry) for text, entry in asked))
     return {text: answer for (text, _), answer in zip(asked, found, strict=True)}

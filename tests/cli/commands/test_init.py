@@ -37,13 +37,20 @@ def test_a_project_has_all_that_a_run_needs(pytester: pytest.Pytester) -> None:
     pytester.runpytest_inprocess("benchmarks", *options).assert_outcomes(passed=6)
 
 
+@pytest.mark.parametrize("testpaths", ["", "testpaths = tests"], ids=["anywhere", "testpaths"])
 def test_only_what_names_benchmarks_runs_them_beside_other_tests(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    testpaths: str,
 ) -> None:
-    pytester.makepyfile(test_own="def test_own():\n    pass\n")
+    pytester.path.joinpath("tests").mkdir()
+    pytester.path.joinpath("tests/test_own.py").write_text("def test_own():\n    pass\n")
+    pytester.makeini(f"[pytest]\naddopts = --fcbench-concurrency=2\nmarkers = chat: of ours\n{testpaths}\n")
     assert _run_init() == 0
     assert capsys.readouterr().out.endswith(
-        "a bare pytest runs the other tests only: benchmarks run by path, by -m fcbench or by an option\n"
+        "a bare pytest runs the other tests only; benchmarks run where the command line names them: "
+        "by path, by id, by -m fcbench, by an --fcbench option, or by --lf where entries failed\n"
     )
     _keep_one_module()
     monkeypatch.setenv("FCBENCH_MODEL", "oracle")
@@ -51,6 +58,8 @@ def test_only_what_names_benchmarks_runs_them_beside_other_tests(
         ((), 1),
         (("-n2",), 1),
         (("-m", "not slow"), 1),
+        (("-m", "chat"), 0),
+        (("--fcbench-category=live_relevance",), 7),
         (("-m", "fcbench and live_relevance"), 6),
         (("-m", "live_relevance"), 6),
         (("benchmarks", "-m", "live_relevance"), 6),
@@ -64,7 +73,7 @@ def test_only_what_names_benchmarks_runs_them_beside_other_tests(
     pytester.runpytest_inprocess("benchmarks", "-m", "live_relevance")
     pytester.runpytest_inprocess("--lf").assert_outcomes(failed=5)
     # Somebody without the plugin is not disturbed either.
-    pytester.runpytest_inprocess("-p", "no:fcbench").assert_outcomes(passed=1)
+    pytester.runpytest_inprocess("-p", "no:fcbench", "-o", "addopts=").assert_outcomes(passed=1)
 
 
 def test_a_bare_run_leaves_out_marked_tests_elsewhere_and_lf_asks_nothing_new(
@@ -161,6 +170,7 @@ def test_what_a_run_writes_is_not_committed(
     assert Path(".gitignore").read_text() == "*.pyc\n"
 
 
+@pytest.mark.nightly
 def test_the_workflow_of_github_runs_step_by_step(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,14 @@ def test_profiles_are_told_without_their_keys(
     assert "a secret of mine" not in told
 
 
+@pytest.mark.parametrize("words", [["models"], ["doctor", "--model=mine"]])
+def test_no_address_is_shown_with_its_keys(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    address = "http://user:pass1234word@localhost:9/v1?code=a1b2c3d4e5f6&version=2"
+    Path("fcbench.yaml").write_text(f'models: {{mine: {{model: "litellm:openai/x", api_base: "{address}"}}}}')
+    main(words)
+    assert "at http://***@localhost:9/v1?code=***&version=2" in capsys.readouterr().out
+
+
 def test_without_a_file_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models"]) == 0
     assert "Profiles of fcbench.yaml: none" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -20,17 +21,18 @@ FINDINGS = (
 @pytest.fixture
 def audit() -> Audit:
     spreads = distributions.count_by_category([make_entry(), make_entry("irrelevance")])
-    return Audit("mine", "1", 2, ("shape", "refused"), FINDINGS, spreads, tasks=1)
+    return Audit("mine", "1", 2, ("shape", "refused", "idle"), FINDINGS, spreads, tasks=1)
 
 
 def test_lines_are_bounded_and_the_most_certain_come_first(audit: Audit) -> None:
     assert list(report.render_lines(audit, 2)) == [
-        "Audit of mine 1: 2 entries, 2 checks",
+        "Audit of mine 1: 2 entries, 3 checks",
         "check    certain  likely  hint  entries  what it finds",
         "-----------------------------------------------------------------------------------------",
         "shape          -       -     4        4  the entry does not have the form of its category",
         "refused        1       -     -        1  the matcher rejects the truth itself",
         "all            1       0     4        4",
+        "nothing found by idle",
         "",
         "certain: refused (1): the matcher rejects the truth itself",
         "  e1                        <b>it</b> fails",
@@ -94,7 +96,7 @@ def test_the_score_leaves_out_categories_of_the_benchmarks_only() -> None:
 def test_sizes_types_and_languages_have_tables(audit: Audit) -> None:
     sizes, types, languages, strata = report.tabulate_distributions(audit)
     assert strata.rows == (("easy", "2", "100.0%"),)
-    assert sizes.notes[1].startswith("1 distinct tasks: ")
+    assert sizes.notes[1].startswith("1 distinct task: ")
     assert sizes.rows == (
         ("simple_python", "1", "1", "2", "1", "1"),
         ("irrelevance", "1", "1", "2", "0", "1"),
@@ -121,4 +123,14 @@ def test_the_document_has_counts_findings_and_distributions(audit: Audit) -> Non
 
 def test_nothing_at_all_can_be_told() -> None:
     empty = Audit("mine", "1", 0, ("shape",), (), {})
-    assert list(report.render_lines(empty, 5))[-1].split() == ["all", "0", "0", "0", "0"]
+    assert list(report.render_lines(empty, 5)) == [
+        "Audit of mine 1: 0 entries, 1 checks",
+        "nothing found by shape",
+    ]
+    assert report.tabulate_distributions(empty) == []
+
+
+def test_lines_keep_to_the_width_of_the_terminal(audit: Audit) -> None:
+    finding = Finding("refused", "e1", Severity.CERTAIN, "it fails " * 20, "correct it")
+    lines = list(report.render_lines(replace(audit, findings=(finding,)), 5, 70))
+    assert 50 < max(map(len, lines)) <= 70

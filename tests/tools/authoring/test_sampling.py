@@ -9,6 +9,7 @@ from pytest_fcbench import environments
 from pytest_fcbench.domain.entry import CATEGORIES, Entry, Trajectory
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.environments.execution import Environments
+from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.suite import Suite
@@ -84,6 +85,17 @@ def test_the_environments_that_it_starts_from_stay_as_they_are(suite: Suite, des
     list(draw_walks(start, desk.functions, Random(3), 3))
 
     assert start.copy_state() == _open_environments(suite, desk).copy_state()
+
+
+def test_a_try_copies_no_table_of_the_world(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse_copy(world: World, copies: object) -> World:
+        raise AssertionError("a world never changes, and most of the time of a walk went into its copies")
+
+    monkeypatch.setattr(World, "__deepcopy__", refuse_copy, raising=False)
+    (vehicle,) = (
+        entry for entry in suite.load(CATEGORIES["multi_turn_base"]) if entry.id == "multi_turn_base_4"
+    )
+    list(draw_walks(_open_environments(suite, vehicle), vehicle.functions, Random(1), 1))
 
 
 def test_what_was_said_or_returned_need_not_be_mentioned_again(walks: list[Walk]) -> None:

@@ -53,6 +53,14 @@ def test_without_a_key_none_is_sent() -> None:
     assert server.paths[0].endswith("v1/completions")
 
 
+def test_a_key_in_the_query_of_the_address_is_sent_and_never_shown() -> None:
+    refusal = Reply({"error": "bad code=a1b2c3d4e5f6"}, 404)
+    with serve_answers(lambda request: refusal) as server, pytest.raises(CallError) as failed:
+        ask_endpoint(f"{server.api_base}?code=a1b2c3d4e5f6")
+    assert server.paths[0].endswith("v1/completions?code=a1b2c3d4e5f6")
+    assert "bad code=***" in failed.value.reason
+
+
 @pytest.mark.parametrize(
     ("name", "sent"),
     [

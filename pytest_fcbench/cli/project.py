@@ -1,0 +1,44 @@
+"""The folder of the benchmark project in which a command was started, found as a run of pytest finds it."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from pathlib import Path
+
+from pytest_fcbench.config.options import FILE
+
+_PYTEST_FILES = {
+    "pytest.ini": "",
+    ".pytest.ini": "",
+    "pyproject.toml": "[tool.pytest",
+    "tox.ini": "[pytest]",
+    "setup.cfg": "[tool:pytest]",
+}
+"""What a file has to hold to make its folder the one at which pytest stops."""
+
+
+def find_project() -> Path:
+    """Return the nearest folder with an fcbench.yaml, from the working folder upwards, else that folder.
+
+    The search ends at the root directory of pytest, at the top of the repository, or without both one folder
+    above: what lies higher may be of another user, and the file says where keys are sent.
+    """
+    try:
+        here = Path.cwd()
+        around = (here, *here.parents)
+        repositories = (folder for folder in around if (folder / ".git").exists())
+        top = next(chain(filter(_is_pytest_root, around), repositories), here.parent)
+        found = (folder for folder in around if folder.is_relative_to(top) and (folder / FILE).is_file())
+        # Relative, because messages and printed commands show it.
+        return Path(os.path.relpath(next(found, here)))
+    except OSError:
+        # The working folder was removed, or one above cannot be read.
+        return Path()
+
+
+def _is_pytest_root(folder: Path) -> bool:
+    return any(
+        (path := folder / name).is_file() and mark in path.read_text(encoding="utf-8", errors="replace")
+        for name, mark in _PYTEST_FILES.items()
+    )
