@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcbench.config.options import FILE, GROUPS, OPTIONS
-from pytest_fcbench.plugin.project import find_project_folder, is_bare_run, points_at_entries
+from pytest_fcbench.plugin.project import find_project_folder, is_left_out, points_at_entries
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,16 +44,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fcbench(category): run the test once for each entry of the category")
     given = {option.key: getattr(config.option, option.dest) for option in OPTIONS}
     project = find_project_folder(config, config.args)
-    is_bare = is_bare_run(config, project)
-    if is_bare and config.option.markexpr:
-        from pytest_fcbench.plugin.entry_arguments import names_benchmarks
+    if hasattr(config, "workerinput"):
+        # xdist hands the folder of a bare run to its workers as an argument.
+        is_used = "fcbench_tell" in config.workerinput
+    else:
+        is_used = (
+            any(value is not None for value in given.values())
+            or (project / FILE).is_file()
+            or points_at_entries(config)
+        )
+        if is_used and is_left_out(config, project):
+            from pytest_fcbench.plugin.entry_arguments import is_named
 
-        is_bare = not names_benchmarks(config.option.markexpr)
-    if (
-        any(value is not None for value in given.values())
-        or ((project / FILE).is_file() and not is_bare)
-        or points_at_entries(config)
-    ):
+            is_used = is_named(config)
+    if is_used:
         from pytest_fcbench.plugin.plain_imports import import_plainly
 
         with import_plainly(config.pluginmanager.rewrite_hook):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from pytest_fcbench.config.loading import find_config_file, find_own_suites
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, describe_unknown_name
 from pytest_fcbench.domain.strata import Stratum
-from pytest_fcbench.plugin.project import find_project_folder
-from pytest_fcbench.suites.registry import OURS, find_nearby_suites
+from pytest_fcbench.plugin.project import find_place, find_project_folder, list_failed_entries
+from pytest_fcbench.suites.registry import OURS, find_gone_suites, find_nearby_suites
 
 _ID = re.compile(r"(?P<suite>\w[\w.-]+):[^:/\\]\S*")
 _NAME = re.compile(r"(?P<negated>\bnot\s+)?\b(?P<name>[A-Za-z_]\w*)\b(?!\s*[(=])")
@@ -22,41 +21,55 @@ _WORDS = frozenset(("and", "or", "not", "True", "False", "None"))
 
 
 def move_entry_ids(config: pytest.Config, arguments: list[str]) -> None:
-    """Replace arguments that are ids of entries by options, which workers of xdist receive too.
-
-    The place of the tests is named beside them: otherwise a project's other tests would run, or only these.
-    """
+    """Replace arguments that are ids of entries by options, which workers of xdist receive too."""
     positional = set(getattr(config.known_args_namespace, "file_or_dir", ()))
     found = [(text, match) for text in arguments if text in positional and (match := _ID.fullmatch(text))]
     if not found:
         return
     project = find_project_folder(config, ())
-    own: Mapping[str, Path] = {}
-    nearby: Mapping[str, Path] = {}
+    known: Iterable[str] = OURS
     if any(match["suite"] not in OURS for _, match in found):
-        nearby = find_nearby_suites(project)
         try:
             file = getattr(config.known_args_namespace, "fcbench_config", None)
             own = find_own_suites(find_config_file(project, file))
+            known = (*OURS, *own, *find_nearby_suites(project), *find_gone_suites(project))
         except FcbenchError:
             # The file is read again, and its error told, when the run is set up.
             return
-    places: set[Path] = set()
     for text, match in found:
         # A file may have a colon in its name.
-        here, name, place = config.invocation_params.dir, match["suite"], arguments.index(text)
-        if (here / text).exists():
-            continue
-        if name not in (*OURS, *own, *nearby):
-            continue
-        arguments[place] = f"--fcbench-entry={text}"
-        if name not in (*OURS, *own):
-            places.add(nearby[name])
-        elif name in own and config.getini("testpaths"):
-            places.add(own[name])
-        elif name in OURS and len(positional) == len(found) and (project / "benchmarks").is_dir():
-            places.add(project / "benchmarks")
-    arguments += [os.path.relpath(place, config.invocation_params.dir) for place in sorted(places)]
+        if match["suite"] in known and not (config.invocation_params.dir / text).exists():
+            arguments[arguments.index(text)] = f"--fcbench-entry={text}"
+
+
+def add_places(config: pytest.Config, project: Path) -> None:
+    """Add the places of the benchmarks that the command line names otherwise than by path.
+
+    Neither ``testpaths`` nor a start in another folder hides them. Ids alone run no test of another kind.
+    Raises ``UsageError``.
+    """
+    benchmarks, by_path = project / "benchmarks", config.args_source is pytest.Config.ArgsSource.ARGS
+    places: set[Path] = set()
+    if ids := config.option.fcbench_entry:
+        named = {text.partition(":")[0] for text in ids}
+        nearby = find_nearby_suites(project)
+        own = find_own_suites(find_config_file(project, config.option.fcbench_config))
+        # One that fcbench.yaml names is known to the tests at the given paths.
+        places = {path for name, path in nearby.items() if name in named and name not in own}
+        places |= set() if by_path else {own[name] for name in named & own.keys()}
+        config.option.fcbench_alone = not by_path
+        if not by_path and benchmarks.is_dir() and named <= OURS.keys():
+            config.args[:] = [str(benchmarks)]
+    elif not by_path:
+        places = {config.rootpath / failed.partition("::")[0] for failed in list_failed_entries(config)}
+        if is_named(config) and benchmarks.is_dir():
+            places.add(benchmarks)
+    here = config.invocation_params.dir
+    given = [find_place(here, argument) for argument in config.args]
+    for place in sorted(find_place(here, str(each)) for each in places):
+        # Who is inside of benchmarks/ means what is there.
+        if not any(place.is_relative_to(each) or each.is_relative_to(place) for each in given):
+            config.args.append(str(place))
 
 
 def find_marked_categories(expression: str) -> list[str]:
@@ -72,9 +85,14 @@ def find_marked_categories(expression: str) -> list[str]:
     return sorted(wanted)
 
 
-def names_benchmarks(expression: str) -> bool:
-    """Tell whether ``-m`` asks for benchmarks, all of them or some."""
-    return not _list_wanted(expression).isdisjoint({"fcbench", *CATEGORIES, *SELECTIONS, *Stratum, *OURS})
+def is_named(config: pytest.Config) -> bool:
+    """Tell whether an option of ours or a mark on the command line names benchmarks.
+
+    Options that stand in ``addopts`` configure a run. A mark that the project declares is the project's own.
+    """
+    ours = {"fcbench", *({*CATEGORIES, *SELECTIONS, *Stratum, *OURS} - list_declared_marks(config))}
+    typed = any(word.startswith("--fcbench-") for word in config.invocation_params.args)
+    return bool(typed or config.option.fcbench_entry or _list_wanted(config.option.markexpr or "") & ours)
 
 
 def _list_wanted(expression: str) -> set[str]:
@@ -82,13 +100,17 @@ def _list_wanted(expression: str) -> set[str]:
     return {match["name"] for match in _NAME.finditer(expression) if not match["negated"]} - _WORDS
 
 
+def list_declared_marks(config: pytest.Config) -> set[str]:
+    """List the names of the marks that projects and plugins have declared."""
+    return {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
+
+
 def check_mark_names(expression: str, config: pytest.Config, items: Iterable[pytest.Item]) -> None:
     """Raise ``pytest.UsageError`` for a name in ``-m`` that is no mark of any test.
 
     A name behind ``not`` may be a mark of tests that were not collected.
     """
-    declared = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
-    unknown = _list_wanted(expression) - declared
+    unknown = _list_wanted(expression) - list_declared_marks(config)
     if unknown:
         unknown -= {mark.name for item in items for mark in item.iter_markers()}
     for name in sorted(unknown):

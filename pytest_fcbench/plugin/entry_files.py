@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
 from pytest_fcbench.plugin.items import BENCHMARK, ENTRY, STOPPED, attach_entry
+from pytest_fcbench.plugin.project import mentions_us
 from pytest_fcbench.suites.custom import find_entry_files, find_unnamed_files, is_suite
 from pytest_fcbench.suites.registry import can_name_a_suite, name_suite, suggest_name
 
@@ -97,10 +98,19 @@ def normalize_path(path: Path) -> Path:
 
 
 class EntryFileCollector:
-    """Collects the entry files that the command line names; ``files`` has the suite of each."""
+    """Collects the entry files that the command line names; ``files`` has the suite of each.
 
-    def __init__(self, files: Mapping[Path, str]) -> None:
+    A run that ``is_alone`` has no test of another kind.
+    """
+
+    def __init__(self, files: Mapping[Path, str], *, is_alone: bool = False) -> None:
         self._files = files
+        self._is_alone = is_alone
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Import no module that can hold no benchmark."""
+        is_other = self._is_alone and collection_path.suffix == ".py" and not mentions_us(collection_path)
+        return is_other or None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -120,13 +130,19 @@ class EntryFileCollector:
             for item in items
             if ENTRY in item.stash and not isinstance(item, EntryItem)
         }
-        is_taken = [
-            isinstance(item, EntryItem) and ENTRY in item.stash and item.stash[ENTRY].item_id in taken
-            for item in items
-        ]
-        if any(is_taken):
-            config.hook.pytest_deselected(items=list(compress(items, is_taken)))
-            items[:] = compress(items, map(not_, is_taken))
+
+        def is_left_out(item: pytest.Item) -> bool:
+            if ENTRY in item.stash:
+                return isinstance(item, EntryItem) and item.stash[ENTRY].item_id in taken
+            # An item that is to tell what is wrong has no entry.
+            return (
+                self._is_alone and not isinstance(item, EntryItem) and not item.get_closest_marker("fcbench")
+            )
+
+        left_out = list(map(is_left_out, items))
+        if any(left_out):
+            config.hook.pytest_deselected(items=list(compress(items, left_out)))
+            items[:] = compress(items, map(not_, left_out))
 
 
 class EntryFile(pytest.File):

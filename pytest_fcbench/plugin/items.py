@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import compress
 from operator import not_
+from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
@@ -15,8 +16,9 @@ import pytest
 from pytest_fcbench.config.loading import Settings
 from pytest_fcbench.dispatch.worker_link import Link
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Entry
-from pytest_fcbench.domain.errors import FcbenchError, NotScoredError, RunStoppedError, UsageError
+from pytest_fcbench.domain.errors import LACKING, FcbenchError, NotScoredError, RunStoppedError, UsageError
 from pytest_fcbench.domain.garbage_collection import CalmCollector
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import mask_secrets
 from pytest_fcbench.domain.strata import Stratum
 from pytest_fcbench.domain.text import escape_controls, put_on_one_line
@@ -88,9 +90,13 @@ class Benchmark:
         self.item_ids: dict[str, str] = {}
         """Item ids of the Records collected so far, by node id."""
         self.foreign_failures = 0
+        self.lacking: set[str] = set()
+        """The categories of which a test asks for entries and none is selected."""
         self.plan_lines: list[str] = []
         """The plan of ``--fcbench-plan``, to be printed at the end."""
         self._error: Exception | None = None
+        # pytest's default, which is not declared with -p no:terminal.
+        vars(config.option).setdefault("tbstyle", "auto")
         self.collector = CalmCollector()
         # Before pytest adds its own, which looks for garbage once more while all objects are still there.
         config.add_cleanup(self.collector.restore)
@@ -115,6 +121,7 @@ class Benchmark:
         category = next((mark.args[0] for mark in marks if mark.name == "fcbench" and mark.args), None)
         if category is None or not self.prepare() or self._list_entries(category):
             return None
+        self.lacking.add(category)
         if any(argument.rpartition("::")[2] == name for argument in self.config.args):
             # pytest would say that there is no such test.
             text = f"{name}: no entry of {category} is selected; add --fcbench-category={category}"
@@ -326,9 +333,10 @@ class Benchmark:
                 del item.stash[RECORD]
         elif ENTRY in item.stash and (call.when == "call" or call.excinfo):
             self._record_own_assertion(item, call.excinfo and call.excinfo.value)
-            judged_wrong = (AssertionError, pytest.skip.Exception)
-            if call.excinfo and not (RECORD in item.stash and call.excinfo.errisinstance(judged_wrong)):
-                self._record_not_scored(item, call.excinfo.value)
+            error = call.excinfo.value if call.excinfo else None
+            is_judged = isinstance(error, pytest.skip.Exception) or (error and _is_refusal(item, error))
+            if error and not (RECORD in item.stash and is_judged):
+                self._record_not_scored(item, error)
                 # pytest counts a failure in setup as an error, and this is no wrong answer.
                 report.when = "setup" if report.failed else report.when
             if RECORD in item.stash:
@@ -376,13 +384,20 @@ class Benchmark:
 
     def _record_own_assertion(self, item: pytest.Item, error: BaseException | None) -> None:
         """Record the verdict of a test that asserts something of its own on the answer."""
-        if TRANSCRIPT not in item.stash or not isinstance(error, AssertionError | None):
+        if TRANSCRIPT not in item.stash or not (error is None or _is_refusal(item, error)):
             return
         record = item.stash.get(RECORD, None)
-        # pytest adds where each value comes from, which takes more room than the assertion.
-        told = str(error).partition("\n +  where ")[0]
-        reason = put_on_one_line(mask_secrets(told, self.context.secrets))
-        verdict = Failed(OWN_ASSERTION, reason) if error else Passed()
+        if error is None:
+            verdict: Passed | Failed = Passed()
+        else:
+            # pytest adds where each value comes from, which takes more room than the assertion.
+            told = str(error).partition("\n +  where ")[0]
+            told = f"{type(error).__name__}: {told}" if isinstance(error, LACKING) else told
+            frames = walk_tb(error.__traceback__)
+            lines = [line for frame, line in frames if Path(frame.f_code.co_filename) == item.path]
+            place = f"{item.location[0]}:{lines[-1]}" if lines else item.location[0]
+            reason = put_on_one_line(mask_secrets(f"{place}: {told}", self.context.secrets))
+            verdict = Failed(OWN_ASSERTION, reason, {"place": place})
         if record is None or (error and record.verdict(self.context.settings.profile) == Passed()):
             self.record_judgement(Judgement.same_in_both(verdict))
 
@@ -408,7 +423,7 @@ class Benchmark:
         carried = getattr(report, "fcbench", None)
         if carried is not None:
             text = carried if isinstance(carried, str) else None
-            record = from_json(json.loads(text)) if text else carried
+            record = from_json(read_json_text(text)) if text else carried
             self.session.records.add_record(record, text)
             # pytest keeps all reports to the end.
             report.__dict__["fcbench"] = True
@@ -440,6 +455,17 @@ class Benchmark:
     def pytest_unconfigure(self) -> None:
         """Close everything that the run opened."""
         self.session.close()
+
+
+def _is_refusal(item: pytest.Item, error: BaseException) -> bool:
+    """Tell whether a test refused the answer, by an assertion or pytest.fail; pytest-timeout fails it too."""
+    limit = item.stash.get(_TIME_LIMIT, None)
+    is_late = limit is not None and time.monotonic() >= limit.waits_until
+    if isinstance(error, LACKING):
+        # Raised deeper it is a fault of ours, or of a library.
+        *_, (frame, _) = walk_tb(error.__traceback__)
+        return Path(frame.f_code.co_filename) == item.path
+    return isinstance(error, AssertionError) or (isinstance(error, pytest.fail.Exception) and not is_late)
 
 
 @contextmanager

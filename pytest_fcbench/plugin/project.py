@@ -6,7 +6,6 @@ ours but the name of the file.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -34,7 +33,7 @@ def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path
     if config.inipath is None:
         top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root.parent)
     for argument in (*arguments, ""):
-        place = _find_place(here, argument)
+        place = find_place(here, argument)
         for folder in (place, *place.parents):
             if folder.is_relative_to(top) and (folder / FILE).is_file():
                 return folder
@@ -42,60 +41,62 @@ def find_project_folder(config: pytest.Config, arguments: Iterable[str]) -> Path
     return here
 
 
-def is_bare_run(config: pytest.Config, project: Path) -> bool:
-    """Tell whether a run names no path in a project whose benchmarks only run where something names them.
+def is_left_out(config: pytest.Config, project: Path) -> bool:
+    """Tell whether a run is in a project whose benchmarks only run where something names them, by no path.
 
     ``fcbench init`` writes their conftest.py beside tests of another kind, which then run as without us.
     """
-    benchmarks = project / "benchmarks"
-    if _LEFT_OUT not in _read_beginning(benchmarks / "conftest.py"):
-        return False
-    if hasattr(config, "workerinput"):
-        # xdist hands the folder of a bare run to its workers as an argument.
-        return "fcbench_tell" not in config.workerinput
-    here = config.invocation_params.dir
-    return not (
+    benchmarks, here = project / "benchmarks", config.invocation_params.dir
+    return _LEFT_OUT in _read_beginning(benchmarks / "conftest.py") and not (
         config.args_source is pytest.Config.ArgsSource.ARGS
-        or any(
-            "::entry[" in failed or (config.rootpath / failed).is_relative_to(benchmarks)
-            for failed in _list_last_failed(config)
-        )
-        or any(_find_place(here, argument).is_relative_to(benchmarks) for argument in config.args)
+        or list_failed_entries(config)
+        or any(find_place(here, argument).is_relative_to(benchmarks) for argument in config.args)
     )
 
 
 def list_failed_entries(config: pytest.Config) -> list[str]:
-    """List the entries of files, as arguments, among the tests that ``--lf`` runs again."""
-    return [str(config.rootpath / failed) for failed in _list_last_failed(config) if "::entry[" in failed]
-
-
-def _list_last_failed(config: pytest.Config) -> list[str]:
-    """List the node ids of the tests that ``--lf`` runs again; none without the option."""
+    """List the node ids of the entries among the tests that ``--lf`` runs again; none without the option."""
     if not getattr(config.option, "lf", False):
         return []
+    # Imported late, because most runs have nothing to do with this package.
+    from pytest_fcbench.domain.json_text import read_json_text
+
     file = config.rootpath / str(config.getini("cache_dir")) / "v/cache/lastfailed"
     try:
-        failed = json.loads(file.read_text(encoding="utf-8"))
+        failed = read_json_text(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
-    return list(failed)
+    # Other tests may have parameters with a colon.
+    return [
+        nodeid
+        for nodeid in map(str, failed if isinstance(failed, dict) else ())
+        if ":" in nodeid.rpartition("[")[2]
+        and ("::entry[" in nodeid or mentions_us(config.rootpath / nodeid.partition("::")[0]))
+    ]
+
+
+def mentions_us(module: Path) -> bool:
+    """Tell whether a test module may hold benchmarks, without importing it."""
+    try:
+        return b"fcbench" in module.read_bytes()
+    except OSError:
+        return False
 
 
 def points_at_entries(config: pytest.Config) -> bool:
     """Tell whether an argument is a file of entries or a folder with one, or an entry failed last."""
-    if list_failed_entries(config):
+    if any("::entry[" in failed for failed in list_failed_entries(config)):
         return True
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return False
     here = config.invocation_params.dir
-    places = [_find_place(here, argument) for argument in config.args]
+    places = [find_place(here, argument) for argument in config.args]
     # A quick look, because every run of pytest takes it.
     likely = [
         place for place in places if any(b"category" in _read_beginning(file) for file in _list_files(place))
     ]
     if not likely:
         return False
-    # Imported late, because most runs have nothing to do with this package.
     from pytest_fcbench.domain.errors import FcbenchError
     from pytest_fcbench.suites.custom import is_suite
 
@@ -106,7 +107,8 @@ def points_at_entries(config: pytest.Config) -> bool:
         return False
 
 
-def _find_place(here: Path, argument: str) -> Path:
+def find_place(here: Path, argument: str) -> Path:
+    """Return the path of an argument, which may be a node id."""
     # resolve() would follow links, which pytest keeps.
     return Path(os.path.abspath(here / argument.partition("::")[0]))  # noqa: PTH100
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcbench.config.layers import read_file_layers
+from pytest_fcbench.config.layers import Layers, read_file_layers
 from pytest_fcbench.config.loading import add_environment, build_settings, find_config_file, find_own_suites
 from pytest_fcbench.config.options import FILE, OPTIONS
-from pytest_fcbench.plugin.entry_arguments import find_marked_categories
+from pytest_fcbench.plugin.entry_arguments import add_places, find_marked_categories
 from pytest_fcbench.plugin.entry_files import EntryFileCollector, find_pointed_suites, normalize_path
 from pytest_fcbench.plugin.fixtures import BodyArguments, make_fixtures
 from pytest_fcbench.plugin.items import BENCHMARK, Benchmark, raise_usage_errors
@@ -29,6 +29,8 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
     """
     marked = find_marked_categories(config.option.markexpr or "")
     with raise_usage_errors():
+        if not hasattr(config, "workerinput"):
+            add_places(config, project)
         added = add_environment(given)
         from_environment = [each for each in OPTIONS if given[each.key] is not added[each.key]]
         for option in from_environment:
@@ -49,7 +51,7 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
         "benchmark": benchmark,
         "fixtures": make_fixtures(benchmark),
         "body-arguments": BodyArguments(benchmark),
-        "entry-files": EntryFileCollector(files),
+        "entry-files": EntryFileCollector(files, is_alone=getattr(config.option, "fcbench_alone", False)),
         "workers": Workers(benchmark),
     }
     sources = [str(file)] if file else [f"no {FILE}"]
@@ -57,7 +59,9 @@ def register_benchmark(config: pytest.Config, given: Mapping[str, object], proje
     # Workers print nothing; the controller has the Records of all.
     if not benchmark.is_worker:
         remember_suites(project, suites)
-        plugins["reporting"] = RunReporting(benchmark, sources)
+        top, _ = read_file_layers(file)
+        gated = [each.text for each in Layers({}, {}, top).find_all("suite")]
+        plugins["reporting"] = RunReporting(benchmark, sources, gated)
         plugins["stop-signals"] = StopSignals(benchmark.session)
     for name, plugin in plugins.items():
         config.pluginmanager.register(plugin, f"fcbench-{name}")
@@ -76,8 +80,11 @@ def _find_suites(
     ]
     open_places = {normalize_path(place) for place in (project, here, *found)}
     arguments = [str(here / argument) for argument in config.args]
-    if all(normalize_path(Path(argument)) in open_places for argument in arguments):
-        arguments += list_failed_entries(config)
+    if any(normalize_path(Path(argument)) in open_places for argument in arguments):
+        # The id of an entry tells the suite of its file.
+        failed = [str(config.rootpath / nodeid) for nodeid in list_failed_entries(config)]
+        files = {nodeid.partition("::")[0] for nodeid in failed}
+        arguments = [argument for argument in arguments if argument not in files] + failed
     selected: Mapping[str, Path] | None = None
     top, _ = read_file_layers(file)
     if given["suite"] or given["entry"] or "suite" in top:

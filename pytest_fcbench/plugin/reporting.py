@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
@@ -13,7 +12,8 @@ import pytest
 
 from pytest_fcbench.dispatch.progress import NoScreen, Progress, Screen, Ticker
 from pytest_fcbench.domain.errors import FcbenchError
-from pytest_fcbench.plugin.items import Benchmark, raise_usage_errors
+from pytest_fcbench.domain.json_text import read_json_text
+from pytest_fcbench.plugin.items import ENTRY, Benchmark, parse_item_id, raise_usage_errors
 from pytest_fcbench.run.git_commit import read_git_commit
 from pytest_fcbench.run.history import keep_former_scorecard, keep_run, write_scorecard
 from pytest_fcbench.run.output_files import write_file
@@ -31,8 +31,10 @@ _SHARD = "--fcbench-shard"
 class RunReporting:
     """Reports a run to people and CI jobs; not registered on workers."""
 
-    def __init__(self, benchmark: Benchmark, sources: Sequence[str]) -> None:
+    def __init__(self, benchmark: Benchmark, sources: Sequence[str], gated: Sequence[str] = ()) -> None:
         self._benchmark = benchmark
+        self._gated = gated
+        """The suites that fcbench.yaml selects, which its gate is about; none where it selects none."""
         self._sources = sources
         """The configuration file and the environment variables from which the options were read."""
         self._config = benchmark.config
@@ -41,11 +43,13 @@ class RunReporting:
         # Opened now, because pytest captures standard output later.
         self._screen: Screen | None = None
         """The terminal that shows progress; None with -q, and with -v, which prints a line for every test."""
-        # Standard output need not be a file.
-        if not self._config.option.verbose:
+        # Standard output need not be a file, and -p no:terminal shows nothing.
+        if not getattr(self._config.option, "verbose", True):
             with suppress(OSError, AttributeError):
                 self._screen = Screen()
         self._ticker: Ticker | None = None
+        self._is_mixed = False
+        """True where pytest shows the progress: live lines would overwrite that of tests of another kind."""
         self._followed: ProgressFile | None = None
         self._outcomes: tuple[Outcome, ...] = ()
         self._interrupted = False
@@ -59,16 +63,18 @@ class RunReporting:
         option = self._config.option
         self._unpassed: dict[str, list[pytest.TestReport]] = {}
         """The reports of tests that did not pass, by the outcome under which pytest counts them."""
-        self._lacks_report = not hasattr(option, "json_report") and self._settings.scorecard is not None
+        # pytest-json-report ends in errors without pytest's own terminal plugin.
+        missing = "terminal" if not self._config.pluginmanager.has_plugin("terminal") else "pytest_jsonreport"
+        can_report = missing != "terminal" and hasattr(option, "json_report")
+        self._lacks_report = not can_report and self._settings.scorecard is not None
         """True where the plugin that writes the scorecard is switched off."""
         if self._lacks_report and (option.fcbench_scorecard or self._settings.shard):
             needs = "--fcbench-scorecard" if option.fcbench_scorecard else _SHARD
             raise pytest.UsageError(
-                f"{needs} needs pytest-json-report, which writes the scorecard; "
-                "remove -p no:pytest_jsonreport"
+                f"{needs} needs pytest-json-report, which writes the scorecard; remove -p no:{missing}"
             )
         # pytest-json-report writes the scorecard, unless the user already told it what to write.
-        self._owns_report = hasattr(option, "json_report") and not option.json_report
+        self._owns_report = can_report and not option.json_report
         if self._owns_report:
             option.json_report = True
             # Its default: a name that the user chose stays.
@@ -84,8 +90,9 @@ class RunReporting:
 
     # A wrapper, so that it comes before the first call, which may have to be repeated for a minute.
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Show progress while entries are asked: one updated line, or a line now and then."""
+        self._is_mixed = any(ENTRY not in item.stash for item in session.items)
         runs = self._settings.runs
         if runs is not None:
             context = self._benchmark.context
@@ -103,13 +110,24 @@ class RunReporting:
         progress = self._session.progress()
         if self._followed is not None:
             self._followed.write_progress(progress)
-        return progress
+        return None if self._is_mixed else progress
+
+    @property
+    def _is_live(self) -> bool:
+        """True while lines that renew themselves take the place of pytest's progress."""
+        return self._screen is not None and self._ticker is not None and not self._is_mixed
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Leave the progress to pytest if a worker has tests of another kind."""
+        suites = self._settings.suites
+        self._is_mixed |= any(parse_item_id(nodeid).partition(":")[0] not in suites for nodeid in ids)
 
     # First, because pytest prints the path in the same hook.
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
         """Print no path of a file if progress is shown."""
-        if self._screen is None or self._ticker is None or not self._session.has_started:
+        if self._screen is None or not self._is_live or not self._session.has_started:
             return
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None and reporter.showfspath:
@@ -120,12 +138,7 @@ class RunReporting:
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Print no letter for an entry if progress is shown."""
         # Its words are empty, so pytest prints none of hundreds of letters.
-        if (
-            self._screen is None
-            or self._ticker is None
-            or report.when == "teardown"
-            or not hasattr(report, "fcbench")
-        ):
+        if not self._is_live or report.when == "teardown" or not hasattr(report, "fcbench"):
             return None
         return ("error" if report.when == "setup" and report.failed else report.outcome), "", ""
 
@@ -150,12 +163,12 @@ class RunReporting:
         elif self._session.records and session.exitstatus in (0, 1, 2):
             interrupted = session.exitstatus == 2 or bool(session.shouldfail or session.shouldstop)
             self._interrupted = interrupted
-            narrowed_by = self._narrowed_by
-            whole_shard = narrowed_by == _SHARD and not interrupted
+            whole_shard = self._narrowed_by == _SHARD and not interrupted
+            ungated = self._explain_no_gate()
             # The gate decides nothing about a run that was narrowed to a part.
-            if self._settings.gate and (not narrowed_by or whole_shard):
+            if self._settings.gate and (not ungated or whole_shard):
                 # fcbench merge applies the gate to all shards together.
-                if not narrowed_by:
+                if not ungated:
                     self._outcomes = self._session.outcomes(interrupted=interrupted)
                 code = choose_exit_code(self._outcomes)
                 session.exitstatus = max(code, 1) if self._benchmark.foreign_failures else code
@@ -177,10 +190,16 @@ class RunReporting:
 
     def _explain_no_gate(self) -> str | None:
         """Explain why the rules of the project are not applied; None where they are, or where it has none."""
-        if not self._settings.gate or not (narrowed_by := self._narrowed_by):
+        rules, suites = self._settings.gate, self._settings.suites
+        if not rules or self._config.option.fcbench_gate is not None:
+            return None
+        start = "the gate of fcbench.yaml was not applied:"
+        if self._gated and not {*self._gated, *(rule.metric for rule in rules)}.intersection(suites):
+            return f"{start} it is about {', '.join(self._gated)}, and this run about {', '.join(suites)}"
+        if not (narrowed_by := self._narrowed_by):
             return None
         then = "; 'fcbench merge' applies it to the whole run" if narrowed_by == _SHARD else ""
-        return f"the gate of fcbench.yaml was not applied: {narrowed_by} selects a part of the entries{then}"
+        return f"{start} {narrowed_by} selects a part of the entries{then}"
 
     @property
     def _is_empty_shard(self) -> bool:
@@ -241,7 +260,7 @@ class RunReporting:
         if not (self._owns_report and option.json_report_file):
             for test in tests:
                 if record := self._find_record(test["nodeid"]):
-                    test.setdefault("metadata", {})["fcbench"] = json.loads(record)
+                    test.setdefault("metadata", {})["fcbench"] = read_json_text(record)
             return
         # pytest-json-report would hold all of it in memory and write in place, leave half a file on a full
         # disk, and say so only without -q; without the name of a file it writes none.
@@ -336,6 +355,11 @@ class RunReporting:
         elif self._is_empty_shard:
             terminalreporter.write_line(
                 f"shard {self._settings.shard} contains none of these entries; its scorecard is empty"
+            )
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (lacking := self._benchmark.lacking):
+            terminalreporter.write_line(
+                f"{', '.join(self._settings.suites)} has no selected entry of {', '.join(sorted(lacking))}; "
+                "name another suite with --fcbench-suite or by path, or the category with --fcbench-category"
             )
         elif self._config.args_source is not pytest.Config.ArgsSource.ARGS:
             has_outcomes = bool(terminalreporter.stats.keys() - {"warnings"})

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.json_text import read_json_at, read_json_text
 from pytest_fcbench.run.output_files import copy_file, write_file
 from pytest_fcbench.scorecard.report_stream import read_report
 from pytest_fcbench.scorecard.run_facts import BROKEN, HELD, SCHEMA, UNDECIDED, WORDS
@@ -114,7 +115,7 @@ def _write_test(test: Mapping[str, Any], record: str, layout: _Layout) -> str:
     others = {key: value for key, value in test.items() if key != "metadata"}
     metadata = test.get("metadata", {})
     if layout.indent is not None:
-        return layout.write_value({**others, "metadata": {**metadata, "fcbench": json.loads(record)}}, 2)
+        return layout.write_value({**others, "metadata": {**metadata, "fcbench": read_json_text(record)}}, 2)
     # A Record is JSON already, and most of a scorecard: reading it to write it again would take long.
     beginning = layout.write_value({**others, "metadata": metadata}, 2).removesuffix("}}")
     return f'{beginning}{", " if metadata else ""}"fcbench": {record}}}}}'
@@ -146,7 +147,7 @@ def keep_former_scorecard(folder: Path, scorecard: Path) -> None:
         section = found["fcbench"]
         if isinstance(section, Mapping) and section["schema"] == SCHEMA and "tests" in found:
             is_first = next(iter(found)) == "fcbench"
-            content = scorecard if is_first else write_scorecard(json.loads(scorecard.read_bytes()))
+            content = scorecard if is_first else write_scorecard(read_json_text(scorecard.read_bytes()))
             keep_run(folder, content, str(section["model"]), float(str(found["created"])))
     except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return
@@ -183,9 +184,7 @@ def _read_run(path: Path) -> Run | None:
         text = path.read_text(encoding="utf-8")
         start = re.match(r'\{\s*"fcbench":\s*', text)
         # The tests of a run can take megabytes, which nothing here needs.
-        section = (
-            json.JSONDecoder().raw_decode(text, start.end())[0] if start else json.loads(text)["fcbench"]
-        )
+        section = read_json_at(text, start.end())[0] if start else read_json_text(text)["fcbench"]
         overall = section["profiles"][section["profile"]]["overall"]
         # Earlier versions counted missing parts as 0.
         limits, is_partial = overall["interval"] or {}, bool(overall["missing"])

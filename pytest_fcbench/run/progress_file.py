@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pytest_fcbench.dispatch.progress import Progress
 from pytest_fcbench.domain.errors import FcbenchError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.run.output_files import write_file
 
 _FOLDER = "running"
@@ -87,7 +88,7 @@ def list_running(runs: Path) -> Iterator[Running]:
     for path in runs.glob(f"{_FOLDER}/*.json"):
         # A file can be of another version, or gone since it was listed.
         with suppress(OSError, ValueError, TypeError, KeyError):
-            read = json.loads(path.read_text(encoding="utf-8"))
+            read = read_json_text(path.read_text(encoding="utf-8"))
             values = {each.name: read[each.name] for each in fields(Running)}
             lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
             if time.time() - float(values["renewed_s"]) < _DEAD_S:

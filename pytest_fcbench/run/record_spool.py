@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator, Mapping, ValuesView
 from contextlib import suppress
 from typing import BinaryIO
 
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.scorecard.outlines import Outliner
 from pytest_fcbench.scorecard.record import Record, from_json, write_record
 
@@ -80,7 +80,7 @@ class RecordSpool(Mapping[str, Record]):
 
     def read_record(self, item_id: str) -> Record:
         """Return a whole Record."""
-        return from_json(json.loads(self.read_text(item_id)))
+        return from_json(read_json_text(self.read_text(item_id)))
 
     def close(self) -> None:
         """Give the file up."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -57,7 +58,9 @@ class Selection:
             for category in self.settings.categories:
                 for entry in self.entries(category.name):
                     if entry.suite == suite:
-                        found.setdefault(file_of(entry), []).append(entry)
+                        # As pytest writes it: from the root, with links as they are.
+                        file = Path(os.path.abspath(file_of(entry)))  # noqa: PTH100
+                        found.setdefault(file, []).append(entry)
         return found
 
     def find(self, item_id: str) -> Entry | None:

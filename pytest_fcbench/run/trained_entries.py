@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 
 
 def read_trained_entries(path: Path, suites: Mapping[str, Mapping[str, str | None]]) -> frozenset[str]:
@@ -17,7 +17,7 @@ def read_trained_entries(path: Path, suites: Mapping[str, Mapping[str, str | Non
     """
     command = "fcbench audit SUITE --against=train.jsonl -o FILE.json"
     try:
-        audit = json.loads(path.read_text(encoding="utf-8"))
+        audit = read_json_text(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}; make it with {command}") from None
     except ValueError:

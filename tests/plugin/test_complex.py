@@ -250,6 +250,7 @@ def test_offline_needs_an_answer_of_everybody(project: Project) -> None:
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_a_judge_who_is_not_there(project: Project, workers: tuple[str, ...]) -> None:
     """What needs it is not scored; what does not is, but for the final answer."""
@@ -348,6 +349,7 @@ PRICED = "prices: {openai/model: {input: 0, output: 0}, openai/judge: {input: 0,
 """A judge whose token costs a millionth of a dollar, and a model that costs nothing."""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_what_a_judge_cost_stands_in_the_scorecard(project: Project, workers: tuple[str, ...]) -> None:
     project.write("fcbench.yaml", PRICED)

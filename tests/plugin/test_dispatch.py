@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from pytest_fcbench.domain.entry import SELECTIONS
 from tests.loopback import Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project, size
 from tests.plugin.test_live import first_function, live
@@ -201,18 +200,18 @@ def test_records_do_not_depend_on_the_number_of_processes(project: Project) -> N
     found = []
     with serve_answers(first_function) as endpoint:
         for workers in (("-p", "no:xdist"), ("-n", "0"), ("-n", "2"), ("-n", "4")):
-            project.run(*live(endpoint, "--fcbench-store=none", "--fcbench-category=live"), *workers)
+            project.run(*live(endpoint, "--fcbench-store=none", "--fcbench-category=live_simple"), *workers)
             found.append(read_untimed_records(project))
-    assert len(endpoint.requests) == 4 * len(found[0]) == 4 * size(*SELECTIONS["live"])
+    assert len(endpoint.requests) == 4 * len(found[0]) == 4 * size("live_simple", "live_relevance")
     assert all(other == found[0] for other in found[1:])
 
 
 def test_each_gets_its_own_answer_where_tests_between_are_left_out(project: Project) -> None:
     with serve_answers(first_function) as endpoint:
-        project.run(*live(endpoint, "--fcbench-category=live"))
+        project.run(*live(endpoint, "--fcbench-category=live_simple"))
         everyone = read_untimed_records(project)
         project.write("conftest.py", SKIP_SOME)
-        project.run(*live(endpoint, "--fcbench-category=live"), "-n", "2")
+        project.run(*live(endpoint, "--fcbench-category=live_simple"), "-n", "2")
         some = read_untimed_records(project)
     assert len(everyone) > len(some) > len(everyone) / 3
     assert some == {entry: everyone[entry] for entry in some}

@@ -88,6 +88,7 @@ ALL = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", [(), ("-n0",), ("-n2",)])
 def test_a_folder_is_run_without_a_test_module(suite: Project, how: tuple[str, ...]) -> None:
     result = suite.run_apart("mine", *how)
@@ -95,7 +96,7 @@ def test_a_folder_is_run_without_a_test_module(suite: Project, how: tuple[str, .
     assert set(suite.records()) == ALL
     result.stdout.re_match_lines(
         [
-            r"suite mine [0-9a-f]{12}, content sha256 .*",
+            r"suite mine [0-9a-f]{12}",
             r"mine +6 +0 +100\.00%.*",
             r"overall +6 +0 +100\.00%.*",
             r"overall gives every entry the same weight.*",
@@ -198,7 +199,7 @@ def test_other_folders_are_as_ever(suite: Project) -> None:
         ("x.jsonl", HELLO.replace("query", "quary"), "*x.jsonl:1: *unknown key 'quary'*"),
     ],
 )
-@pytest.mark.parametrize("how", ["-n0", "-n2"])
+@pytest.mark.parametrize("how", ["-n0", pytest.param("-n2", marks=pytest.mark.nightly)])
 def test_what_is_wrong_stops_the_run(project: Project, name: str, text: str, told: str, how: str) -> None:
     project.write(name, text)
     result = project.run(name, how)

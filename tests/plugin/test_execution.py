@@ -18,6 +18,7 @@ answers:
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_the_oracle_passes_all(project: Project, workers: tuple[str, ...]) -> None:
     result = project.run("--fcbench-category=executable", *workers)

@@ -34,6 +34,7 @@ def answer_prompt(asked: Body) -> Reply:
     return Reply({"choices": [{"text": STEPS[step], "finish_reason": "stop"}], "usage": usage})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_a_conversation_by_written_prompts(project: Project, workers: tuple[str, ...]) -> None:
     options = ("core:multi_turn_base_0", "--fcbench-model=my-ft", f"--fcbench-as={LLAMA}")
@@ -99,6 +100,7 @@ def test_a_family_without_its_sentences_asks_for_the_pack(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("model", "workers"),
     [

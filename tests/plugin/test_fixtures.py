@@ -38,6 +38,7 @@ def {name}({name}, request):
     assert len(noted) == size("parallel")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_other_fixtures_get_the_entry_of_their_test(project: Project, workers: str) -> None:
     project.write(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.plugin.conftest import Project, size
+from tests.plugin.test_project import ENTRIES
 
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 
@@ -73,6 +74,19 @@ def test_the_gate_of_the_file_is_for_whole_runs(project: Project) -> None:
     part = project.run("-k", "multiple")
     assert part.ret == 0
     part.stdout.fnmatch_lines(["the gate of fcbench.yaml was not applied: -k selects a part of the entries"])
+
+
+@pytest.mark.parametrize(("rule", "code"), [("all>=0.2", 1), ("mine>=0.2", 1), ("mine<=0.2", 0)])
+def test_the_gate_of_the_file_is_about_its_suites_and_those_that_it_names(
+    project: Project, rule: str, code: int
+) -> None:
+    project.write("data/mine.yaml", ENTRIES)
+    project.write("script.yaml", "answers: {}\ndefault: none\n")
+    project.write("fcbench.yaml", f"suite: [core]\nsuites: {{mine: data/mine.yaml}}\ngate: ['{rule}']\n")
+    run = project.run("data/mine.yaml", "--fcbench-model=scripted:script.yaml")
+    assert run.ret == code
+    line = f"gate {rule}: *" if "mine" in rule else "the gate of *: it is about core, and this run about mine"
+    run.stdout.fnmatch_lines([line])
 
 
 def test_the_gate_of_the_command_line_is_for_every_run(project: Project) -> None:

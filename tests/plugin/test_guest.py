@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -32,7 +33,12 @@ def list_ids(lines: list[str]) -> list[str]:
     return [line.split()[1] for line in lines if line.startswith("FAILED ")]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    "workers",
+    [(), pytest.param(("-n", "0"), marks=pytest.mark.nightly), ("-n", "2")],
+    ids=["plain", "n0", "n2"],
+)
 def test_pytest_tells_failures_of_own_tests_only_and_the_verdict_is_last(
     project: Project, workers: tuple[str, ...]
 ) -> None:
@@ -97,3 +103,21 @@ def test_an_entry_is_listed_as_failed_after_the_live_line_too(project: Project) 
         check=False,
     )
     assert len(list_ids(done.stdout.splitlines())) == 3
+    # Beside tests of another kind the progress is pytest's.
+    assert "\ntest_own.py F. " in done.stdout
+    assert re.search(r"^benchmarks/test_ast.py [F.]{20,} +\[100%\]$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "n2"])
+def test_a_run_without_a_terminal_ends_by_its_outcomes(project: Project, workers: tuple[str, ...]) -> None:
+    done = project.run_apart(*RUN, *workers, "-p", "no:terminal")
+    assert (done.ret, done.stderr.str()) == (1, "")
+
+
+def test_a_module_whose_entries_no_suite_has_says_so(project: Project) -> None:
+    project.write(
+        "test_own.py", "import pytest\n@pytest.mark.fcbench('own_check')\ndef test_it(answer): ...\n"
+    )
+    result = project.run("test_own.py")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["core has no selected entry of own_check; name another suite with *"])

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from tests.dispatch.clock import wait_until
 from tests.loopback import Body, Endpoint, Reply, make_error_reply, make_message_reply, serve_answers
 from tests.plugin.conftest import Project, size
 
@@ -37,7 +38,9 @@ def first_function(asked: Body) -> Reply:
 
 
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]
+)
 def test_each_mode_sends_tools_or_none_and_records_what_the_answer_cost(
     project: Project, monkeypatch: pytest.MonkeyPatch, mode: str, workers: tuple[str, ...]
 ) -> None:
@@ -55,6 +58,7 @@ def test_each_mode_sends_tools_or_none_and_records_what_the_answer_cost(
         assert isinstance(record["latency_s"], float)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_a_server_that_reads_no_tool_calls_is_told(
     project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
@@ -119,6 +123,7 @@ def test_an_entry_whose_call_fails_is_not_scored_and_the_others_go_on(project: P
     result.stdout.fnmatch_lines(["not scored (1 of 6, 16.7%)", "  bad_request: 1"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project, workers: tuple[str, ...]) -> None:
     def answer(asked: Body) -> Reply:
@@ -140,13 +145,15 @@ def test_a_dropped_parameter_is_noted_in_the_scorecard(project: Project, workers
     assert "temperature was dropped: openai/loopback rejected it" in report
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_calls_run_at_once_under_the_cap(project: Project, workers: tuple[str, ...]) -> None:
-    def answer_slowly(asked: Body) -> Reply:
-        time.sleep(0.3)
+    def answer_three_at_once(asked: Body) -> Reply:
+        wait_until(lambda: endpoint.most_at_once >= 3 or len(endpoint.requests) == 1, 60)
+        time.sleep(0.1)  # for a fourth, if there should be one
         return first_function(asked)
 
-    with serve_answers(answer_slowly) as endpoint:
+    with serve_answers(answer_three_at_once) as endpoint:
         result = project.run(
             "--fcbench-model=openai/loopback",
             f"--fcbench-api-base={endpoint.api_base}",

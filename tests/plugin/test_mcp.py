@@ -45,6 +45,7 @@ def answer(messages, tools):
     return f"--fcbench-model=python:model_{count}:answer"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", [(), ("-n0",), ("-n2",)])
 def test_the_oracle_passes(project: Project, how: tuple[str, ...]) -> None:
     write_shelf_suite(project)

@@ -52,6 +52,7 @@ def test_earlier_conversations_are_held_once_in_one_process_and_in_many(project:
     assert set(asked[0]) == BEFORE
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_a_run_that_is_killed_in_an_earlier_conversation_goes_on_there(
     project: Project, workers: str
@@ -95,6 +96,7 @@ def test_what_cannot_be_held_leaves_its_questions_without_a_score(project: Proje
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_earlier_conversations_are_in_the_scorecard_with_their_cost(
     project: Project, workers: tuple[str, ...]

@@ -68,6 +68,7 @@ def test_a_missing_key_is_told_before_entries_are_read(project: Project) -> None
     result.stderr.fnmatch_lines(["*no API key is set in OPENAI_API_KEY"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("processes", [("-n", "0"), ("-n", "2")], ids=["-n 0", "-n 2"])
 def test_workers_end_without_a_key(project: Project, processes: tuple[str, str]) -> None:
     result = project.run(*ASKED, *processes)

@@ -23,14 +23,15 @@ def _find_verdicts(project: Project) -> list[Mapping[str, object]]:
     return [verdicts["official"] for verdicts in found if isinstance(verdicts, dict)]
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("assertion", "reason"),
     [
         ("assert entry.id == 'another'", "another"),
         ("assert score(judge(entry, transcript)).passed; assert not 'right answers'", "right answers"),
+        ("transcript.last.tool_calls[9]", "IndexError: "),
     ],
-    ids=["alone", "beside a matcher"],
+    ids=["alone", "beside a matcher", "what the answer lacks"],
 )
 def test_a_failed_assertion_is_a_failure_like_any_other(
     project: Project, assertion: str, reason: str, workers: str

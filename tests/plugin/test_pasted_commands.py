@@ -48,6 +48,7 @@ def bare(project: Project) -> Project:
         ("weather.yaml", "", [], "weather"),
         ("data/weather.yaml", None, ["data/weather.yaml"], "weather"),
         ("data/weather.yaml", None, ["data"], "data"),
+        ("my data/weather.yaml", None, ["my data/weather.yaml"], "weather"),
         ("../beside/weather.yaml", None, ["../beside/weather.yaml"], "weather"),
         ("data/weather.yaml", NAMED, ["data"], "weather"),
         ("data/weather.yaml", NAMED, [], "weather"),
@@ -136,3 +137,20 @@ def test_an_entry_of_a_suite_beside_the_given_path_is_refused_with_the_way_out(b
     )
     unknown = run_pytest(bare, "weather.yaml", "weather:multiple_10")
     unknown.stderr.fnmatch_lines(["*unknown entry 'weather:multiple_10'. Did you mean 'weather:multiple_1'*"])
+
+
+@pytest.mark.parametrize("config", ["", NAMED, f"suite: core\n{NAMED}"])
+@pytest.mark.parametrize("module", ["data/test_mine.py", "tests/test_mine.py"])
+def test_an_id_runs_the_test_function_that_takes_the_entry_and_no_other_test(
+    bare: Project, config: str, module: str
+) -> None:
+    bare.write("data/weather.yaml", WEATHER)
+    bare.write("fcbench.yaml", f"model: oracle\n{config}")
+    bare.write("tests/test_broken.py", "import nothing_like_this\n")
+    bare.write(
+        module,
+        "import pytest\n@pytest.mark.fcbench('multiple')\ndef test_mine(answer):\n"
+        "    assert not answer.calls\ndef test_other(): ...\n",
+    )
+    run_pytest(bare, module, "data/weather.yaml").assert_outcomes(failed=7, passed=1)
+    run_pytest(bare, "weather:multiple_3").assert_outcomes(failed=1)

@@ -23,6 +23,7 @@ entries:
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
 
 
+@pytest.mark.few(2)
 @WORKERS
 @pytest.mark.parametrize("place", ["pets", "pets/pets.yaml"])
 def test_entries_need_no_file_beside_them(project: Project, place: str, workers: Sequence[str]) -> None:
@@ -79,6 +80,7 @@ def test_the_file_of_the_argument_comes_before_that_of_the_folder(project: Proje
     result.stdout.fnmatch_lines([f"fcbench: lexical ({file})"])
 
 
+@pytest.mark.few(1)
 @WORKERS
 def test_the_environment_gives_options(
     project: Project, monkeypatch: pytest.MonkeyPatch, workers: Sequence[str]

@@ -44,7 +44,9 @@ def test_each_failure_has_its_code(project: Project) -> None:
 
 
 @pytest.mark.parametrize("mode", ["fc", "prompt"])
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]
+)
 def test_the_oracle_passes_all_of_bfcl(
     project: Project, pack_cache: Path, monkeypatch: pytest.MonkeyPatch, mode: str, workers: tuple[str, ...]
 ) -> None:

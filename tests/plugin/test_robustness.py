@@ -20,7 +20,11 @@ from tests.loopback import Body, Reply, make_error_reply, make_message_reply, se
 from tests.plugin.conftest import Project
 from tests.served import served, stats
 
-WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+WORKERS = pytest.mark.parametrize(
+    "workers",
+    [(), pytest.param(("-n", "0"), marks=pytest.mark.nightly), ("-n", "2")],
+    ids=["plain", "n0", "n2"],
+)
 SOME = "--fcbench-category=simple_python"
 SOME_ENTRIES = core.open_suite(Path()).load(CATEGORIES["simple_python"])
 MULTIPLE_ENTRIES = core.open_suite(Path()).load(CATEGORIES["multiple"])
@@ -46,6 +50,7 @@ def mount_disk(place: Path, *options: str) -> Iterator[Path]:
 # Disks
 
 
+@pytest.mark.few(3)
 @WORKERS
 @pytest.mark.parametrize(
     ("options", "why"),
@@ -267,6 +272,7 @@ INSIDE = "\0\ud800\u202e</script>😀"
 """What only the inside of an entry can hold."""
 
 
+@pytest.mark.few(1)
 @WORKERS
 def test_unicode_in_every_place(project: Project, workers: tuple[str, ...]) -> None:
     folder = project.path / "entrées 日本 🙂"
@@ -315,6 +321,7 @@ def test_a_failure_is_found_again_by_its_name(project: Project) -> None:
 # Endpoints
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_one_reply_that_asks_for_years_costs_one_entry(project: Project, workers: tuple[str, ...]) -> None:
     evil = SOME_ENTRIES[3].turns[0][-1].content

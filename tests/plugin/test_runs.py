@@ -11,6 +11,7 @@ from pytest_fcbench.run.history import list_runs
 from tests.plugin.conftest import Project, size
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_a_run_of_one_entry_destroys_nothing(project: Project, options: tuple[str, ...]) -> None:
     project.run("-m", "parallel", "--fcbench-label=step=whole", "--fcbench-label", "x=1", *options)
@@ -84,6 +85,7 @@ def test_the_whole_that_is_merged_is_no_part(project: Project) -> None:
     assert project.fcbench("gate", "scorecard.json").returncode == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_a_run_is_ranked_among_others(project: Project, workers: Sequence[str]) -> None:
     parallel = "--fcbench-category=parallel"
@@ -106,6 +108,7 @@ def test_a_scorecard_to_rank_with_that_is_missing_stops_the_run(project: Project
     result.stderr.fnmatch_lines(["ERROR: none.json: cannot be read*"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [(), ("-q",), ("-n2",)], ids=["plain", "quiet", "xdist"])
 def test_a_run_can_be_followed_while_it_goes_on(project: Project, options: Sequence[str]) -> None:
     # The model answers the second entry only when it sees its own run.

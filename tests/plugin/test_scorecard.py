@@ -52,7 +52,11 @@ def make_mixed(project: Project) -> tuple[str, ...]:
     return ("--fcbench-model=scripted:script.yaml", "--fcbench-category=irrelevance", "--fcbench-mode=prompt")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+@pytest.mark.parametrize(
+    "workers",
+    [(), pytest.param(("-n", "0"), marks=pytest.mark.nightly), ("-n", "2")],
+    ids=["plain", "n0", "n2"],
+)
 def test_right_passes_wrong_fails_and_no_answer_is_an_error(
     project: Project, workers: tuple[str, ...]
 ) -> None:

@@ -111,7 +111,9 @@ def test_stop_at_the_first_failure(project: Project) -> None:
         ("--fcbench-gate=overall", "expected METRIC OPERATOR VALUE"),
     ],
 )
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]
+)
 def test_a_wrong_name_stops_the_run_at_once(
     project: Project, option: str, text: str, workers: tuple[str, ...]
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_wrong_name_stops_the_run_at_once(
     assert "Traceback" not in result.stderr.str() + result.stdout.str()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_a_missing_pack_says_which_command_gets_it(
     project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
@@ -138,6 +141,7 @@ def test_a_wrong_key_of_the_file_is_named_with_its_line(project: Project) -> Non
     result.stderr.fnmatch_lines(["*fcbench.yaml:2: suit: unknown key 'suit'. Did you mean 'suite'*"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_a_run_without_entries_does_not_mind_a_missing_pack(
     project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
@@ -150,6 +154,7 @@ def test_a_run_without_entries_does_not_mind_a_missing_pack(
     assert not (project.path / ".fcbench").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_an_id_alone_runs_its_entry(project: Project, options: tuple[str, ...]) -> None:
     """As lists of failures print it, in a folder of any depth; pytest itself would take it for a path."""
@@ -196,6 +201,7 @@ def test_values_of_options_are_no_ids(project: Project) -> None:
     result.assert_outcomes(passed=1, deselected=size(*SCORED) - 1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_a_mark_that_is_none_is_told_with_the_nearest(project: Project, workers: Sequence[str]) -> None:
     result = project.run("-m", "paralel and not live")
@@ -246,6 +252,7 @@ def test_failures_are_listed_as_pytest_does_where_it_is_asked_to(project: Projec
     project.run("core:parallel_3", "--fcbench-model=lexical").stdout.no_fnmatch_line("FAILED *")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_junit_holds_the_explanation(project: Project, options: tuple[str, ...]) -> None:
     project.run("core:parallel_3", "--fcbench-model=lexical", "--junitxml=junit.xml", *options)
@@ -270,6 +277,7 @@ def test_a_sample_is_the_same_each_time_and_is_spread(project: Project) -> None:
     assert project.records().keys() < first.keys()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_a_limit_counts_what_marks_and_names_leave(project: Project, workers: tuple[str, ...]) -> None:
     project.run("-m", "parallel", "--fcbench-limit=3", *workers).assert_outcomes(passed=3)
@@ -295,6 +303,7 @@ def test_a_mark_behind_not_may_be_of_tests_elsewhere(project: Project) -> None:
     result.assert_outcomes(passed=size("parallel"), deselected=size(*SCORED) - size("parallel"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [(), ("-n2",)], ids=["plain", "xdist"])
 def test_what_is_not_selected_is_not_counted(project: Project, options: tuple[str, ...]) -> None:
     result = project.run("--fcbench-category=parallel", "--collect-only", "-q", *options)

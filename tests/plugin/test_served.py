@@ -50,12 +50,12 @@ def judged(project: Project) -> dict[str, dict[str, object]]:
     }
 
 
-# Each mode with all entries once; the oracle is also served for all official ones.
+# Each mode with all entries once a night, when the oracle is also served for all official ones.
 @pytest.mark.parametrize(
     ("model", "mode", "drawn"),
     [
-        ("oracle", "prompt", None),
-        ("lexical", "fc", None),
+        pytest.param("oracle", "prompt", None, marks=pytest.mark.nightly),
+        pytest.param("lexical", "fc", None, marks=pytest.mark.nightly),
         ("oracle", "fc", DRAWN),
         ("lexical", "prompt", DRAWN),
     ],
@@ -73,6 +73,7 @@ def test_a_model_that_is_served_scores_what_it_scores_in_process(
     assert _verdicts(judged(project)) == _verdicts(in_process)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("mode", "category", "entries"),
     [("fc", "single_turn", 3641), ("prompt", "single_turn", 3641), ("fc", "multi_turn", 800)],
@@ -107,6 +108,7 @@ def test_the_served_oracle_on_the_official_entries(
     result.assert_outcomes(passed=entries - aside, skipped=aside)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "manner",
     [
@@ -152,7 +154,9 @@ def _answers(records: Mapping[str, Mapping[str, object]]) -> int:
     return sum(len(steps) for found in turns if isinstance(found, list) for steps in found)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]
+)
 def test_faults_change_no_verdict(project: Project, workers: tuple[str, ...]) -> None:
     """With 30 % of the requests faulty the scorecard is the clean run's."""
     with served("--model", "lexical") as api_base:
@@ -208,6 +212,7 @@ def test_an_endpoint_that_is_down_fails_no_entry(project: Project) -> None:
     assert gated.ret == 2, "nothing can be told"
 
 
+@pytest.mark.nightly
 def test_two_runs_at_once_share_a_store(project: Project) -> None:
     """Both end well, and together they ask as often as one run alone."""
     with served("--model", "oracle", "--latency", "0.05") as api_base:
@@ -223,6 +228,7 @@ def test_two_runs_at_once_share_a_store(project: Project) -> None:
         assert stats(api_base)["requests"] == 2 * before
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_run_that_is_killed_again_and_again(tmp_path: Path, workers: int) -> None:
     """``python -m tests.kills`` does this fifty times, with all entries."""

@@ -59,6 +59,7 @@ def assert_all_pass(project: Project, result: pytest.RunResult) -> None:
         assert [verdict[profile]["status"] for verdict in verdicts] == ["passed"] * len(ASKED)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_oracle_passes_where_every_stream_is_written_so(project: Project, kind: Kind) -> None:
     result, counts = run_oracle(project, {kind: 0.3 if kind in FAILURES else 1}, STREAMED)
@@ -69,7 +70,9 @@ def test_the_oracle_passes_where_every_stream_is_written_so(project: Project, ki
     assert counts["requests"] - count_answers(project) == (shown if kind in FAILURES else 0)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["plain", "xdist"]
+)
 def test_the_oracle_passes_where_texts_are_streamed_in_all_ways(
     project: Project, workers: tuple[str, ...]
 ) -> None:

@@ -24,7 +24,12 @@ def _told(project: Project, name: str) -> Mapping[str, object]:
     return {**section, "tests": [(test["nodeid"], test["outcome"]) for test in tests]}
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    "workers",
+    [(), pytest.param(("-n", "0"), marks=pytest.mark.nightly), ("-n", "2")],
+    ids=["plain", "n0", "n2"],
+)
 def test_merged_shards_are_the_whole(project: Project, workers: tuple[str, ...]) -> None:
     project.write("fcbench.yaml", "gate: ['all>=1%']\n")
     narrowed = ["--fcbench-gate=all>=1%", *CHOSEN]

@@ -187,7 +187,9 @@ def _write_baseline(situation: Situation) -> str:
     return write_baseline(Scorecard(Path("x"), replace(FACTS, suites=suites), tuple(records), {}))
 
 
-@pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
+@pytest.mark.parametrize(
+    "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.nightly)], ids=["n0", "n2"]
+)
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
 def test_the_exit_code_in_a_situation(
     project: Project, situation: Situation, workers: tuple[str, ...]

@@ -64,6 +64,7 @@ def answer_with(streams: list[RecordedStream]) -> Callable[[Body], Reply]:
     return answer
 
 
+@pytest.mark.few(1)
 @NEEDS_STREAMS
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_a_model_is_judged_by_what_it_said_however_it_was_streamed(project: Project, workers: str) -> None:

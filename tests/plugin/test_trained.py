@@ -40,6 +40,7 @@ MODEL = "--fcbench-model=python:model:answer"
 """Passes what is in the training data but for one, and the other entries."""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_a_run_shows_both_scores_and_a_gate_may_name_the_second(project: Project, workers: str) -> None:
     assert project.fcbench(*AUDIT).returncode == 0

@@ -14,6 +14,7 @@ WEB = ("web_search_base", "web_search_no_snippet")
 ASKED = ("--fcbench-category=web_search", "--fcbench-model=oracle")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_the_oracle_searches_reads_and_answers(project: Project, workers: tuple[str, ...]) -> None:
     result = project.run(*ASKED, "--fcbench-profile=corrected", *workers)
@@ -86,6 +87,7 @@ def test_what_cannot_be_is_a_usage_error(
     result.stderr.fnmatch_lines([f"*{told}*"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
 def test_what_will_not_be_scored_is_told_before_it_is_asked(
     project: Project, pack_cache: Path, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
