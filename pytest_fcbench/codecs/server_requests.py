@@ -14,6 +14,7 @@ from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.domain.errors import describe_unknown_name
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.server_program import ServerProgram, ServerState
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
 
@@ -92,7 +93,7 @@ def write_request(request: ServerRequest) -> AskModel:
 def read_request(request: AskModel) -> ServerRequest:
     """Read what ``write_request`` wrote."""
     (message,) = request.messages
-    said = json.loads(str(message["content"]))
+    said = read_json_text(str(message["content"]))
     given = said["server"]
     program = ServerProgram(
         tuple(given["command"]),
@@ -119,4 +120,4 @@ def write_results(texts: Sequence[str]) -> Completion:
 
 def read_results(completion: Completion) -> tuple[str, ...]:
     """Read what ``write_results`` wrote."""
-    return tuple(json.loads(completion.text or "[]"))
+    return tuple(read_json_text(completion.text or "[]"))

@@ -5,7 +5,6 @@ An option of a type that is known here needs no line in this file.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from pytest_fcbench.config.layers import BY_KEY, Given, Layers, raise_usage_erro
 from pytest_fcbench.config.options import OPTIONS, Option
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS, Category
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.price import Price
 from pytest_fcbench.domain.prompting import Mode, Names, Reasoning
 from pytest_fcbench.domain.shard import Shard
@@ -26,7 +26,7 @@ from pytest_fcbench.domain.verdict import Profile
 from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import Rule
-from pytest_fcbench.suites.registry import OURS, SUITES
+from pytest_fcbench.suites.registry import OURS, SUITES, describe_unknown_suite
 
 Reader: TypeAlias = Callable[[Layers, Option], object]
 """A function that reads an option from the layers, and raises ``UsageError`` for what breaks its rule."""
@@ -121,7 +121,7 @@ def _read_suites(layers: Layers, option: Option) -> tuple[str, ...]:
             if not colon:
                 raise each.error("must be a suite and an id such as core:parallel_3")
             if suite not in known:
-                raise each.error(describe_unknown_name("suite", suite, known))
+                raise each.error(describe_unknown_suite(suite, known))
             found.append(suite)
         return tuple(dict.fromkeys(found))
     if not layers.find_first(option.key):
@@ -281,7 +281,7 @@ def _read_parameters(layers: Layers, option: Option) -> Mapping[str, object]:
                     f"--fcbench-param={escape_controls(text)}: must be NAME=JSON, for example top_p=0.9"
                 )
             try:
-                parameters[name] = json.loads(value)
+                parameters[name] = read_json_text(value)
             except ValueError:
                 # Words need no quotes, which a shell would take away.
                 parameters[name] = value

@@ -24,7 +24,6 @@ The corrected profile differs in this:
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ from pytest_fcbench.codecs.decoders.outcome import LONGEST_LITERAL, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import Answers, Entry
+from pytest_fcbench.domain.json_text import read_json_at
 from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.transcript import WEBS, Transcript, completion_to_json
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Verdict
@@ -202,7 +202,7 @@ def _read_answer(text: str) -> str | None:
     """Return the answer in an object that a text begins with, or None."""
     value: object = None
     try:
-        value, _ = json.JSONDecoder().raw_decode(text)
+        value, _ = read_json_at(text)
     except (ValueError, RecursionError):
         # Models also write a Python dict, with single quotes and None.
         end = text.rfind("}") + 1

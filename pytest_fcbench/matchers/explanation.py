@@ -32,6 +32,7 @@ from pytest_fcbench.domain.verdict import Failed, Passed, PathScore, Profile
 from pytest_fcbench.matchers.ast import corrected, official
 from pytest_fcbench.matchers.ast.official import show_value
 from pytest_fcbench.matchers.golden_path.call_format import find_form_fault
+from pytest_fcbench.matchers.own_check import FORBIDDEN
 from pytest_fcbench.matchers.text_normalization import mark_lookalikes
 
 _MOST_CALLS = 50
@@ -54,7 +55,7 @@ def explain_failure(
     counted = "" if right is None else f", {right} turn{'s' * (right != 1)} right"
     last = answers[number - 1] if number <= len(answers) else ()
     found = [_describe_answer(completion, prompting.syntax) for completion in last]
-    expected = list(_list_expected(entry, number))
+    expected = list(_list_expected(entry, number, verdict))
     return Explanation(
         question=tuple((message.role, message.shown_text) for message in entry.turns[number - 1]),
         turn=f"turn {number} of {len(entry.turns)}{counted}" if len(entry.turns) > 1 else "",
@@ -81,7 +82,7 @@ def _describe_answer(completion: Completion, syntax: str) -> str:
     return shorten_text(text, _LONGEST) or f"({completion.fault or 'an empty answer'})"
 
 
-def _list_expected(entry: Entry, turn: int) -> Iterable[str]:
+def _list_expected(entry: Entry, turn: int, verdict: Failed) -> Iterable[str]:
     match entry.expectation:
         case Trajectory(turns=truth):
             yield from truth[turn - 1] or ("no call yet",)
@@ -97,8 +98,12 @@ def _list_expected(entry: Entry, turn: int) -> Iterable[str]:
             yield f"an answer that says {' or '.join(texts)}"
         case NoCall():
             yield "no call"
-        case AnyAnswer():
+        case AnyAnswer() if "place" in verdict.details:
+            yield "an answer that the assertions of the test accept"
+        case AnyAnswer() if entry.check and verdict.code != FORBIDDEN:
             yield "an answer that the check accepts"
+        case AnyAnswer():
+            yield f"no call of {' or '.join(entry.forbidden)}"
         case AnyCall():
             yield "a call of a function that is offered"
 

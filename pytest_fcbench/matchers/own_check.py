@@ -2,21 +2,23 @@
 
 They hold beside the rule of the entry's category, in both profiles; the category ``own_check`` has no other
 rule. A check takes ``answer`` and, if it names it, ``entry``. It accepts an answer by returning nothing, True
-or 1, and refuses one by an ``AssertionError``, False or a number below 1. Anything else is a fault of the
-check, and the entry is not scored.
+or 1, and refuses one by an ``AssertionError``, ``pytest.fail``, False or a number below 1. Where it skips the
+answer, the entry is not scored; anything else is a fault of the check, and the entry is not scored either.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import traceback
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from pytest_fcbench.codecs.decoders.outcome import Calls, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.domain.entry import Entry, PastCall
-from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.errors import LACKING, NotScoredError
 from pytest_fcbench.domain.reasoning import drop_reasoning
 from pytest_fcbench.domain.text import shorten_text
 from pytest_fcbench.domain.transcript import Call, Transcript
@@ -27,6 +29,8 @@ FORBIDDEN = "forbidden_call"
 UNREADABLE = "unreadable"
 BROKEN_CHECK = "broken_check"
 """Cause where a check fails in another way than by refusing an answer."""
+SKIPPED_CHECK = "skipped_check"
+"""Cause where a check skips an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,27 +95,59 @@ def add_own_checks(entry: Entry, transcript: Transcript, judgement: Judgement) -
 def run_check(check: Callable[..., object], entry: Entry, answer: Answer) -> Verdict:
     """Return the verdict of a check on an answer."""
     name = f"{check.__module__}:{getattr(check, '__qualname__', type(check).__name__)}"
+    # What a check changes must not reach the entries that share these docs.
+    kept = {id(each): each for each in (entry.category, entry.check)}
     given = {"entry": entry, "answer": answer}
     try:
-        result = check(**{each: given[each] for each in inspect.signature(check).parameters if each in given})
-    except AssertionError as error:
-        # Without a message the line of the assertion says what was wrong.
-        line = (traceback.extract_tb(error.__traceback__)[-1].line or name).strip()
-        return Failed(OWN_ASSERTION, f"{name}: {str(error) or f'{line}; the answer: {_shorten(answer)}'}")
-    except NotScoredError as error:
-        return NotScored(error.cause, f"{name}: {error.reason}")
-    except Exception as error:  # noqa: BLE001 - a check is a program of the user, which may fail in any way
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        raised = f"{type(error).__name__}: {error} (line {place.lineno}: {place.line})"
-        return NotScored(BROKEN_CHECK, f"{name} raised {raised}; mend the check")
+        needed = [each for each in inspect.signature(check).parameters if each in given]
+        result = check(**{each: deepcopy(given[each], kept) for each in needed})
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a check is a program of the user, which may end in any way
+        return _judge_exception(name, error, answer)
     if result is None or result is True:
         return Passed()
     if isinstance(result, bool | int | float) and 0 <= result <= 1:
         told = "refused the answer" if result is False else f"gave {result:g} of 1 to the answer"
         return Passed() if result == 1 else Failed(OWN_ASSERTION, f"{name} {told}: {_shorten(answer)}")
-    returned = shorten_text(repr(result), 80)
+    returned = shorten_text(_write_safely(result, repr), 80)
     reason = f"{name} returned {returned}; return nothing, True, False or a number from 0 to 1"
     return NotScored(BROKEN_CHECK, reason)
+
+
+def _judge_exception(name: str, error: BaseException, answer: Answer) -> Verdict:
+    """Return the verdict of a check that ended with an exception; raise again what ends the run."""
+    # pytest's exceptions go by their names, because rejudging needs no pytest.
+    kinds, message = {each.__name__ for each in type(error).__mro__}, _write_safely(error, str)
+    is_of_pytest = "OutcomeException" in kinds
+    if type(error).__module__ == "_pytest.outcomes" and "Exit" in kinds:
+        raise error
+    if is_of_pytest and message.endswith("from pytest-timeout."):
+        raise error
+    frames = traceback.extract_tb(error.__traceback__)
+    paths = [re.split(r"[/\\]", each.filename) for each in frames]
+    path, place = [(path, each) for path, each in zip(paths, frames, strict=True) if "_pytest" not in path][
+        -1
+    ]
+    line = f"{(place.line or name).strip()} ({path[-1]}:{place.lineno})"
+    if isinstance(error, AssertionError) or (is_of_pytest and "Failed" in kinds):
+        return Failed(OWN_ASSERTION, f"{name}: {message or f'{line}; the answer: {_shorten(answer)}'}")
+    if isinstance(error, LACKING):
+        reason = f"{name}: {line}: {type(error).__name__}: {message}; the answer: {_shorten(answer)}"
+        return Failed(OWN_ASSERTION, reason)
+    if isinstance(error, NotScoredError):
+        return NotScored(error.cause, f"{name}: {error.reason}")
+    if kinds & {"Skipped", "SkipTest"}:
+        return NotScored(SKIPPED_CHECK, f"{name}: {message or line}")
+    return NotScored(BROKEN_CHECK, f"{name} raised {type(error).__name__}: {message}: {line}; mend the check")
+
+
+def _write_safely(value: object, write: Callable[[object], str]) -> str:
+    """Write a value of the user's, whose class may have no working way to do it."""
+    try:
+        return write(value)
+    except Exception:  # noqa: BLE001 - as above
+        return f"<{type(value).__name__}>"
 
 
 def _shorten(answer: Answer) -> str:

@@ -32,7 +32,6 @@ goes to another API than the truth's, which cannot be right.
 from __future__ import annotations
 
 import builtins
-import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -43,6 +42,7 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.codecs.execution_text import read_call_texts
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse
 from pytest_fcbench.domain.function_doc import Language
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, NotScored, Passed, Profile, Verdict
 from pytest_fcbench.execution.outcomes import Perform, Raised, Responded, Response, Unanswered, Unreached
@@ -72,10 +72,10 @@ def judge(entry: Entry, transcript: Transcript, perform: Perform) -> Judgement:
         return Judgement(failed, corrected or failed)
     recorded = response.body if truth.recorded is None else truth.recorded
     return Judgement(
-        _judge_officially(transcript, _Truth(truth.call, response, json.loads(recorded)), perform),
+        _judge_officially(transcript, _Truth(truth.call, response, read_json_text(recorded)), perform),
         corrected
         or _judge_corrected(
-            entry, transcript, _Truth(truth.call, response, json.loads(response.body)), perform
+            entry, transcript, _Truth(truth.call, response, read_json_text(response.body)), perform
         ),
     )
 
@@ -100,7 +100,7 @@ def _explain_missing_truth(truth: ExpectedResponse, response: Response) -> NotSc
             return NotScored("unreached", f"{prefix}{reason}")
         case Responded(status=status, body=body):
             with suppress(ValueError, RecursionError):
-                json.loads(body)
+                read_json_text(body)
                 if status == _GOOD:
                     return None
             return NotScored("truth_failed", f"{prefix}HTTP {status}: {body:.200}")
@@ -172,7 +172,7 @@ def _compare_responses(call: str, response: Response, truth: _Truth, profile: Pr
                 return NotScored("unreached", f"{asked}HTTP {status}: {body:.200}")
             return _fail("wrong_status_code", f"{asked}HTTP {status}, not 200: {body:.200}")
     try:
-        found: object = json.loads(response.body)
+        found: object = read_json_text(response.body)
     except (ValueError, RecursionError):
         return _fail("response_format_error", f"{asked}the answer is no JSON: {response.body:.80}")
     code = _compare_shapes_corrected(truth.value, found) if corrected else compare_shapes(truth.value, found)

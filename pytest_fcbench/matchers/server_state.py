@@ -18,7 +18,6 @@ Both profiles have the same rules, because no official suite has such entries.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -26,6 +25,7 @@ from dataclasses import asdict, dataclass, field
 from pytest_fcbench.codecs.decoders.registry import Offer
 from pytest_fcbench.codecs.server_requests import ServerCalls, read_results
 from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Names
 from pytest_fcbench.domain.server_program import ServerState
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Transcript
@@ -134,7 +134,7 @@ def simplify_result(text: str, state: ServerState) -> object:
     for mask in state.masks:
         text = re.sub(mask, "…", text)
     try:
-        return unify_texts(_drop_volatile(json.loads(text), state.volatile))
+        return unify_texts(_drop_volatile(read_json_text(text), state.volatile))
     except (ValueError, RecursionError):
         return unify_texts(text)
 

@@ -33,7 +33,6 @@ The corrected profile differs in this:
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,6 +45,7 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.codecs.python_syntax import parse_expression, write_expression
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Fault, Transcript
 from pytest_fcbench.domain.verdict import Failed, Judgement, Passed, Profile, Verdict
 from pytest_fcbench.environments.environment import Environment
@@ -272,7 +272,7 @@ def _list_calls(calls: Iterable[str]) -> str:
 def _normalize_result(text: str) -> object:
     """Convert a result to the form that is compared: JSON by its value, hashable."""
     try:
-        return _make_hashable(unify_texts(json.loads(text)))
+        return _make_hashable(unify_texts(read_json_text(text)))
     except (ValueError, RecursionError):
         return unify_forms(text)
 

@@ -19,7 +19,6 @@ turn, because the states must be equal then.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from itertools import chain
@@ -28,6 +27,7 @@ from typing import TypeAlias
 from pytest_fcbench.codecs.decoders import python
 from pytest_fcbench.codecs.decoders.outcome import Undecodable
 from pytest_fcbench.domain.entry import Entry, Trajectory
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.matchers.equivalence.words import NUMBERS
 
 _Words: TypeAlias = frozenset[str]
@@ -99,7 +99,7 @@ def _is_error(result: str) -> bool:
     if result.startswith("Error"):
         return True
     try:
-        value = json.loads(result)
+        value = read_json_text(result)
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and "error" in value

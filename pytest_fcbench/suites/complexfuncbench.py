@@ -15,7 +15,6 @@ schema of its function: such an entry is set aside.
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -27,6 +26,7 @@ from pytest_fcbench.domain.entry import CATEGORIES, Category, Entry, GoldenPath,
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
 from pytest_fcbench.domain.garbage_collection import pause_collector
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites import complexfuncbench_texts, core
@@ -124,7 +124,7 @@ def read_golden_paths(
         if not line.strip():
             continue
         try:
-            value: object = json.loads(line)
+            value: object = read_json_text(line)
         except (ValueError, RecursionError) as error:
             raise SuiteError(f"{path}:{number}: not JSON: {error}") from None
         # The beginning of the line only saves parsing entries of other categories.

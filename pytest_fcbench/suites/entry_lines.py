@@ -6,7 +6,6 @@ made of them, so a line is parsed once to find its category, and again when its 
 
 from __future__ import annotations
 
-import json
 from array import array
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_fcbench.domain.errors import SuiteError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.suites import core
 from pytest_fcbench.suites.formats import entry_files
 from pytest_fcbench.suites.formats.fields import MOST_ERRORS, Field, join_errors
@@ -123,7 +123,7 @@ def _read_lines(path: Path) -> Iterator[tuple[LinePlace, Mapping[str, object]] |
 
 def _parse_line(text: bytes, path: Path, number: int) -> Mapping[str, object]:
     try:
-        value = json.loads(text)
+        value = read_json_text(text)
     except (ValueError, RecursionError) as error:
         raise SuiteError(f"{path}:{number}: not valid JSON: {error}; write one object in each line") from None
     if not isinstance(value, Mapping):

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
-from pytest_fcbench.domain.errors import FcbenchError, UsageError
+from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.suites import bfcl, complexfuncbench, core
 from pytest_fcbench.suites.custom import find_unnamed_files, is_suite, open_own
@@ -50,6 +51,12 @@ class SuiteRegistry(Registry[Callable[[Path], Suite]]):
     def __iter__(self) -> Iterator[str]:
         yield from super().__iter__()
         yield from find_nearby_suites(Path())
+
+    def find(self, name: str) -> Callable[[Path], Suite]:
+        """Return the function that opens a suite. Raises ``UsageError``."""
+        if name not in self:
+            raise UsageError(describe_unknown_suite(name, self))
+        return self[name]
 
 
 SUITES: Registry[Callable[[Path], Suite]] = SuiteRegistry("suite", "fcbench.suites", OURS)
@@ -104,6 +111,19 @@ def find_nearby_suites(folder: Path) -> Mapping[str, Path]:
     return {name: path for name, path in nearby.items() if can_name_a_suite(name)}
 
 
+def describe_unknown_suite(name: str, known: Iterable[str], folder: Path = Path()) -> str:
+    """Say that no suite has that name, or that it is no longer where a run in a folder found it."""
+    if place := find_gone_suites(folder).get(name):
+        return f"suite {name!r}: {place}, where a run found it, is gone; run 'pytest' once with its new path."
+    unknown = describe_unknown_name("suite", name, known)
+    return f"{unknown} A suite of your own needs a name under 'suites' in fcbench.yaml."
+
+
+def find_gone_suites(folder: Path) -> Mapping[str, str]:
+    """Find the suites that runs in a folder were given by path, and that are no longer there."""
+    return {name: place for name, place in _read_places(folder).items() if not (folder / place).exists()}
+
+
 def remember_suites(folder: Path, suites: Mapping[str, Path]) -> None:
     """Remember where suites lie, so that later commands in this folder find them by name."""
     nearby = find_nearby_suites(folder)
@@ -122,7 +142,7 @@ def remember_suites(folder: Path, suites: Mapping[str, Path]) -> None:
 
 def _read_places(folder: Path) -> Mapping[str, str]:
     try:
-        read = json.loads((folder / _PLACES).read_text(encoding="utf-8"))
+        read = read_json_text((folder / _PLACES).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) and all(isinstance(place, str) for place in read.values()) else {}

@@ -264,7 +264,7 @@ def test_short_rows_are_found_where_the_plain_pattern_finds_them(start: str) -> 
     middle=st.text(alphabet="[],1 \n", max_size=20),
     end=st.sampled_from(["", "]", "]]", "])", "]\n]"]),
 )
-@settings(deadline=None, max_examples=1_000)
+@settings(deadline=None, max_examples=10 * settings().max_examples)
 def test_rows_are_found_where_the_plain_pattern_finds_them(start: str, middle: str, end: str) -> None:
     text = start + middle + end
     assert find_extent(javascript._ARRAY_2D, text) == find_extent(PLAIN_ROWS, text)

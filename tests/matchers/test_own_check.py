@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import unittest
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -39,11 +41,42 @@ def assert_silently(answer: Answer) -> None:
 
 
 def fail_by_accident(answer: Answer) -> None:
-    raise KeyError(answer.text)
+    raise TypeError(answer.text)
+
+
+def take_the_only_call(answer: Answer) -> None:
+    (call,) = answer.calls
+    assert call.name
 
 
 def give_up(answer: Answer) -> None:
     raise NotScoredError("later", "not today")
+
+
+def skip(answer: Answer) -> None:
+    raise unittest.SkipTest("no judge")
+
+
+class Unwritable:
+    def __str__(self) -> str:
+        raise ValueError
+
+    __repr__ = __str__
+
+
+class UnwritableRefusalError(Unwritable, AssertionError):
+    pass
+
+
+class UnwritableError(Unwritable, Exception):
+    pass
+
+
+def raise_of(kind: type[BaseException]) -> Callable[[Answer], None]:
+    def check(answer: Answer) -> None:
+        raise kind
+
+    return check
 
 
 ACCEPTED: dict[str, Callable[..., object]] = {
@@ -55,12 +88,27 @@ ACCEPTED: dict[str, Callable[..., object]] = {
 }
 REFUSED: dict[str, tuple[Callable[..., object], str]] = {
     "message": (assert_words, "test_own_check:assert_words: no rain"),
-    "no message": (assert_silently, ":assert_silently: raise AssertionError; the answer: 'Sun.'"),
+    "no message": (assert_silently, ":assert_silently: raise AssertionError (test_own_check.py:"),
+    "the answer": (assert_silently, "); the answer: 'Sun.'"),
+    "pytest.fail": (lambda answer: pytest.fail("no rain"), ": no rain"),
+    "pytest.fail without words": (lambda answer: pytest.fail(), ": pytest.fail()"),  # noqa: PT016
+    "no words for it": (raise_of(UnwritableRefusalError), ": <UnwritableRefusalError>"),
+    "no only call": (take_the_only_call, ": (call,) = answer.calls (test_own_check.py:"),
+    "no such word": (lambda answer: answer.text.split()[1], ": IndexError: list index out of range; the"),
     "False": (lambda answer: False, " refused the answer: 'Sun.'"),
     "0.75": (lambda answer: 0.75, " gave 0.75 of 1 to the answer: 'Sun.'"),
 }
 BROKEN: dict[str, tuple[Callable[..., object], str, str]] = {
-    "raises": (fail_by_accident, "broken_check", ":fail_by_accident raised KeyError: 'Sun.' (line "),
+    "raises": (fail_by_accident, "broken_check", ":fail_by_accident raised TypeError: Sun.: raise TypeErr"),
+    "exits": (lambda answer: sys.exit(3), "broken_check", " raised SystemExit: 3: "),
+    "raises without words": (
+        raise_of(UnwritableError),
+        "broken_check",
+        " UnwritableError: <UnwritableError>: ",
+    ),
+    "returns without words": (lambda answer: Unwritable(), "broken_check", " returned <Unwritable>; "),
+    "pytest.skip": (lambda answer: pytest.skip("no judge"), "skipped_check", ": no judge"),
+    "SkipTest": (skip, "skipped_check", ":skip: no judge"),
     "text": (
         lambda answer: "yes",
         "broken_check",
@@ -94,6 +142,38 @@ def test_a_check_that_fails_otherwise_scores_nothing(
     assert isinstance(judgement.corrected, NotScored)
     assert judgement.corrected.cause == cause
     assert reason in judgement.corrected.reason
+
+
+def end_in_time(answer: Answer) -> None:
+    pytest.fail("Timeout (>1.0s) from pytest-timeout.")
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (raise_of(KeyboardInterrupt), "^$"),
+        (lambda answer: pytest.exit("enough"), "enough"),
+        (end_in_time, "from pytest-timeout"),
+    ],
+)
+def test_what_ends_a_run_or_a_test_is_no_verdict(check: Callable[..., object], message: str) -> None:
+    ending = (KeyboardInterrupt, pytest.exit.Exception, pytest.fail.Exception)
+    with pytest.raises(ending, match=message):
+        judge(make_checked(check), "Sun.")
+
+
+def test_a_check_changes_neither_the_entry_nor_the_answer_of_others() -> None:
+    def change(entry: Entry, answer: Answer) -> bool:
+        for part in (entry.functions[0].parameters, answer.calls[0].arguments):
+            assert isinstance(part, dict)
+            part.clear()
+        return False
+
+    entry = make_checked(change)
+    verdict = judge(entry, RIGHT).corrected
+    assert isinstance(verdict, Failed)
+    assert verdict.reason.endswith(f"refused the answer: {RIGHT[1:-1]}")
+    assert entry.functions[0] == make_doc()
 
 
 def test_a_check_is_asked_only_where_the_rule_holds() -> None:

@@ -123,6 +123,7 @@ def test_every_call_of_the_truth_succeeds(entry: Entry) -> None:
     assert not [(call, text) for call, text in results if is_error(text) or "false" in text]
 
 
+@pytest.mark.few(68)
 @pytest.mark.parametrize("mode", Mode)
 @each_entry
 def test_the_oracle_passes(entry: Entry, mode: Mode) -> None:
@@ -131,6 +132,7 @@ def test_the_oracle_passes(entry: Entry, mode: Mode) -> None:
     assert verdicts == Judgement(Passed(), Passed())
 
 
+@pytest.mark.few(68)
 @pytest.mark.parametrize("profile", Profile)
 @each_entry
 def test_every_call_counts(entry: Entry, profile: Profile) -> None:
@@ -143,6 +145,7 @@ def test_every_call_counts(entry: Entry, profile: Profile) -> None:
     assert not unneeded
 
 
+@pytest.mark.few(68)
 @pytest.mark.parametrize("profile", Profile)
 @each_entry
 def test_every_argument_counts(entry: Entry, profile: Profile) -> None:
@@ -159,6 +162,7 @@ def test_every_argument_counts(entry: Entry, profile: Profile) -> None:
     assert not passed
 
 
+@pytest.mark.few(68)
 @pytest.mark.parametrize("place", [0, None], ids=["before", "after"])
 @each_entry
 def test_looking_around_changes_no_verdict(entry: Entry, place: int | None) -> None:

@@ -74,3 +74,21 @@ def test_the_name_of_a_suite_is_that_of_its_entry_point_and_a_word(place: Path, 
     install_distribution(place, "plants", {GROUP: {name: f"{__name__}:open_garden"}})
     with pytest.raises(UsageError, match=f"suite '{name}': .* a suite named 'garden'"):
         open_suite(name, place)
+
+
+def test_a_suite_that_was_moved_is_told_with_its_former_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "in" / "there" / "shop.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("category: chatable\nentries: [{id: hi, query: Hello.}]\n", "utf-8")
+    registry.remember_suites(tmp_path, {"shop": path})
+    assert open_suite("shop", tmp_path).name == "shop"
+
+    path.rename(path.with_name("tea.yaml"))
+    told = "'shop': in/there/shop.yaml, where a run found it, is gone; run 'pytest' once with its new path"
+    with pytest.raises(UsageError, match=re.escape(told)):
+        open_suite("shop", tmp_path)
+    with pytest.raises(UsageError, match="unknown suite 'tea'"):
+        open_suite("tea", tmp_path)

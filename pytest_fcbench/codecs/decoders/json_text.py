@@ -7,14 +7,9 @@ import re
 from collections.abc import Mapping
 
 from pytest_fcbench.codecs.decoders.outcome import Undecodable, as_call
+from pytest_fcbench.domain.json_text import DEEPEST, TOO_DEEP
 from pytest_fcbench.domain.transcript import Call
 
-DEEPEST = 200
-"""The largest depth of JSON that is read, as of Python's brackets.
-
-How deep ``json`` itself reads depends on the version of Python, and on 3.11 on how much of the stack its
-caller has used.
-"""
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.DOTALL)
 """A text of JSON, which may have brackets in it, or a bracket."""
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
@@ -26,7 +21,7 @@ def check_depth(text: str, start: int = 0) -> None:
     for found in _BRACKET.finditer(text, start):
         depth += _STEPS.get(found[0], 0)
         if depth > DEEPEST:
-            raise Undecodable(f"not JSON: nested more than {DEEPEST} deep")
+            raise Undecodable(f"not JSON: {TOO_DEEP}")
         if depth < 1:
             return
 

@@ -1,4 +1,4 @@
-"""Names that Python has no form for, in calls that are written as Python: ``read-file(from='a')``.
+"""Names that a language has no form for, in calls that are written in it: ``read-file(from='a')``.
 
 Models write a function or a parameter as its doc names it, and many tools have names with a hyphen or a word
 such as ``from``. Official readers refuse such a text. Here such names of the functions that are offered are
@@ -14,29 +14,45 @@ from keyword import iskeyword
 from unicodedata import normalize
 
 from pytest_fcbench.codecs.decoders.syntax import TextReader
-from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.function_doc import FunctionDoc, Language
 from pytest_fcbench.domain.transcript import Call
 
-_STRING = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+# One without an end reaches to that of the text, so that none is looked through twice.
+_STRING = r"(?P<quotes>\"\"\"|'''|[\"']|(?<!`)`(?!`))(?:\\.|(?!(?P=quotes)).)*+(?:(?P=quotes)|\Z)"
+_COMMENT = r"(?:#|//)[^\n]*+|/\*.*?(?:\*/|\Z)"
+_RESERVED = re.compile(
+    "abstract|boolean|break|byte|case|catch|char|class|const|continue|debugger|default|delete|do|"
+    "double|else|enum|export|extends|false|final|finally|float|for|function|goto|if|implements|import|"
+    "in|instanceof|int|interface|let|long|native|new|null|package|private|protected|public|return|"
+    "short|static|strictfp|super|switch|synchronized|this|throw|throws|transient|true|try|typeof|var|"
+    "void|volatile|while|with"
+)
+"""Words that Java or JavaScript reserves."""
 
 
-def _is_odd(name: str) -> bool:
+def _is_odd(name: str, language: Language) -> bool:
     # Python reads letters of other forms as the usual ones.
-    return not name.isidentifier() or iskeyword(name) or normalize("NFKC", name) != name
+    is_plain = name.isidentifier() and normalize("NFKC", name) == name
+    is_python = language is Language.PYTHON
+    return not is_plain or bool(iskeyword(name) if is_python else _RESERVED.fullmatch(name))
 
 
 @dataclass(frozen=True, slots=True)
 class OddNames:
-    """The names of functions and of their parameters that Python has no form for."""
+    """The names of functions and of their parameters that a language has no form for."""
 
     functions: frozenset[str]
     parameters: frozenset[str]
 
     @classmethod
-    def find(cls, docs: Iterable[FunctionDoc], shown: Iterable[str]) -> OddNames:
+    def find(
+        cls, docs: Iterable[FunctionDoc], shown: Iterable[str], language: Language = Language.PYTHON
+    ) -> OddNames:
         """Find the odd names of docs, whose functions have the names ``shown``."""
-        functions = frozenset(name for name in shown if any(map(_is_odd, name.split("."))))
-        return cls(functions, frozenset(name for doc in docs for name in doc.properties if _is_odd(name)))
+        parameters = frozenset(name for doc in docs for name in doc.properties if _is_odd(name, language))
+        parts = {name: name.split(".") for name in shown}
+        functions = (name for name in parts if any(_is_odd(part, language) for part in parts[name]))
+        return cls(frozenset(functions), parameters)
 
     def read_calls(self, text: str, read: TextReader) -> tuple[Call, ...]:
         """Read the calls of a text that may have these names. Raises what ``read`` raises."""
@@ -54,15 +70,15 @@ class OddNames:
         known: dict[str, str] = {}
 
         def mask_name(match: re.Match[str]) -> str:
-            found = match[0]
-            return found if found[0] in "'\"" else known.setdefault(found, f"{stem}{len(known)}n")
+            found = match["name"]
+            return known.setdefault(found, f"{stem}{len(known)}n") if found else match[0]
 
-        masked = re.sub(f"{_STRING}|{name}", mask_name, text, flags=re.DOTALL)
+        masked = re.sub(f"(?P<name>{name})|{_STRING}|{_COMMENT}", mask_name, text, flags=re.DOTALL)
         names = {mask: name for name, mask in known.items()}
 
         def restore_names(value: object) -> object:
             if isinstance(value, str):
-                return re.sub(rf"{stem}\d+n", lambda match: names[match[0]], value)
+                return re.sub(rf"{stem}\d+n", lambda match: names.get(match[0], match[0]), value)
             if isinstance(value, dict):
                 return {restore_names(key): restore_names(member) for key, member in value.items()}
             if isinstance(value, (list, tuple)):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 from pytest_fcbench.codecs.decoders import json_calls, python, tagged, xml_calls
 from pytest_fcbench.codecs.decoders.families.arch import ARCH
@@ -217,10 +217,15 @@ class Offer:
         found = {self.names.show_name(doc.name): doc for doc in reversed(self.functions)}
         return {doc.name: doc for doc in reversed(self.functions)} | found
 
+    def find_odd_names(self, language: Language) -> OddNames:
+        """Find the names that a language has no form for."""
+        if language not in self._odd_names:
+            self._odd_names[language] = OddNames.find(self.functions, self.by_name, language)
+        return self._odd_names[language]
+
     @cached_property
-    def odd_names(self) -> OddNames:
-        """Names that Python has no form for."""
-        return OddNames.find(self.functions, self.by_name)
+    def _odd_names(self) -> dict[Language, OddNames]:
+        return {}
 
     def normalise_call(self, call: Call) -> Call:
         """Return a call under the function's own name, its positional arguments named as in the doc.
@@ -276,10 +281,8 @@ def read_corrected(completion: Completion, syntax: str, language: Language, offe
                 return Calls(vendor)
             if reader is None:
                 raise Undecodable("the reply is text, not tool calls")
-            read = reader.corrected[language]
-            if language is Language.PYTHON:
-                read = partial(offer.odd_names.read_calls, read=read)
-            found = read(text) if text else ()
+            names = offer.find_odd_names(language)
+            found = names.read_calls(text, reader.corrected[language]) if text else ()
     except (Undecodable, WrongFormat) as error:
         attempted = bool(tool_calls) or offer.looks_like_call(text, calls_are_text=reader is not None)
         return Unreadable(str(error)) if attempted else abstention

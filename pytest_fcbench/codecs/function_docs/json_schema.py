@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote
 
-from pytest_fcbench.codecs.function_docs.schema_keywords import update_keywords
+from pytest_fcbench.codecs.function_docs.schema_keywords import find_place, update_keywords
 from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.function_doc import FunctionDoc, GivenSchema, OpenNames, Schema
 from pytest_fcbench.domain.identity_cache import IdentityCache
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.text import shorten_text
 
 if TYPE_CHECKING:
@@ -251,7 +253,7 @@ def _find_schema_error(text: str) -> str | None:
 
     _FOLLOWED.set(iter(range(_MOST_FOLLOWED)))
     try:
-        updated = update_keywords(json.loads(text))
+        updated = update_keywords(read_json_text(text))
         validator_class = _get_validator_class()
         validator_class.check_schema(updated)
         # A call without arguments follows the references at the top, which could have no end.
@@ -261,6 +263,8 @@ def _find_schema_error(text: str) -> str | None:
         return f"not a valid JSON Schema: {place and place + ': '}{shorten_text(error.message, 200)}"
     except referencing.exceptions.Unresolvable as error:
         return f"the reference {error.ref!r} is not defined in this schema; bundle all definitions into it"
+    except ValueError as error:
+        return f"this schema is {error}; give its inner parts names under $defs"
     except RecursionError as error:
         many = isinstance(error, _TooManyReferences)
         return str(error) if many else "a reference in this schema leads back to itself; give it a type"
@@ -283,8 +287,11 @@ _FOLLOWED: ContextVar[Iterator[int]] = ContextVar("_FOLLOWED")
 
 @cache
 def _get_validator_class() -> type[Validator]:
-    """Return the validator of draft 2020-12, bounded in the references that it follows."""
-    from jsonschema import Draft202012Validator
+    """Return the validator of draft 2020-12, bounded in the references that it follows.
+
+    Its numbers are those of the text: 19.99 is a multiple of 0.01, though no quotient of floats is whole.
+    """
+    from jsonschema import Draft202012Validator, ValidationError
     from jsonschema.validators import extend
 
     def follow(validator: Any, reference: str, instance: object, schema: object) -> Iterator[Any]:
@@ -292,8 +299,20 @@ def _get_validator_class() -> type[Validator]:
             raise _TooManyReferences
         yield from Draft202012Validator.VALIDATORS["$ref"](validator, reference, instance, schema)
 
-    bounded = {"$ref": follow, "$dynamicRef": follow}
-    return cast("type[Validator]", extend(Draft202012Validator, bounded))  # type: ignore[no-untyped-call]
+    def check_multiple(validator: Any, step: float, instance: float, schema: object) -> Iterator[Any]:
+        if not validator.is_type(instance, "number"):
+            return
+        # The shortest text of a float is the number that somebody wrote; one without an end has no multiples.
+        with suppress(ValueError):
+            whole, part = (
+                Fraction(each if isinstance(each, int) else repr(each)) for each in (instance, step)
+            )
+            if whole % part == 0:
+                return
+        yield ValidationError(f"{instance!r} is not a multiple of {step}")
+
+    keywords = {"$ref": follow, "$dynamicRef": follow, "multipleOf": check_multiple}
+    return cast("type[Validator]", extend(Draft202012Validator, keywords))  # type: ignore[no-untyped-call]
 
 
 _VALIDATORS = IdentityCache[Mapping[str, object], "Validator"](1024)
@@ -375,14 +394,7 @@ def _list_alternatives(schema: Mapping[str, object]) -> Sequence[Mapping[str, ob
 
 def resolve_reference(reference: str, root: Mapping[str, object]) -> Mapping[str, object]:
     """Return the object that a reference within the document points to. Raises ``UsageError``."""
-    found: object = root
-    for key in unquote(reference.removeprefix("#")).split("/")[1:]:
-        # JSON Pointer (RFC 6901) writes / as ~1 and ~ as ~0; ~1 is read first, so that ~01 stays ~1.
-        name = key.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list):
-            found = found[int(name)] if name.isdecimal() and int(name) < len(found) else None
-        else:
-            found = found.get(name) if isinstance(found, Mapping) else None
+    found = find_place(root, reference)
     if not re.match("#(/|$)", reference):
         import referencing.exceptions
         import referencing.jsonschema

@@ -132,7 +132,9 @@ def import_module(name: str, folder: Path) -> object:
         sys.path.insert(0, str(folder))
     try:
         module = importlib.import_module(name)
-    except Exception as error:  # noqa: BLE001 - a module is a program of the user, which may fail in any way
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a module is a program of the user, which may end in any way
         raise UsageError(
             f"{name} cannot be imported: {type(error).__name__}: {error}; name one that Python can import"
         ) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ from pytest_fcbench.codecs.decoders.outcome import Calls, Prose, Unreadable
 from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected, read_official
 from pytest_fcbench.codecs.presenting import sanitise_name, select_tool_calls, show_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.path_runner import OWN, PathRunner
 from pytest_fcbench.domain.prompting import DEFAULT_SYNTAX, Mode, Names
 from pytest_fcbench.domain.transcript import Call, Completion, ToolCall
@@ -107,7 +107,7 @@ class Reader:
             arguments = {}
         try:
             if isinstance(arguments, str):
-                arguments = json.loads(arguments)
+                arguments = read_json_text(arguments)
         except (ValueError, RecursionError) as error:
             return Unreadable(f"the arguments are not JSON: {error}", self.runner.broken_json)
         # Officially an empty value of any of these kinds means that there are no arguments.

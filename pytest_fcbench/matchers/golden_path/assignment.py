@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import chain
 from typing import TypeAlias
 
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
 from pytest_fcbench.domain.verdict import NotScored
 
@@ -110,7 +111,7 @@ def pair_calls(
     if completion.fault:
         raise Undecided(NotScored("similarity", f"calls could not be paired: {completion.text}"))
     try:
-        matrix: Matrix = [[float(value) for value in row] for row in json.loads(completion.text or "")]
+        matrix: Matrix = [[float(value) for value in row] for row in read_json_text(completion.text or "")]
     except (ValueError, TypeError, RecursionError) as error:
         raise Undecided(NotScored("similarity", f"similarities cannot be read: {error}")) from None
     rows, columns = len(made), len(expected)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from pytest_fcbench.domain.entry import Entry, GoldenPath, PathCall
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.path_runner import OWN
 from pytest_fcbench.domain.transcript import BUILTIN, AskModel, Call, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import CallVerdict, Difference, NotScored, Profile
@@ -104,7 +105,7 @@ class Comparer:
             if completion.fault:
                 return False
             try:
-                replies.append(json.loads(completion.text or ""))
+                replies.append(read_json_text(completion.text or ""))
             except (ValueError, RecursionError):
                 return False
         # Official: an empty reply is no match.

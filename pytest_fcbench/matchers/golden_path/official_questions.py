@@ -11,6 +11,7 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 
 from pytest_fcbench.domain.entry import Entry, PathCall
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.path_wording import JudgePrompt, PathWording
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Call, Completion, Party
@@ -100,7 +101,8 @@ def decode_json(text: str) -> object:
     for characters in ("`JSON\n", "`json\n", "\n`"):
         text = text.strip(characters)
     try:
-        value: object = json.loads(text.replace("\n", "").replace("False", "false").replace("True", "true"))
+        text = text.replace("\n", "").replace("False", "false").replace("True", "true")
+        value: object = read_json_text(text)
     except (ValueError, RecursionError):
         return None
     return value
@@ -109,7 +111,7 @@ def decode_json(text: str) -> object:
 def _parse_replies(dialogue: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
     """Return a dialogue with its replies as JSON values instead of as JSON text."""
     return [
-        {**turn, "content": [json.loads(str(reply)) for reply in replies]}
+        {**turn, "content": [read_json_text(str(reply)) for reply in replies]}
         if turn["role"] == "observation" and isinstance(replies := turn["content"], list)
         else turn
         for turn in dialogue

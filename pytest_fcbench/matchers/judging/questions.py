@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 from pytest_fcbench.codecs.decoders.wrapping import strip_fence
 from pytest_fcbench.domain.driving import drive_conversation, relay_conversation
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Mode, Prompting
 from pytest_fcbench.domain.text import escape_surrogates, make_printable
 from pytest_fcbench.domain.transcript import (
@@ -69,7 +70,7 @@ class Question(Generic[T]):
         if not text.strip():
             raise Unfit("is empty")
         try:
-            value: object = json.loads(strip_fence(text))
+            value: object = read_json_text(strip_fence(text))
         except (ValueError, RecursionError) as error:
             why = make_printable(str(error) or type(error).__name__)
             raise Unfit(f"is not one JSON object: {why}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +30,7 @@ from pytest_fcbench.domain.entry import (
 )
 from pytest_fcbench.domain.errors import PackMissing, SuiteError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompt_format import FORMATS, Docs, Layout, Returned, Style
 from pytest_fcbench.environments.world import world_from_json
 from pytest_fcbench.execution.functions import lookups
@@ -76,7 +76,7 @@ def open_suite(cache: Path) -> Suite:
     pack = open_pack(SOURCE, cache)
     path = Path(__file__).with_name("ledger.yaml")
     ledger = {key: reason.text() for key, reason in Field(read_yaml(path), path).members().items()}
-    constants: object = json.loads(pack.read(CONSTANTS))
+    constants: object = read_json_text(pack.read(CONSTANTS))
     wording = _read_wording(constants)
 
     def load(category: Category) -> tuple[Entry, ...]:
@@ -167,7 +167,7 @@ def _read_varied(pack: Pack, category: Category, ledger: Mapping[str, str], hint
 def _read_chosen_ids(pack: Pack, category: Category) -> Iterator[tuple[Category, Container[str]]]:
     """Yield the categories that entries are taken from, each with their ids. Raises ``SuiteError``."""
     file = _file_of(category)
-    chosen: object = json.loads(pack.read(file))
+    chosen: object = read_json_text(pack.read(file))
     for name, ids in as_mapping(chosen).items():
         if name not in CATEGORIES:
             raise SuiteError(f"{file}: {describe_unknown_name('category', name, CATEGORIES)}")
@@ -278,7 +278,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
         yield from _official_varied_rows(cache, pack, category)
         return
     if category.group is Group.AGENTIC:
-        answer_format = _read_wording(json.loads(pack.read(CONSTANTS))).answer_format
+        answer_format = _read_wording(read_json_text(pack.read(CONSTANTS))).answer_format
         yield from agentic.official_rows(pack, category, answer_format)
         return
     truths: Mapping[object, object] = {}
@@ -297,7 +297,7 @@ def official_rows(cache: Path, category: Category) -> Iterator[tuple[str, Row, o
 
 def _official_varied_rows(cache: Path, pack: Pack, category: Category) -> Iterator[tuple[str, Row, object]]:
     # Score files have the hint on the language once, models were shown it twice (``_read_varied``).
-    hint = _read_wording(json.loads(pack.read(CONSTANTS))).notes[category.language].hint
+    hint = _read_wording(read_json_text(pack.read(CONSTANTS))).notes[category.language].hint
     rows = (
         found
         for of, ids in _read_chosen_ids(pack, category)
@@ -325,7 +325,7 @@ def read_family_sentences(cache: Path, handler: str) -> Mapping[str, tuple[str, 
         if handler in SPEAKING:
             raise
         return {}
-    return _read_wording(json.loads(pack.read(CONSTANTS))).family_texts
+    return _read_wording(read_json_text(pack.read(CONSTANTS))).family_texts
 
 
 def _read_wording(constants: object) -> Wording:

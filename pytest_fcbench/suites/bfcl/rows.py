@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from pytest_fcbench.domain.entry import Message
 from pytest_fcbench.domain.errors import SuiteError
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.suites.packs import Pack
 
 DOC_FILES = {
@@ -31,7 +32,9 @@ def read_rows(pack: Pack, file: str, key: str = "id") -> Iterator[Mapping[str, o
     """Yield the records of a file, each of which has the key. Raises ``SuiteError``."""
     for number, line in enumerate(pack.read(file).splitlines(), 1):
         if line.strip():
-            row: object = json.loads(line)
+            row: object = None
+            with suppress(ValueError):
+                row = read_json_text(line)
             if not isinstance(row, Mapping) or key not in row:
                 raise SuiteError(f"{file}:{number}: not a record with the key {key!r}; pull the pack again")
             yield row

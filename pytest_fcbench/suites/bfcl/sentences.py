@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.suites.bfcl.rows import as_mapping
 from pytest_fcbench.suites.bfcl.world import CLASSES
 
@@ -71,7 +72,7 @@ def hash_sentences(sentences: Mapping[str, object]) -> dict[str, str]:
 
 def list_changes(sentences: Mapping[str, object]) -> list[str]:
     """Name the functions whose sentences are not those of the version that this project was written for."""
-    known: dict[str, str] = json.loads(_HASHES.read_text(encoding="utf-8"))
+    known: dict[str, str] = read_json_text(_HASHES.read_text(encoding="utf-8"))
     found = hash_sentences(sentences)
     return [
         f"sentences of {name}" + ("" if name in found else ", which are gone")

@@ -131,52 +131,82 @@ def _tell_all_errors(file: Field, suite: str, category: Category, world: World |
 def list_errors(file: Field, suite: str, category: Category, world: World | None) -> Sequence[SuiteError]:
     """List the errors of a file in one of its categories, each as if it were the only one.
 
-    The file is read again without the function or the entry that the last error was about.
+    The file is read again without what the last errors were about: a key, a function or an entry.
     """
     errors: list[FieldError] = []
-    whole = as_mapping(file.value)
-    left = {
-        key: (listed, [*range(len(listed))])
-        for key in ("functions", "entries")
-        if isinstance(listed := whole.get(key), list)
-    }
+    rest = _RestOfFile(as_mapping(file.value), _load_format(category.rule)[1])
     while len(errors) <= MOST_ERRORS:
-        part = {**whole, **{key: ListPart(*numbered) for key, numbered in left.items()}}
         try:
-            _make_entries(replace(file, value=part), suite, category, world)
+            _make_entries(replace(file, value=rest.value), suite, category, world)
             break
         except FieldError as error:
             found = [error, *error.others]
         # An entry that was left out may have been the only one with the domain of a function.
         if errors and category.group is Group.MULTI_TURN and found[0].keys[:1] == ("functions",):
             break
-        errors += found
+        told = {*map(str, errors)}
+        errors += (each for each in found if not (str(each) in told or rest.caused(each.keys)))
         # A file that this one uses has functions of the same numbers.
         if any(each.path != file.path for each in found):
             break
-        were_there = [_leave_out(left, place) for place in {each.keys[:2] for each in found}]
-        if not all(were_there):
+        if not sum(map(rest.leave_out, {each.keys[:3] for each in found})):
             break
     return sorted(errors, key=lambda error: error.line)
 
 
-def _leave_out(left: Mapping[str, tuple[list[object], list[int]]], place: tuple[Key, ...]) -> bool:
-    """Leave out a function with all entries that it is offered in, or an entry; tell whether it was there."""
-    key, number = (*place, None, None)[:2]
-    if not isinstance(number, int) or number not in left.get(str(key), ((), ()))[1]:
-        return False
-    listed, numbers = left[str(key)]
-    numbers.remove(number)
-    if key == "functions":
-        doc = as_mapping(listed[number])
-        name = as_mapping(doc.get("function", doc)).get("name", doc.get("title"))
-        entries, kept = left.get("entries", ([], []))
-        for other in [*kept]:
-            # Without a list of its own, an entry offers all.
-            offered = as_mapping(entries[other]).get("functions")
-            if not isinstance(offered, list) or name in offered:
-                kept.remove(other)
-    return True
+_NEEDED = ("id", "functions", "environment")
+"""Keys of an entry without which other errors of it cannot be told from those that follow from theirs."""
+
+
+class _RestOfFile:
+    """What is left of a file when errors in it are left out."""
+
+    def __init__(self, whole: Mapping[str, object], model: type[Row]) -> None:
+        self._top = dict(whole)
+        self._known = model.model_fields.keys() - {"check"}
+        self._left = {
+            key: dict(enumerate(listed))
+            for key in ("functions", "entries")
+            if isinstance(listed := whole.get(key), list)
+        }
+        self._gone: set[tuple[Key, ...]] = set()
+
+    @property
+    def value(self) -> Mapping[str, object]:
+        return {**self._top, **{key: ListPart(left) for key, left in self._left.items()}}
+
+    def caused(self, keys: tuple[Key, ...]) -> bool:
+        """Tell whether an error at these keys follows from what was left out."""
+        key, number, member = (*keys, None, None, None)[:3]
+        has_member = member in as_mapping(self._left.get(str(key), {}).get(cast("int", number)))
+        is_missing = len(keys) == 3 and not has_member
+        return keys in self._gone or (is_missing and not self._gone.isdisjoint((keys[:2], keys[2:])))
+
+    def leave_out(self, keys: tuple[Key, ...]) -> bool:
+        """Leave out what an error is about; tell whether it was there."""
+        key, number, member = (*keys, None, None, None)[:3]
+        if len(keys) > 0 and key in self._top and key not in self._known:
+            del self._top[str(key)]
+            self._gone |= {(), keys[:1]}
+            return True
+        left = self._left.get(str(key), {})
+        if not isinstance(number, int) or number not in left:
+            return False
+        entry = as_mapping(left[number])
+        if key == "entries" and member in entry and member not in _NEEDED:
+            left[number] = {name: value for name, value in entry.items() if name != member}
+            self._gone |= {keys[:2], keys[:3]}
+            return True
+        del left[number]
+        if key == "functions":
+            name = as_mapping(entry.get("function", entry)).get("name", entry.get("title"))
+            entries = self._left.get("entries", {})
+            for other, each in [*entries.items()]:
+                # Without a list of its own, an entry offers all.
+                offered = as_mapping(each).get("functions")
+                if not isinstance(offered, list) or name in offered:
+                    del entries[other]
+        return True
 
 
 def _make_trajectories(

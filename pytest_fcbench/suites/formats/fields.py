@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import yaml
 
 from pytest_fcbench.domain.errors import SuiteError, describe_unknown_name
+from pytest_fcbench.domain.json_text import read_json_text
 
 Key: TypeAlias = str | int
+R = TypeVar("R")
 
 _DEEPEST = 100
 
@@ -124,7 +125,7 @@ def _read_json(text: str) -> object:
 
     if _SURROGATE.search(text):
         raise ValueError("YAML has no halves of characters")
-    value: object = json.loads(
+    value: object = read_json_text(
         text, object_pairs_hook=make_mapping, parse_float=read_float, parse_constant=refuse_number
     )
     return value
@@ -168,6 +169,21 @@ class FieldError(SuiteError):
         """Errors that were found with it."""
 
 
+def read_each(read: Callable[..., R], *values: Iterable[object]) -> list[R]:
+    """Call a function for each value, or for the values of the same place. Raises the errors of all."""
+    results: list[R] = []
+    errors: list[FieldError] = []
+    for each in zip(*values, strict=True):
+        try:
+            results.append(read(*each))
+        except FieldError as error:
+            errors += [error, *error.others]
+    if errors:
+        errors[0].others = errors[1:]
+        raise errors[0]
+    return results
+
+
 def join_errors(errors: Iterable[SuiteError]) -> SuiteError:
     """Return one error that tells each of these once, up to a bound."""
     texts = list(dict.fromkeys(map(str, errors)))
@@ -178,9 +194,9 @@ def join_errors(errors: Iterable[SuiteError]) -> SuiteError:
 class ListPart(list[object]):
     """Some elements of a list, each with the number that it has there."""
 
-    def __init__(self, whole: Sequence[object], numbers: Sequence[int]) -> None:
-        super().__init__(whole[number] for number in numbers)
-        self.numbers = tuple(numbers)
+    def __init__(self, elements: Mapping[int, object]) -> None:
+        super().__init__(elements.values())
+        self.numbers = tuple(elements)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from pytest_fcbench.codecs.json_objects import as_mapping
 from pytest_fcbench.domain.conformance import TYPES
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc
-from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.fields import Field, read_each
 from pytest_fcbench.suites.formats.rows import Given, OneOf, Row
 
 OBJECT_TYPES = ("dict", "object")
@@ -168,16 +168,15 @@ def choose_docs(
 
     Raises ``SuiteError``.
     """
-    found: dict[str, FunctionDoc] = {}
-    for row, place in zip(listed, at.elements(), strict=True):
+
+    def choose(row: str | AnyFunctionRow, place: Field) -> FunctionDoc:
         if not isinstance(row, str):
-            doc = _make_doc(row, place, types or {})
-        elif row in docs:
-            doc = docs[row]
-        else:
+            return _make_doc(row, place, types or {})
+        if row not in docs:
             raise place.error(describe_unknown_name("function", row, docs))
-        found[doc.name] = doc
-    return found
+        return docs[row]
+
+    return {doc.name: doc for doc in read_each(choose, listed, at.elements())}
 
 
 def _make_doc(row: AnyFunctionRow, at: Field, types: Mapping[str, type]) -> FunctionDoc:

@@ -6,7 +6,6 @@ every version of Python.
 
 from __future__ import annotations
 
-import json
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from pathlib import Path
 from random import Random
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
+
+from pytest_fcbench.domain.json_text import read_json_text
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ class _Draw:
 
 
 # The words of items; another order or number makes other items of the same seed.
-_WORDS: Mapping[str, Sequence[str]] = json.loads(
+_WORDS: Mapping[str, Sequence[str]] = read_json_text(
     Path(__file__).with_name("listings.json").read_text(encoding="utf-8")
 )
 _OUTINGS = {

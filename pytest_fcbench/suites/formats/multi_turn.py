@@ -22,7 +22,7 @@ entries:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Annotated
 
 import pydantic
@@ -42,7 +42,7 @@ from pytest_fcbench.environments.custom import adapt_class
 from pytest_fcbench.environments.function_docs import document_domain
 from pytest_fcbench.environments.world import World
 from pytest_fcbench.suites.derived_entries import Withheld, withhold_functions
-from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.fields import Field, read_each
 from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow, read_function_docs
 from pytest_fcbench.suites.formats.rows import AtLeastOne, EntryRow, Given, Row, Rule, Some, read_row
 
@@ -150,9 +150,12 @@ def _make_entry(
             if name not in (taken := offered[doc.name].properties):
                 raise at_own.at(number).error(describe_unknown_name("parameter", name, taken))
         offered[doc.name] = doc
+    calls = [call for turn in at.at("turns").elements() for call in turn.at("calls").elements()]
+    # Of a call that YAML has split, all parts are wrong; the first says why.
+    for call in calls:
+        call.call()
+    read_each(partial(check_call, docs=offered), calls)
     for turn, place in zip(row.turns, at.at("turns").elements(), strict=True):
-        for call in place.at("calls").elements():
-            check_call(call, offered)
         if turn.user.startswith(UNWORDED):
             raise place.at("user").error("is not written yet; write the message of the user")
     return Entry(

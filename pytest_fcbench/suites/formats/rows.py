@@ -22,6 +22,7 @@ from pytest_fcbench.domain.text import escape_controls
 from pytest_fcbench.suites.formats.fields import MOST_ERRORS, Field, Key, describe_value
 
 T = TypeVar("T")
+_CHECKS = ("check", "forbidden")
 
 
 class Row(BaseModel):
@@ -45,7 +46,9 @@ class Row(BaseModel):
             # pydantic would name the key too, but not the nearest valid one.
             for key in value:
                 if key not in known:
-                    raise make_rule_error(describe_unknown_name("key", str(key), known), str(key))
+                    # Their meaning is plain, only the category has none of them.
+                    own = " A test with the fixture 'answer' can check it instead." * (key in _CHECKS)
+                    raise make_rule_error(f"{describe_unknown_name('key', str(key), known)}{own}", str(key))
         return value
 
 

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from pydantic import ConfigDict, model_validator
@@ -63,7 +64,7 @@ from pytest_fcbench.domain.entry import (
 from pytest_fcbench.domain.errors import describe_unknown_name
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language, Schema
 from pytest_fcbench.suites.formats import function_docs, tables
-from pytest_fcbench.suites.formats.fields import Field
+from pytest_fcbench.suites.formats.fields import Field, read_each
 from pytest_fcbench.suites.formats.function_docs import AnyFunctionRow, OfferedByRow
 from pytest_fcbench.suites.formats.own_checks import read_check
 from pytest_fcbench.suites.formats.rows import (
@@ -270,49 +271,57 @@ def entries(
     rows: Sequence[AskedRow | NextReplyRow] = row.entries
     common_check = read_check(file.at("check"))
     for asked, place in zip(rows, file.at("entries").elements(), strict=True):
+        # First what nothing else depends on, so that an error in the rest does not hide its own.
+        check = read_check(place.at("check")) or common_check
         listed = asked.functions if isinstance(asked, (OfferedRow, NextReplyRow)) else []
         offered = function_docs.choose_docs(listed, place.at("functions"), docs, types) if listed else {}
+        forbidden = asked.forbidden or ()
+        if forbidden:
+            function_docs.choose_docs(forbidden, place.at("forbidden"), offered)
         if not offered and category.rule.offers_functions:
             raise place.at("functions").error("needs a function")
-        expectation: Expectation = AnyCall() if category.rule.offers_functions else NoCall()
-        if category.rule.own_check:
-            expectation = AnyAnswer()
-        if isinstance(asked, (ExpectingRow, NextCallRow)):
-            at = place.at("expect")
-            judged = _read_judged_parameters(asked.judged or {}, place.at("judged"), offered, category)
-            calls = [
-                _read_expected_call(call, each, offered, category.language)
-                for call, each in zip(asked.expect, at.elements(), strict=True)
-            ]
-            if not category.rule.parallel and len(calls) != 1:
-                raise at.error(f"has {len(calls)} calls; entries of {category.name} have exactly one")
-            expectation = ExpectedCalls(
-                tuple(replace(call, judged=judged.get(call.name, ())) for call in calls)
+        if category.rule.own_check and not (check or forbidden):
+            raise place.at("check").error(
+                "is missing; give 'check' or 'forbidden', which alone judge answers"
             )
         if isinstance(asked, NextReplyRow):
             said = list(_read_past_messages(asked.messages, place.at("messages"), offered))
         else:
             said = [Message(each.role, each.content) for each in asked.messages or ()]
             said = said or [Message("user", asked.query or "")]
-        entry = Entry(
-            suite=suite,
-            id=asked.id,
-            category=category,
-            turns=(tuple(said),),
-            functions=tuple(offered.values()),
-            expectation=expectation,
-            tables=database,
-            cluster=asked.cluster,
-            parents=tuple(asked.parents or ()),
-            check=read_check(place.at("check")) or common_check,
-            forbidden=tuple(asked.forbidden or ()),
+        expectation: Expectation = AnyCall() if category.rule.offers_functions else NoCall()
+        if category.rule.own_check:
+            expectation = AnyAnswer()
+        if isinstance(asked, (ExpectingRow, NextCallRow)):
+            at = place.at("expect")
+            judged = _read_judged_parameters(asked.judged or {}, place.at("judged"), offered, category)
+            # Of a call that YAML has split, all parts are wrong; the first says why.
+            for call in at.elements():
+                if isinstance(call.value, str):
+                    call.call()
+            read_call = partial(_read_expected_call, offered=offered, language=category.language)
+            calls = read_each(read_call, asked.expect, at.elements())
+            if not category.rule.parallel and len(calls) != 1:
+                raise at.error(f"has {len(calls)} calls; entries of {category.name} have exactly one")
+            expectation = ExpectedCalls(
+                tuple(replace(call, judged=judged.get(call.name, ())) for call in calls)
+            )
+        yield (
+            place,
+            Entry(
+                suite=suite,
+                id=asked.id,
+                category=category,
+                turns=(tuple(said),),
+                functions=tuple(offered.values()),
+                expectation=expectation,
+                tables=database,
+                cluster=asked.cluster,
+                parents=tuple(asked.parents or ()),
+                check=check,
+                forbidden=tuple(forbidden),
+            ),
         )
-        for each in place.at("forbidden").elements() if entry.forbidden else ():
-            if each.text() not in offered:
-                raise each.error(describe_unknown_name("function", each.text(), offered))
-        if category.rule.own_check and not (entry.check or entry.forbidden):
-            raise place.error("needs 'check' or 'forbidden', which alone judge its answers")
-        yield place, entry
 
 
 def _read_past_messages(
@@ -375,8 +384,8 @@ def _read_expected_call(
     if name not in offered:
         raise at_call.error(describe_unknown_name("function", name, offered))
     doc = offered[name]
-    accepted: dict[str, list[object]] = {}
-    for parameter, value in (given or {}).items():
+
+    def read_parameter(parameter: str, value: object) -> list[object]:
         options = at_call if is_text else at_call.at(parameter)
         if parameter not in doc.properties:
             raise options.error(describe_unknown_name("parameter", parameter, doc.properties))
@@ -386,7 +395,6 @@ def _read_expected_call(
         listed = [_list_members(each, schema, language) for each in given_values]
         if not listed:
             raise options.error("must have at least one element")
-        accepted[parameter] = listed
         for option in replace(options, value=listed).elements():
             if doc.given is None:
                 _check_accepted(option, schema, language)
@@ -394,6 +402,10 @@ def _read_expected_call(
                 violated := describe_schema_violation(doc, parameter, choose_plain_value(option.value))
             ):
                 raise options.error(f"is not what the schema of {parameter} allows: {violated}")
+        return listed
+
+    given = given or {}
+    accepted = dict(zip(given, read_each(read_parameter, given, given.values()), strict=True))
     for parameter in doc.required:
         if parameter not in accepted:
             raise at_call.error(f"has no accepted values for the required parameter {parameter!r}")
@@ -429,7 +441,10 @@ def _list_members(value: object, schema: Schema, language: Language) -> object:
     if not isinstance(value, Mapping):
         return value
     known = as_mapping(schema.get("properties"))
-    return {key: _wrap_value(each, as_mapping(known.get(key)), language) for key, each in value.items()}
+    # An empty list is a value here: without alternatives a member could not be right.
+    return {
+        key: _wrap_value(each, as_mapping(known.get(key)), language) or [each] for key, each in value.items()
+    }
 
 
 def _wrap_value(given: object, schema: Schema, language: Language) -> list[object]:

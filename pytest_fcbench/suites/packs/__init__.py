@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from pytest_fcbench.domain.errors import PackError, PackMissing
+from pytest_fcbench.domain.json_text import read_json_text
 
 LARGEST = 512 * 2**20
 """The limit of a pack's size in bytes."""
@@ -86,7 +87,7 @@ def open_pack(source: Source, cache: Path) -> Pack:
     folder = cache / "packs" / source.name / source.folder
     how = f"run 'fcbench pull {source.name}' (or 'fcbench pull {source.name} --from PATH' without a network)"
     try:
-        manifest: object = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        manifest: object = read_json_text((folder / _MANIFEST).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise PackMissing(f"suite {source.name!r} needs the pack {source.title}: {how}") from None
     except (OSError, ValueError, RecursionError) as error:

@@ -105,7 +105,7 @@ _pieces = st.lists(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=5 * settings().max_examples)
 @given(_pieces.map("".join))
 def test_the_list_that_is_decoded_is_that_of_the_official_pattern(text: str) -> None:
     decoded: list[str] = []

@@ -12,7 +12,7 @@ from pytest_fcbench.domain.prompting import Mode, Names, Prompting
 from pytest_fcbench.domain.transcript import Call, Completion
 from tests.factories import make_entry
 
-_PARAMETERS = ["from", "class", "None", "a-b", "c d", "x.y", "$filter", "\ufb01le", "plain"]
+_PARAMETERS = ["from", "class", "None", "a-b", "c d", "x.y", "$filter", "\ufb01le", "plain", "new", "delete"]
 _DOCS = tuple(
     FunctionDoc(name, "", {"type": "dict", "properties": {each: {"type": "any"} for each in _PARAMETERS}})
     for name in ("read-file", "orders.return", "f")
@@ -20,8 +20,8 @@ _DOCS = tuple(
 OFFER = Offer(_DOCS, Names.DOTTED)
 
 
-def _read(text: str, offer: Offer = OFFER) -> tuple[Call, ...]:
-    reading = read_corrected(Completion(text), "python", Language.PYTHON, offer)
+def _read(text: str, offer: Offer = OFFER, language: Language = Language.PYTHON) -> tuple[Call, ...]:
+    reading = read_corrected(Completion(text), "python", language, offer)
     return reading.calls if isinstance(reading, Calls) else ()
 
 
@@ -43,10 +43,22 @@ def test_calls_are_read_as_the_oracle_writes_them(name: str, parameter: str) -> 
         ("```python\n[f(class='it\\'s from=')]\n```", {"class": "it's from="}),
         ("f(plain=read-file(from='x', class='y'))", {"plain": {"read-file": {"from": "x", "class": "y"}}}),
         ("f(plain='name0n', from='name_0n')", {"plain": "name0n", "from": "name_0n"}),
+        (r"f(plain='na\x6de5n', from='x')", {"plain": "name5n", "from": "x"}),
+        ("[f(plain=1,  # it's\n from='x')]  # don't", {"plain": 1, "from": "x"}),
+        ('f(plain="""it\'s \'class=\'""", from=\'#\')', {"plain": "it's 'class='", "from": "#"}),
     ],
 )
 def test_calls_are_read_as_models_write_them(text: str, arguments: object) -> None:
     assert [call.arguments for call in _read(text)] == [arguments]
+
+
+@pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
+@pytest.mark.parametrize("name", ["read-file", "orders.return", "f"])
+@pytest.mark.parametrize("parameter", _PARAMETERS)
+def test_other_languages_have_odd_names_too(language: Language, name: str, parameter: str) -> None:
+    text = f"""[{name}(plain="it's //", /* don't */ {parameter}="{name}(from=1)") // it's\n]"""
+    arguments = {"plain": '"it\'s //"', parameter: f'"{name}(from=1)"'}
+    assert _read(text, language=language) == (Call(name, arguments),)
 
 
 @pytest.mark.parametrize("text", ["[read-file(from='x')]", "[f(from='x')]", "[write-file(plain=1)]"])

@@ -577,7 +577,7 @@ def test_a_hostile_answer_in_another_language_is_read_at_once(text: str, languag
     language=st.sampled_from(Language),
     names=st.sampled_from(Names),
 )
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=3 * settings().max_examples)
 def test_any_completion_is_read(
     text: str | None, calls: list[ToolCall | str] | None, syntax: str, language: Language, names: Names
 ) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from pytest_fcbench.codecs.function_docs.json_schema import (
     convert_schema,
     describe_call_violation,
     describe_function,
+    describe_schema_violation,
 )
 from pytest_fcbench.codecs.function_docs.schema_keywords import list_unapplied_patterns
 from pytest_fcbench.domain.conformance import TYPES
@@ -153,11 +156,65 @@ _TOPS: dict[str, tuple[dict[str, object], dict[str, object], dict[str, object]]]
         {"a": ["x"]},
         {"a": ["x", "y"]},
     ),
+    "types of draft 3": (
+        {"properties": {"a": {"type": ["string", {"type": "number"}]}, "b": {"type": "any"}}},
+        {"a": 1.5, "b": []},
+        {"a": True},
+    ),
+    "types in other words": (
+        {"type": "OBJECT", "properties": {"a": {"type": "STRING"}, "b": {"type": ["float", "null"]}}},
+        {"a": "x", "b": 1.5},
+        {"b": "x"},
+    ),
+    "alternatives with a discriminator": (
+        {"oneOf": [_A, {"properties": {"b": {"type": "string"}}}], "discriminator": {"propertyName": "b"}},
+        {"a": "x", "b": "y"},
+        {"b": 1},
+    ),
+    "a name that is required twice, and no properties": (
+        {"properties": {"a": {"properties": [], "required": ["x", "x"]}}},
+        {"a": {"x": 1}},
+        {"a": {}},
+    ),
     "dependencies": ({"properties": {"a": {}, "b": {}}, "dependencies": {"a": ["b"]}}, {"b": 1}, {"a": 1}),
     "draft 7": (
         {"properties": {"a": {"$ref": "#t"}}, "definitions": {"t": {"$id": "#t", "type": "string"}}},
         {"a": "x"},
         {"a": 1},
+    ),
+    "addresses of parts": (
+        {
+            "$id": "https://x.example/schemas/top",
+            "properties": {"a": {"$ref": "part"}, "b": {"$ref": "/schemas/part#/$defs/a~1b%25"}},
+            "$defs": {
+                "p": {
+                    "$id": "part",
+                    "properties": {"c": {"$ref": "#/$defs/a~1b%25"}, "d": {"$ref": "#/$defs/text"}},
+                    "$defs": {"a/b%": {"type": "string"}},
+                },
+                "text": {"type": "string"},
+            },
+        },
+        {"a": {"c": "x", "d": "y"}, "b": "z"},
+        {"a": {"c": 1}},
+    ),
+    "addresses of draft 4": (
+        {
+            "id": "top",
+            "properties": {"a": {"$ref": "t"}},
+            "definitions": {"t": {"id": "t", "type": "string"}},
+        },
+        {"a": "x"},
+        {"a": 1},
+    ),
+    "a dynamic anchor": (
+        {
+            "$id": "urn:example:tree",
+            "$dynamicAnchor": "node",
+            "properties": {"a": {"$dynamicRef": "#node"}, "b": {"type": "string"}},
+        },
+        {"a": {"b": "x"}},
+        {"a": {"b": 1}},
     ),
     "draft 2019-09": (
         {"$recursiveAnchor": True, "properties": {"a": {"$recursiveRef": "#"}, "b": {"type": "string"}}},
@@ -188,6 +245,15 @@ def test_schemas_are_read_as_the_world_writes_them(name: str) -> None:
     assert describe_call_violation(doc, refused)
 
 
+@pytest.mark.parametrize("reference", ["part#gone", "#/$defs/gone", "other#/$defs/A", "https://[y"])
+def test_a_reference_beside_addresses_must_lead_somewhere(reference: str) -> None:
+    schema = {"$id": "top", "$defs": _DEFINITIONS, "properties": {"a": {"$id": "part", "$ref": reference}}}
+    with pytest.raises(
+        UsageError, match=f"the reference {re.escape(repr(reference))} is not defined in this"
+    ):
+        describe_function("f", "", schema)
+
+
 def test_parameters_are_those_of_all_alternatives() -> None:
     doc = describe_function("f", "", {"oneOf": [_A, _B]})
     assert {name: schema["type"] for name, schema in doc.properties.items()} == {"a": "any", "b": "string"}
@@ -209,6 +275,21 @@ def test_other_parameters_are_allowed_where_a_schema_says_so(
     schema: dict[str, object], is_open: bool
 ) -> None:
     assert ("other" in describe_function("f", "", schema).properties) is is_open
+
+
+@pytest.mark.parametrize("step", [0.01, 1, 10**400], ids=["cent", "one", "huge"])
+def test_multiples_are_those_of_the_numbers_as_written(step: float) -> None:
+    doc = describe_function("f", "", {"type": "object", "properties": {"x": {"multipleOf": step}}})
+    values = (19.99, 0.07, -3.0, 1e308, 0, 10**400, 1e-7, float("inf"), float("nan"))
+    allowed = [value for value in values if describe_schema_violation(doc, "x", value) is None]
+    assert allowed == {0.01: [*values[:6]], 1: [-3.0, 1e308, 0, 10**400], 10**400: [0, 10**400]}[step]
+
+
+def test_a_set_in_a_set_is_read_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    doc = describe_function("f", "", {"properties": {"a": {"pattern": "^[[a-z]$"}}})
+    assert describe_schema_violation(doc, "a", "[") is None
+    assert describe_schema_violation(doc, "a", "1")
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("pattern", [r"^[\p{L}\p{N} _-]+$", "(", r"^\u{1F600}$"])

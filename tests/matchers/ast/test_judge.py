@@ -369,7 +369,7 @@ ACCEPTED = ("a", 1, 1.5, True, None, [1], ["a"], [{"a": [1]}], {"a": [1]}, "")
     category=st.sampled_from(["simple_python", "multiple", "parallel", "simple_java", "simple_javascript"]),
     syntax=st.sampled_from(sorted(SYNTAXES)),
 )
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=2 * settings().max_examples)
 def test_any_answer_gets_a_verdict(
     text: str, kind: str, accepted: list[object], category: str, syntax: str
 ) -> None:
@@ -397,7 +397,7 @@ json_values = st.recursive(
     element=st.sampled_from(TYPES),
     accepted=st.lists(json_values, min_size=1, max_size=3),
 )
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=3 * settings().max_examples)
 def test_any_value_gets_a_verdict_against_any_expectation(
     value: object, kind: str, element: str, accepted: list[object]
 ) -> None:

@@ -488,7 +488,7 @@ CALL_ARGUMENTS = _WILD | _USUAL
 """Arguments of any call, and of calls that could be meant."""
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(arguments=CALL_ARGUMENTS)
 def test_any_arguments_become_a_statement_about_known_tables_or_none(arguments: dict[str, object]) -> None:
     """And any statement is carried out, or is said not to be."""

@@ -487,18 +487,91 @@ def test_all_errors_of_a_file_are_told_in_reading_order(tmp_path: Path) -> None:
         read_entries(path, "mine")
 
     told = [line.removeprefix(f"{path}:") for line in str(caught.value).splitlines()]
-    assert [line.partition(": ")[0] for line in told] == ["5", "7", "9", "11", "13", "14", "15"]
+    assert [line.partition(": ")[0] for line in told] == ["5", "7", "9", "11", "11", "13", "14", "15"]
     rest = iter(told)
     for says in (
         "functions.1: not a valid JSON Schema",
         "functions.2.parameters: has no 'required'",
         "entries.0.expect.0.stock.itme: unknown parameter 'itme'. Did you mean 'item'?",
         "entries.2.expects: unknown key 'expects'. Did you mean 'expect'?",
+        "entries.2.query: must be text, not int 12; put it in quotes",
         "entries.4.expect.0: 'stock(item=\"tea\"' is a part of a call: between [ and ] YAML splits",
         "entries.5: the id 'multiple_1' is already used by an entry above",
         "entries.6.functions.0: unknown function 'stok'. Did you mean 'stock'?",
     ):
         assert says in next(rest)
+
+
+def test_an_empty_list_in_a_mapping_is_a_value(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    doc = "{name: f, inputSchema: {properties: {a: {type: object, properties: {kids: {type: array}}}}}}"
+    entry = "{id: s, query: '?', functions: [f], expect: [f: {a: {kids: []}}]}"
+    path.write_text(f"category: simple_python\nfunctions: [{doc}]\nentries: [{entry}]\n", "utf-8")
+    (read,) = read_entries(path, "mine")
+    assert read.expectation == ExpectedCalls((ExpectedCall("f", {"a": [{"kids": [[]]}]}),))
+
+
+SEVERAL = """\
+category: parallel
+check: nowhere
+sort: yes
+functions:
+  - name: stock
+    inputSchema: {properties: {item: {type: string}, count: {type: integer}}, required: [item]}
+entries:
+  - id: parallel_0
+    query: "?"
+    querry: "?"
+    check: nothing
+    functions: [stock]
+    forbidden:
+      - sell
+      - buy
+    judged: {stock: [size]}
+    expect:
+      - stock:
+          itme: tea
+          count: two
+      - stok: {item: tea}
+  - {id: parallel_1, functions: [stock], expect: [stock: {item: tea}], check: nobody}
+"""
+
+
+def test_one_error_hides_no_other_of_the_same_entry_or_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(SEVERAL, "utf-8")
+    with pytest.raises(SuiteError) as caught:
+        read_entries(path, "mine")
+    told = [line.removeprefix(f"{path}:") for line in str(caught.value).splitlines()]
+    assert [line.partition(": ")[0] for line in told] == [
+        *map(str, (2, 3, 10, 11, 14, 15, 16, 19, 20, 21, 22))
+    ]
+    assert told[-1] == "22: entries.1: needs either 'query' or 'messages'"
+
+
+@pytest.mark.parametrize(("key", "is_told"), [("check", True), ("checks", False)])
+def test_a_category_without_checks_says_how_to_check_it(tmp_path: Path, key: str, is_told: bool) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"category: multi_turn_base\n{key}: a:b\nentries: []\n", "utf-8")
+    with pytest.raises(SuiteError, match=f"unknown key '{key}'") as caught:
+        read_entries(path, "mine")
+    assert ("A test with the fixture 'answer' can check it instead." in str(caught.value)) is is_told
+
+
+def test_what_follows_from_an_error_is_no_other_error(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    entries = (
+        "entries:\n  - {id: own_check_0, query: '?'}\n  - {id: own_check_1, query: '?', check: nobody}\n"
+        "  - {id: own_check_2, query: '?', forbidden: f}\n"
+    )
+    path.write_text(f"category: own_check\ncheck: nobody\n{entries}", "utf-8")
+    with pytest.raises(SuiteError) as caught:
+        read_entries(path, "mine")
+    assert re.findall(r"yaml:(\d): (\S+): ", str(caught.value)) == [
+        ("2", "check"),
+        ("5", "entries.1.check"),
+        ("6", "entries.2.forbidden"),
+    ]
 
 
 def test_each_error_alone_is_told_as_among_others(tmp_path: Path) -> None:

@@ -571,7 +571,7 @@ PIECES = [
 
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=300,
+    max_examples=3 * settings().max_examples,
     deadline=None,
 )
 @given(
@@ -629,7 +629,7 @@ VALUES = st.recursive(
 
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=300,
+    max_examples=3 * settings().max_examples,
     deadline=None,
 )
 @given(st.sampled_from(PLACES), VALUES)
