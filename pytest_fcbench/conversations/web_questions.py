@@ -16,6 +16,7 @@ from pytest_fcbench.conversations.setting import Setting
 from pytest_fcbench.conversations.turns import put_turns
 from pytest_fcbench.domain.driving import relay_conversation
 from pytest_fcbench.domain.entry import Entry
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import (
     Aside,
     AskModel,
@@ -65,7 +66,7 @@ class AnsweredWeb:
         completion = self.asides[request.digest].completion
         if completion.fault:
             raise WebError(completion.text or completion.fault)
-        answer: object = json.loads(completion.text or "null")
+        answer: object = read_json_text(completion.text or "null")
         if not isinstance(answer, Mapping) or "error" in answer:
             raise WebError(str(answer["error"]) if isinstance(answer, Mapping) else "there is no answer")
         return answer

@@ -23,6 +23,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.dispatch.request_locks import RequestLocks
 from pytest_fcbench.domain.errors import NotScoredError, UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.transcript_json import read_completion, write_completion
@@ -178,7 +179,7 @@ class AnswerStore:
             return None
         entry, answer = row
         try:
-            return read_completion(json.loads(answer))
+            return read_completion(read_json_text(answer))
         except _UNREADABLE as error:
             reason = (
                 f"{self.path}: the stored answer of {entry} is damaged ({type(error).__name__}: {error}); "
@@ -284,7 +285,7 @@ class AnswerStore:
         )
         for entry, of, answer, written in rows:
             try:
-                usage = read_completion(json.loads(answer))
+                usage = read_completion(read_json_text(answer))
             except _UNREADABLE:
                 yield Kept(entry, of, None, None, written, is_damaged=True)
             else:

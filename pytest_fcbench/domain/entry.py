@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from pytest_fcbench.domain.function_doc import FunctionDoc, Language
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.path_wording import PathWording
 from pytest_fcbench.domain.prompt_format import PromptFormat
 from pytest_fcbench.domain.server_program import ServerState
@@ -390,7 +391,7 @@ class PathCall:
     @property
     def reply_value(self) -> object:
         """The reply as a JSON value, parsed each time."""
-        value: object = json.loads(self.reply)
+        value: object = read_json_text(self.reply)
         return value
 
 

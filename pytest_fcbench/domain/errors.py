@@ -17,6 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LACKING = (LookupError, ValueError)
+"""What Python raises where an answer lacks what is taken out of it: an argument, the only call, a number."""
+
 
 class FcbenchError(Exception):
     """Base of all errors meant for the user."""

@@ -21,26 +21,6 @@ EXTENDED = ConfigDict(json_schema_serialization_defaults_required=False)
 """The ``__pydantic_config__`` of a dataclass with defaults for keys that files of older versions lack."""
 
 
-DEEPEST = 100
-"""Levels of a foreign JSON value that are kept; functions that call themselves can walk them."""
-
-
-def empty_deep_parts(value: object) -> None:
-    """Empty the lists and objects of a JSON value that are nested more than 100 deep.
-
-    How deep ``json`` itself reads depends on how much of the stack its caller has used. What is too deep for
-    the next reader would fail there, far from its cause.
-    """
-    level: list[Any] = [[value]]
-    for _ in range(DEEPEST + 1):
-        members = [part.values() if isinstance(part, dict) else part for part in level]
-        level = [each for part in members for each in part if isinstance(each, (dict, list))]
-        if not level:
-            return
-    for part in level:
-        part.clear()
-
-
 def is_larger(value: object, most: int) -> bool:
     """Tell whether a JSON value has more characters and values than ``most``, without a walk through all."""
     signs, waiting = 0, [value]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
-from base64 import b64decode, b64encode
+from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from contextlib import suppress
+from functools import lru_cache
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE)
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
@@ -19,6 +22,8 @@ _SECRET_IN_ADDRESS = re.compile(
     r"(?i)(?<=://)[^/\s@?#\"']+(?=@)"
     r"|(?<=[?&])([\w.-]*(?:key|token|secret|sig|signature|password|passwd|credential|auth)=)[^&\s#\"'<>]+",
 )
+_BREAK = re.compile(r"\\+[nrt]")
+"""A line end or a tab as JSON writes it."""
 _SHORTEST = 6
 _LONG = 16
 """Characters of a key that no honest answer contains by chance."""
@@ -30,39 +35,57 @@ def list_secrets(*secrets: str) -> list[str]:
     """List the given secrets and the values of secret-looking environment variables, longest first."""
     # Each value by itself: pytest removes PYTEST_CURRENT_TEST while another thread goes through the names.
     named = [os.environ.get(name, "") for name in list(os.environ) if _SECRET_NAME.search(name)]
-    return _order_secrets([*named, *_list_proxy_secrets(), *secrets])
+    known = (*named, *_list_proxy_secrets(), *secrets)
+    return _order_secrets(form for each in known for form in _list_forms(each))
 
 
 def _list_proxy_secrets() -> Iterator[str]:
-    """List the credentials of the proxies that the environment names, in the forms in which they are sent."""
+    """List the credentials of the proxies that the environment names."""
     for name in list(os.environ):
         if name.lower().endswith("_proxy"):
             yield from _list_credentials(os.environ.get(name, ""))
 
 
 def _list_credentials(address: str) -> Iterator[str]:
-    """List user and password of an address: as they stand in it, as they are meant, and as a header."""
+    """List user and password of an address, as they stand in it and as they are meant."""
     _, _, rest = address.rpartition("://")
     written, at, _ = rest.partition("/")[0].rpartition("@")
     for pair in {written, unquote(written)} if at else ():
         # What an ordinary word could be is no secret by itself.
-        yield from (part for part in pair.split(":", 1) if _is_no_word(part))
-        yield from (pair, b64encode(pair.encode()).decode().rstrip("="))
-
-
-def _list_basic_credentials(word: str) -> Iterator[str]:
-    """List what the value of a header of basic authentication says."""
-    try:
-        pair = b64decode(word, validate=True).decode()
-    except ValueError:
-        return
-    if ":" in pair and pair.isprintable():
-        yield from (pair, *pair.split(":", 1))
+        yield from (pair, *(part for part in pair.split(":", 1) if _is_no_word(part)))
 
 
 def _order_secrets(secrets: Iterable[str]) -> list[str]:
     # Longest first: a secret can be the beginning of another one, whose rest would stay readable.
     return sorted(set(secrets), key=len, reverse=True)
+
+
+@lru_cache(maxsize=256)
+def _list_forms(secret: str) -> frozenset[str]:
+    """List a secret as it is and as JSON, Python, HTML, addresses, base64 and hexadecimal digits have it."""
+    if len(secret) < _SHORTEST:
+        return frozenset({secret})
+    data = secret.encode(errors="surrogatepass")
+    address = quote(data, safe="")
+    forms = {secret, repr(secret)[1:-1], html.escape(secret)}
+    # JSON texts stand in JSON texts: a call's arguments in its reply, and what they repeat.
+    for _ in range(3):
+        forms |= {
+            json.dumps(form, ensure_ascii=is_ascii)[1:-1] for form in forms for is_ascii in (True, False)
+        }
+        forms |= {form.replace("/", r"\/") for form in forms if r"\/" not in form}
+    forms |= {
+        *("".join(secret.split()), data.hex(), data.hex().upper()),
+        *(address, quote_plus(data), re.sub("%..", lambda sign: sign[0].lower(), address)),
+        *(encode(data).decode().rstrip("=") for encode in (b64encode, urlsafe_b64encode)),
+    }
+    for before in range(3):
+        padded = b64encode(bytes(before) + data).decode()
+        whole = padded.rstrip("=")
+        # Within a longer text its neighbours share the first signs and the last.
+        inner = whole[(0, 2, 3)[before] : len(whole) - (whole != padded)]
+        forms |= {inner, inner.replace("+", "-").replace("/", "_")}
+    return frozenset({secret, *(form for form in forms if len(form) >= _MIXED)})
 
 
 def list_long_secrets(*secrets: str) -> list[str]:
@@ -87,15 +110,19 @@ def list_request_secrets(
     query = [value for _, value in parse_qsl(urlsplit(address or "").query)]
     texts = list(_list_texts([*carried, *query, parameters.get("extra_body")]))
     words = [word for text in texts for word in text.split()]
-    spoken = [*texts, *words, *(part for word in words for part in _list_basic_credentials(word))]
+    spoken = [*texts, *words]
+    for word in words:
+        # The value of a header of basic authentication is user and password, too.
+        with suppress(ValueError):
+            pair = b64decode(word, validate=True).decode()
+            spoken += (pair, *pair.split(":", 1)) if ":" in pair and pair.isprintable() else ()
     credentials = [*_list_credentials(address or ""), *_list_proxy_secrets()]
     secrets = [
         *(each for each in spoken if _is_no_word(each)),
         *(each for each in credentials if len(each) >= _SHORTEST),
     ]
-    # A secret comes back in the form in which JSON or an address writes it, too.
-    forms = ((each, json.dumps(each)[1:-1], quote(each, safe="")) for each in secrets)
-    return _order_secrets([*also, *list_long_secrets(), *(form for each in forms for form in each)])
+    forms = (form for each in secrets for form in _list_forms(each))
+    return _order_secrets([*also, *list_long_secrets(), *forms])
 
 
 def _list_texts(value: object) -> Iterator[str]:
@@ -112,10 +139,15 @@ def _is_no_word(text: str) -> bool:
     return len(text) >= (_MIXED if is_mixed else _LONG)
 
 
-def mask_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Replace each of these secrets in a text by ``***``."""
+def mask_secrets(text: str, secrets: Sequence[str]) -> str:
+    """Replace each of these secrets in a text by ``***``, also where it is broken into lines."""
     for secret in secrets:
         text = text.replace(secret, "***")
+    unbroken = "".join(text.split())
+    unbroken = _BREAK.sub("", unbroken) if "\\" in unbroken else unbroken
+    for secret in secrets if unbroken != text else ():
+        if secret in unbroken and _is_no_word(secret):
+            text = re.sub(rf"(?:\s|{_BREAK.pattern})*".join(map(re.escape, secret)), "***", text)
     return text
 
 
@@ -138,10 +170,8 @@ def redact_secrets(text: str, *secrets: str) -> str:
 
     So are the credentials in any address of the text.
     """
-    for secret in list_secrets(*secrets):
-        # Shorter values, such as "test" or "1", occur in honest texts by chance.
-        if len(secret) >= _SHORTEST:
-            text = text.replace(secret, "***")
+    # Shorter values, such as "test" or "1", occur in honest texts by chance.
+    text = mask_secrets(text, [secret for secret in list_secrets(*secrets) if len(secret) >= _SHORTEST])
     for pattern in (_SECRET_IN_ADDRESS, _SECRET_TEXT):
         text = pattern.sub(lambda found: f"{found.group(1) or ''}***", text)
     return text

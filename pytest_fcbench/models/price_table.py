@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.price import Price
 
 _TABLE = "model_prices_and_context_window_backup.json"
@@ -75,7 +75,7 @@ def _read_table(name: str) -> Mapping[str, object]:
     if spec is None or spec.origin is None:
         return {}
     try:
-        table = json.loads(Path(spec.origin).with_name(name).read_text(encoding="utf-8"))
+        table = read_json_text(Path(spec.origin).with_name(name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return table if isinstance(table, Mapping) else {}

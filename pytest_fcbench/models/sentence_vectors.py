@@ -8,7 +8,6 @@ network, only its files: ``config.json``, ``tokenizer.json`` and ``model.safeten
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.environments.memory.vectors import Vector
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class SentenceModel:
 
     @cached_property
     def _config(self) -> Mapping[str, Any]:
-        config: Mapping[str, Any] = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        config: Mapping[str, Any] = read_json_text((self.folder / "config.json").read_text(encoding="utf-8"))
         return config
 
     @cached_property

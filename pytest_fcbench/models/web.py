@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, NotScoredError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.protocol import Model
 from pytest_fcbench.web import recording
@@ -191,7 +192,7 @@ class RecordingModel:
         completion = await self.model.complete(entry, request)
         if completion.fault is None:
             try:
-                self.file.add(*_read_call(request), json.loads(completion.text or "{}"))
+                self.file.add(*_read_call(request), read_json_text(completion.text or "{}"))
             except OSError as error:
                 raise NotScoredError("recording", f"the answer could not be recorded: {error}") from None
         return completion
@@ -200,5 +201,5 @@ class RecordingModel:
 def _read_call(request: AskModel) -> tuple[str, Mapping[str, object]]:
     """Return name and arguments of the call in a request."""
     (message,) = request.messages
-    call = json.loads(str(message["content"]))
+    call = read_json_text(str(message["content"]))
     return call["name"], call["arguments"]

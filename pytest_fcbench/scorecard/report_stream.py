@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
+
+from pytest_fcbench.domain.json_text import read_json_at, read_json_text
 
 _CHUNK = 1 << 20
 """Bytes that are read at once; a value that is longer is read in ever larger steps."""
@@ -14,7 +15,6 @@ _SPACE = " \t\n\r"
 """White space between the tokens of JSON (RFC 8259)."""
 _DELIMITERS = frozenset(f"{_SPACE},:]}}")
 """Characters that may follow a value."""
-_DECODER = json.JSONDecoder()
 
 
 class Place(NamedTuple):
@@ -102,7 +102,7 @@ class _Scanner:
         self.peek_character()
         while True:
             try:
-                value, end = _DECODER.raw_decode(self._text, self._at)
+                value, end = read_json_at(self._text, self._at)
             except ValueError:
                 if self._read_chunk():
                     continue
@@ -112,7 +112,7 @@ class _Scanner:
                 break
         piece = self._text[self._at : end]
         if not piece.isascii():
-            value = json.loads(piece.encode("latin-1").decode())
+            value = read_json_text(piece.encode("latin-1").decode())
         place = Place(self._passed + self._at, len(piece))
         self._at = end
         return value, place

@@ -24,6 +24,7 @@ from pydantic import TypeAdapter
 
 from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.json_values import read_json as read_json
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile, Verdict, Verdicts
 from pytest_fcbench.scorecard.aggregate.scores import ProfileScores, aggregate_scores
@@ -134,7 +135,7 @@ def open_scorecard(path: Path, opened: ExitStack) -> Scorecard:
     def read_whole(record: Record) -> Record:
         # A baseline has no answers.
         place = places.get(record.item_id)
-        return from_json(json.loads(read_place(place))["metadata"]["fcbench"]) if place else record
+        return from_json(read_json_text(read_place(place))["metadata"]["fcbench"]) if place else record
 
     return replace(card, read_whole=read_whole)
 
@@ -213,7 +214,7 @@ def read_scorecard(
 def parse_file(path: Path) -> object:
     """Parse a file as JSON. Raises ``UsageError``."""
     try:
-        found: object = json.loads(path.read_text(encoding="utf-8"))
+        found: object = read_json_text(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise _refuse_unreadable(path, error) from None
     # Deep nesting ends json's recursion; texts that are not UTF-8 and numbers too long are ValueErrors.

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from pytest_fcbench.domain.json_text import read_json_text
+
 _SHORT = 2**16
 """The longest body, in bytes or characters, that is remembered."""
 
@@ -56,7 +58,7 @@ def parse_json(text: str | bytes) -> object:
     """Parse the body of a request. Raises ``RefusedRequestError`` where it is not JSON."""
     try:
         # By value, because some clients (JavaScript) write ``1`` for ``1.0``.
-        body: object = json.loads(
+        body: object = read_json_text(
             text, parse_float=lambda digits: int(number) if (number := float(digits)).is_integer() else number
         )
     except (ValueError, RecursionError) as error:

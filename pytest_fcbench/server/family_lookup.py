@@ -18,6 +18,7 @@ from pytest_fcbench.conversations.setting import Memories, Setting
 from pytest_fcbench.domain.driving import drive_conversation
 from pytest_fcbench.domain.entry import Entry, GoldenPath
 from pytest_fcbench.domain.errors import NotScoredError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.prompting import Manner, Mode, Prompting
 from pytest_fcbench.domain.transcript import AskModel, Completion, Party, PathSettings
 from pytest_fcbench.domain.verdict import Profile
@@ -67,7 +68,7 @@ class FamilyLookup:
         Raises ``RefusedRequestError``.
         """
         try:
-            body: object = json.loads(content)
+            body: object = read_json_text(content)
         except (ValueError, RecursionError):
             body = None
         if not isinstance(body, Mapping):

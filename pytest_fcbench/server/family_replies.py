@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from pytest_fcbench.domain.family import Api
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import Completion, ToolCall
 
 _TOKENS = 1
@@ -30,7 +31,7 @@ def write_arguments(call: ToolCall) -> str:
 
 def read_arguments(call: ToolCall) -> object:
     """Read the arguments of a call as an object."""
-    return json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    return read_json_text(call.arguments) if isinstance(call.arguments, str) else call.arguments
 
 
 def _list_function_calls(calls: Sequence[_Named]) -> Mapping[str, object]:
@@ -157,7 +158,7 @@ _WRITE: Mapping[Api, Callable[[str | None, Sequence[_Named]], Mapping[str, objec
 
 def is_streamed(content: bytes) -> bool:
     """Tell whether a request wants its reply as a stream of events."""
-    return json.loads(content).get("stream") is True
+    return read_json_text(content).get("stream") is True
 
 
 def make_chunk(reply: Mapping[str, object]) -> Mapping[str, object]:

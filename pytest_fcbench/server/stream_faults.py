@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, groupby, zip_longest
 from typing import TypeAlias
 
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.server.faults import Kind
 from pytest_fcbench.server.replies import CallPiece, Choice, Delta, serialize_event
 
@@ -113,7 +114,7 @@ def send_object(call: Sequence[CallPiece]) -> Iterable[CallPiece]:
     """Send the arguments of a call as a JSON object, where they are JSON."""
     whole = _join_call(call)
     try:
-        arguments = json.loads(str(whole["function"]["arguments"]))
+        arguments = read_json_text(str(whole["function"]["arguments"]))
     except ValueError:
         return call
     return [{**whole, "function": {**whole["function"], "arguments": arguments}}]
@@ -177,7 +178,7 @@ def _end_lines(end: bytes) -> _ChangeEvents:
 def split_data(events: Sequence[bytes]) -> Iterable[bytes]:
     """Send each event's JSON over several lines, which are one event's data all the same."""
     for event in events[:-1]:
-        lines = json.dumps(json.loads(event.removeprefix(b"data: ")), indent=1).splitlines()
+        lines = json.dumps(read_json_text(event.removeprefix(b"data: ")), indent=1).splitlines()
         yield "".join(f"data: {line}\n" for line in lines).encode() + b"\n"
     yield events[-1]
 

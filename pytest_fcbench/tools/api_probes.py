@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from itertools import chain
 
 from pytest_fcbench.codecs.call_evaluation import carry_out_call
 from pytest_fcbench.domain.entry import Entry, ExpectedResponse, ExpectedResults
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.execution.functions import live, lookups
 from pytest_fcbench.execution.functions.lookups import FailedLookupError
 from pytest_fcbench.execution.outcomes import Responded
@@ -59,7 +59,7 @@ def _probe_response(call: str, recorded: str) -> Probe:
 
     def find_misfit(body: str) -> str | None:
         try:
-            code = compare_shapes(json.loads(recorded), json.loads(body))
+            code = compare_shapes(read_json_text(recorded), read_json_text(body))
         # A server can answer with anything, also with JSON nested deeper than Python reads.
         except (ValueError, RecursionError):
             return f"not JSON: {body:.120}"

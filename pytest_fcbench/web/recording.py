@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 
 
 def make_key(name: object, arguments: object) -> str:
@@ -33,7 +34,7 @@ def read_recording(path: Path) -> Mapping[str, Mapping[str, object]]:
     answers = {}
     for number, line in enumerate(lines, 1):
         try:
-            row = json.loads(line)
+            row = read_json_text(line)
             name, arguments, answer = row["name"], row["arguments"], row["answer"]
         except (ValueError, KeyError, TypeError, RecursionError):
             answer = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Protocol
 
 from pytest_fcbench.domain import extras
 from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
@@ -137,7 +137,7 @@ def _describe(who: str, error: object, secret: str = "") -> str:
 
 def _parse_json(reply: Reply) -> object:
     try:
-        value: object = json.loads(reply.body)
+        value: object = read_json_text(reply.body)
     except (ValueError, RecursionError):
         raise CallError("garbled", "the reply of the search engine is no JSON", transient=True) from None
     return value

@@ -518,3 +518,39 @@ def test_the_answers_that_were_written_are_counted(store: AnswerStore) -> None:
     assert store.count_written() == 2
     with closing(AnswerStore(store.path)) as again:
         assert again.count_written() == 0
+
+
+def test_copies_that_are_made_while_answers_are_stored_are_stores(tmp_path: Path) -> None:
+    """A copy of file and log may be torn: it gives answers that were stored, or says that it is damaged."""
+    written: list[str] = []
+    stopped = threading.Event()
+    good = 0
+
+    def write_answers(store: AnswerStore) -> None:
+        while not stopped.is_set():
+            store.put(key := str(len(written)), "core:a", "m", Completion(text=key * 1000))
+            written.append(key)
+
+    with closing(AnswerStore(tmp_path / "answers.sqlite")) as store, ThreadPoolExecutor(1) as thread:
+        writing = thread.submit(write_answers, store)
+        try:
+            for number in range(10):
+                seen = len(written)
+                path = tmp_path / f"copy-{number}" / "answers.sqlite"
+                path.parent.mkdir()
+                for each in (f"{store.path}-wal", store.path):
+                    shutil.copy(each, path.with_name(Path(each).name))
+                try:
+                    with closing(AnswerStore(path, new=False)) as copy:
+                        given = {key: copy.get(key) for key in written}
+                except (UsageError, NotScoredError):
+                    continue
+                assert [
+                    key for key, each in given.items() if each not in (None, Completion(text=key * 1000))
+                ] == []
+                good += sum(each is not None for each in given.values()) >= seen
+        finally:
+            stopped.set()
+        writing.result()
+        assert all(store.get(key) for key in written)
+    assert good

@@ -9,8 +9,10 @@ import pytest
 
 from tests.docs.pages import NOT_RUN, PAGES, Command, Page, matches, page, walk
 
+LONG = ("core", "tutorial-gate")
+"""Pages whose commands go through all of core, one of them three times; they are run nightly."""
 WITH_COMMANDS = [
-    path
+    pytest.param(path, id=path.stem, marks=pytest.mark.nightly if path.stem in LONG else ())
     for path in PAGES
     if path.stem != "own-suites"  # which test_own_suites.py runs, and goes on from
     and any(not command.official for command in page(path).commands)
@@ -24,7 +26,7 @@ def check(page: Page, folder: Path, cache: Path, *, official: bool = False) -> N
         assert "Traceback (most recent call last)" not in told, told
 
 
-@pytest.mark.parametrize("path", WITH_COMMANDS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITH_COMMANDS)
 def test_commands_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     (folder := tmp_path / "work").mkdir()
     check(page(path), folder, tmp_path / "cache")

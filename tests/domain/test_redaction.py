@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import json
+from base64 import b64encode
 from collections import UserDict
 from collections.abc import Iterator
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
 
@@ -173,9 +177,29 @@ def test_what_an_honest_answer_may_contain_is_no_secret(harmless: str) -> None:
     assert harmless not in secrets
 
 
-def test_a_secret_is_known_in_the_forms_of_json_and_of_addresses() -> None:
-    secrets = list_own_secrets('qu"ote/77')
-    assert {'qu"ote/77', 'qu\\"ote/77', "qu%22ote%2F77"} <= set(secrets)
+def test_a_secret_is_masked_in_each_form_in_which_it_may_come_back() -> None:
+    """JSON within JSON, HTML, addresses, base64 within a longer text, hexadecimal digits, broken lines."""
+    secret = 'qu"ote/77é'
+    data = secret.encode()
+    told = [
+        *(secret, json.dumps(json.dumps(secret)), html.escape(secret), quote(secret, safe="")),
+        *(b64encode(b"-" * before + data + b"-").decode() for before in range(3)),
+        *(data.hex(), data.hex().upper(), f"{secret[:4]}\n  {secret[4:]}", f"{secret[:4]}\\n{secret[4:]}"),
+    ]
+    masked = mask_secrets(" ".join(told), list_own_secrets(secret))
+    assert masked.count("***") == len(told)
+    assert sum(sign not in "* " for sign in masked) <= 30
+
+
+def test_a_short_or_common_secret_leaves_texts_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"A_KEY": "a", "B_KEY": "test", "C_TOKEN": "12345", "D_KEY": "other"}.items():
+        monkeypatch.setenv(name, value)
+    text = "a test of another 12345 tests\nin oth\ner lines, 74657374"
+    assert (
+        redact_secrets(text)
+        == mask_secrets(text, list_own_secrets("test", extra_body={"a": "lines"}))
+        == text
+    )
 
 
 TOKEN = "cmVhZGVyOnAlIHcxMjM0NQ"

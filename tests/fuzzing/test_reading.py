@@ -150,7 +150,7 @@ def _grow_expression(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 arithmetic = st.recursive(st.sampled_from(_LEAVES), _grow_expression, max_leaves=12)
 """Expressions of Python, with what costs much of little or fails in odd ways."""
-_ARITHMETIC_FORMS: Mapping[str, str] = {
+ARITHMETIC_FORMS: Mapping[str, str] = {
     "python": "[weather.forecast(days={})]",
     "minicpm": "<|tool_call_start|>weather.forecast(days={})<|tool_call_end|>",
     "llama_3_1": "{{'name': 'f', 'parameters': {{'x': {}}}}}",
@@ -183,9 +183,9 @@ def test_any_answer_is_read(completion: Completion, syntax: str, language: Langu
     assert repr(read_corrected(completion, syntax, language, offer)) == repr(corrected)
 
 
-@make_target(value=arithmetic, syntax=st.sampled_from(list(_ARITHMETIC_FORMS)))
+@make_target(value=arithmetic, syntax=st.sampled_from(list(ARITHMETIC_FORMS)))
 def test_arithmetic_has_a_value_of_bounded_size_or_is_unreadable(value: str, syntax: str) -> None:
-    completion = Completion(text=_ARITHMETIC_FORMS[syntax].format(value))
+    completion = Completion(text=ARITHMETIC_FORMS[syntax].format(value))
     offer = Offer(DOCS, Names.DOTTED)
     for reading in (
         read_official(completion, syntax, Language.PYTHON),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcbench.domain.json_text import read_json_at
 from pytest_fcbench.scorecard import report_stream
 from pytest_fcbench.scorecard.report_stream import Place, open_places, read_report
 
@@ -102,14 +103,12 @@ def test_a_value_longer_than_a_piece_is_read_in_few_steps(
     monkeypatch.setattr(report_stream, "_CHUNK", 16)
     (tmp_path / "x.json").write_text(json.dumps({"a": "x" * 100_000}))
     tries = 0
-    decode = json.JSONDecoder().raw_decode
 
-    class Counting:
-        def raw_decode(self, text: str, at: int) -> tuple[Any, int]:
-            nonlocal tries
-            tries += 1
-            return decode(text, at)
+    def count_reading(text: str, at: int) -> tuple[Any, int]:
+        nonlocal tries
+        tries += 1
+        return read_json_at(text, at)
 
-    monkeypatch.setattr(report_stream, "_DECODER", Counting())
+    monkeypatch.setattr(report_stream, "read_json_at", count_reading)
     assert read(tmp_path / "x.json")[0] == {"a": "x" * 100_000}
     assert tries < 25

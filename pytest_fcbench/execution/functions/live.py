@@ -6,11 +6,11 @@ library returns (``_ANSWERS``).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 from urllib.parse import quote
 
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.execution.functions.lookups import Arguments, FailedLookupError, UnansweredError
 from pytest_fcbench.execution.outcomes import Responded
 from pytest_fcbench.execution.rest.apis import APIS, Api, ApiRequest
@@ -73,7 +73,7 @@ def make_request(name: str, arguments: Arguments) -> ApiRequest:
 def read_result(name: str, arguments: Arguments, body: str) -> object:
     """Return the result of a function from a reply. Raises ``FailedLookupError``."""
     try:
-        return _ANSWERS[name](json.loads(body), arguments)
+        return _ANSWERS[name](read_json_text(body), arguments)
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise FailedLookupError(f"{name}: not in the reply: {type(error).__name__}: {body:.200}") from None
 

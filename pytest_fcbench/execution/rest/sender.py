@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Protocol
 from urllib.parse import quote
 
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.execution.outcomes import Raised, Responded, Response, Unanswered, Unreached
 from pytest_fcbench.execution.rest.apis import Api, ApiRequest, has_key, identify_request, replace_key
 from pytest_fcbench.web.client import Bounds, Client, Refused, Reply, Unreachable
@@ -75,7 +76,7 @@ class Sender:
         # Without a key, or without following redirects, the same request gets another answer.
         key = json.dumps([identify_request(wanted, api), has_key(wanted, api), scheme, follow])
         if self._keep and (kept := self._keep.get(key)):
-            status, body = json.loads(kept)
+            status, body = read_json_text(kept)
             return Responded(identify_request(wanted, api), wanted.host, status, body)
         if self._keep and self._keep.offline:
             return Unanswered(wanted.host, "its answer is not kept, and nothing is asked")

@@ -5,12 +5,12 @@ It really calls the tools, so it fails an entry whose memory does not work.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fcbench.codecs.python_syntax import read_literal
 from pytest_fcbench.domain.entry import SELECTIONS, Answers, Entry, Facts
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel, Call
 
 UNKNOWN = "I do not know"
@@ -73,7 +73,7 @@ def collect_results(messages: Sequence[Mapping[str, object]]) -> list[str]:
     texts: list[str] = []
     for content in contents:
         try:
-            texts += _find_texts(json.loads(str(content)))
+            texts += _find_texts(read_json_text(str(content)))
         except ValueError:
             texts.append(str(content))
     return texts

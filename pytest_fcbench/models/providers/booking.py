@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError, UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import list_long_secrets, mask_secrets
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import AskModel, Completion
@@ -52,7 +53,7 @@ class BookingModel:
     async def complete(self, entry: Entry, request: AskModel) -> Completion:
         """Ask the API once. Raises ``CallError`` where it has no reply to the call."""
         (message,) = request.messages
-        call = json.loads(str(message["content"]))
+        call = read_json_text(str(message["content"]))
         name, query = call["name"], {}
         for parameter, value in call["arguments"].items():
             # A query has no null, so a parameter without a value is left out.

@@ -6,13 +6,13 @@ refuse it, each time: vLLM with status 400, llama.cpp with 500. That is the mode
 
 from __future__ import annotations
 
-import json
 import operator
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias, cast
 
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.transcript import AskModel
 
 TOLD = "a call in the history of the request is not a JSON object"
@@ -64,7 +64,7 @@ def _is_object(arguments: object) -> bool:
         return isinstance(arguments, Mapping)
     constants: list[str] = []
     try:
-        value: object = json.loads(arguments, parse_constant=constants.append)
+        value: object = read_json_text(arguments, parse_constant=constants.append)
     except (ValueError, RecursionError):
         return False
     # ``NaN`` and ``Infinity`` are JSON for Python only.

@@ -27,12 +27,14 @@ from pytest_fcbench.models.providers.reply_bodies import (
 )
 from pytest_fcbench.models.providers.streamed_calls import StreamedCalls
 
-_MOST_EVENTS = 200_000
-"""Events of a stream, which are about as many as the tokens of an answer."""
+_MOST_EVENTS = 150_000
+"""Events of a stream, about as many as the tokens of an answer; the longest that models offer are 131,072."""
 _LONGEST_EVENT = 2 * MIB
 """Bytes of an event; some servers send a whole answer as one."""
 _MOST_SIGNS = LONGEST_BODY // BYTES_OF_A_SIGN
 """Signs of JSON in an event."""
+_MOST_SIGNS_OF_ALL = 8 * _MOST_SIGNS
+"""Signs of JSON in a stream: an event of an answer has about ten in 150 bytes."""
 _BOM = "\ufeff".encode()
 # Atomic, or CRLF would also be two line ends.
 _EMPTY_LINES = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)++")
@@ -72,7 +74,7 @@ class _Event:
         """Raise ``ReportedError`` where the event reports an error."""
         # Gemini sends one in a list.
         parts = self.value if isinstance(self.value, list) else [self.value]
-        errors = [error for part in parts if isinstance(part, Mapping) and (error := find_error(part))]
+        errors = [error for part in parts if isinstance(part, dict) and (error := find_error(part))]
         if errors or self.is_error:
             raise ReportedError(ProtocolNote.ERROR_IN_STREAM, errors[0] if errors else self.value)
 
@@ -117,15 +119,15 @@ def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote], room: Strea
         is_done |= event.is_end
         chunk = event.value
         event.raise_error()
-        if not isinstance(chunk, Mapping):
+        if not isinstance(chunk, dict):
             continue
         choice_list = chunk.get("choices")
         listed = choice_list if isinstance(choice_list, list) else []
         # Moonshot states the usage in the choice, Groq in a member of its own.
-        holders = [each for each in (chunk, chunk.get("x_groq"), *listed[:1]) if isinstance(each, Mapping)]
+        holders = [each for each in (chunk, chunk.get("x_groq"), *listed[:1]) if isinstance(each, dict)]
         reply |= next(({"usage": usage} for each in holders if (usage := each.get("usage"))), {})
         for choice in listed:
-            if isinstance(choice, Mapping):
+            if isinstance(choice, dict):
                 number = choice.get("index") if isinstance(choice.get("index"), int) else 0
                 # Of several answers (``n``) the first counts.
                 if number not in choices and (number == 0 or not choices):
@@ -148,7 +150,7 @@ def _join_chunks(events: Iterator[_Event], notes: set[ProtocolNote], room: Strea
 
 def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[_Event]:
     """Yield the events of a stream that have data. Raises ``CallError``."""
-    count = 0
+    count = all_signs = 0
     for block in _split_blocks(body.removeprefix(_BOM)):
         is_error, data = False, []
         for field_name, value, bare in _FIELD.findall(block):
@@ -161,8 +163,10 @@ def _read_events(body: bytes, notes: set[ProtocolNote]) -> Iterator[_Event]:
         for text in _separate_values(data, notes):
             if len(text) > _LONGEST_EVENT:
                 raise CallError("too_large", f"an event has more than {_LONGEST_EVENT // MIB} MiB")
-            if (signs := count_signs(text)) > _MOST_SIGNS:
-                raise CallError("too_large", f"an event has {signs:,} lists, objects and members")
+            all_signs += (signs := count_signs(text))
+            if signs > _MOST_SIGNS or all_signs > _MOST_SIGNS_OF_ALL:
+                told = f"an event has {signs:,}" if signs > _MOST_SIGNS else f"the events have {all_signs:,}"
+                raise CallError("too_large", f"{told} lists, objects and members")
             # A letter may be cut in two.
             said = text.decode("utf-8", "replace")
             if text == _DONE:
@@ -230,12 +234,12 @@ class _GrowingChoice:
             self.texts = self.texts or StringIO()
             self.texts.write(self.other_room.take_text(text))
         delta = choice.get("delta")
-        for name, value in delta.items() if isinstance(delta, Mapping) else ():
+        for name, value in delta.items() if isinstance(delta, dict) else ():
             if name == "tool_calls" and isinstance(value, (list, dict)):
                 # The message holds its members in the order in which they came.
                 self.members[name] = True
                 for piece in value if isinstance(value, list) else [value]:
-                    if isinstance(piece, Mapping):
+                    if isinstance(piece, dict):
                         self.calls.add_piece(piece)
             elif name == "function_call" and isinstance(value, Mapping):
                 for part, said in value.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 import tomllib
@@ -15,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.redaction import redact_secrets
 from pytest_fcbench.domain.text import shorten_middle
 from pytest_fcbench.domain.transcript import Fault
@@ -203,7 +203,7 @@ def read_error_message(body: bytes) -> str:
     if len(body) > _LONGEST_ERROR:
         return text
     try:
-        value: object = json.loads(body)
+        value: object = read_json_text(body)
     except (ValueError, RecursionError):
         return text
     words: list[str] = []
@@ -228,7 +228,7 @@ def _collect_words(value: object, depth: int = 0) -> Iterator[tuple[bool, str]]:
         inner: object = None
         if value.lstrip().startswith(("{", "[")):
             with suppress(ValueError, RecursionError):
-                inner = json.loads(value)
+                inner = read_json_text(value)
         if isinstance(inner, (dict, list)):
             yield from _collect_words(inner, depth + 1)
         elif value.strip():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import socket
@@ -21,6 +20,7 @@ from pytest_fcbench.codecs.token_usage import CHAT, read_tokens
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.json_text import read_reply_text
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
 from pytest_fcbench.models.provider import Chosen, Provider, choose_manner, refuse_model
@@ -231,8 +231,8 @@ def _find_original_reply(originals: Sequence[str]) -> tuple[Mapping[str, object]
     """
     for original in reversed(originals):
         try:
-            reply: object = json.loads(original)
-        except (ValueError, RecursionError):
+            reply = read_reply_text(original)
+        except ValueError:
             continue
         choices = reply.get("choices") if isinstance(reply, Mapping) else None
         if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):

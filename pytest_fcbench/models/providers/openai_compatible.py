@@ -19,6 +19,7 @@ from pytest_fcbench.codecs.chat_reply import read_choice
 from pytest_fcbench.config.options import Settings
 from pytest_fcbench.domain.entry import Entry
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.protocol_notes import merge_notes
 from pytest_fcbench.domain.transcript import AskModel, Completion
 from pytest_fcbench.models.price_table import litellm_models, litellm_providers
@@ -187,7 +188,7 @@ class OpenAICompatibleModel(EndpointModel):
 
     def describe_request(self, entry: Entry, request: AskModel) -> Mapping[str, object]:
         """Return a request as it is sent, as JSON values in which keys are masked."""
-        body: object = json.loads(build_body(self.name, request, self.choose_parameters(request)))
+        body: object = read_json_text(build_body(self.name, request, self.choose_parameters(request)))
         headers = self.build_all_headers(entry, self._build_key_header())
         return self.mask_parts({"url": self._build_chat_url(), "headers": headers, "body": body})
 

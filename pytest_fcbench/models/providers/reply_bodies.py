@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
 from pytest_fcbench.domain.errors import CallError
-from pytest_fcbench.domain.json_values import DEEPEST, empty_deep_parts
+from pytest_fcbench.domain.json_text import read_reply_text
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 
 MIB = 2**20
@@ -191,16 +191,13 @@ def parse_json(body: bytes, what: str = _REPLY, content_type: str = "") -> objec
     Raises ``CallError`` for text that is none.
     """
     try:
-        value: object = json.loads(body)
-    except (ValueError, RecursionError):
+        return read_reply_text(body)
+    except ValueError:
         said = f"{body[:200]!r}"
         if what == _REPLY and (_PAGE.match(body) or content_type.strip().lower().startswith("text/html")):
             reason = f"the reply is a web page, not that of an API, so the address may be wrong: {said}"
             raise CallError("web_page", reason, transient=True) from None
         raise CallError("garbled", f"{what} is not JSON: {said}", transient=True) from None
-    if body.count(b"[") + body.count(b"{") > DEEPEST:
-        empty_deep_parts(value)
-    return value
 
 
 class ReportedError(CallError):
@@ -219,11 +216,11 @@ def find_error(value: Mapping[str, object]) -> object:
     # OpenRouter's stands in the choice.
     holders = (value, groq, choices[0] if isinstance(choices, list) and choices else None)
     for holder in holders:
-        if isinstance(holder, Mapping) and (error := holder.get("error") or holder.get("errors")):
+        if isinstance(holder, dict) and (error := holder.get("error") or holder.get("errors")):
             return error
     # Old vLLM sends a flat object.
     is_error = "error" in (value.get("object"), value.get("type"))
-    is_error |= isinstance(minimax, Mapping) and minimax.get("status_code") not in (0, None)
+    is_error |= isinstance(minimax, dict) and minimax.get("status_code") not in (0, None)
     # Baidu; Bedrock, by the name of the member.
     is_error |= bool(value.get("error_code")) or any(name.endswith("Exception") for name in value)
     if not choices and value.get("code") not in _GOOD_CODES:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 
 from pytest_fcbench.domain.errors import CallError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.protocol_notes import ProtocolNote
 from pytest_fcbench.domain.text import join_surrogate_pairs
 from pytest_fcbench.domain.transcript import MOST_CALLS
@@ -89,7 +90,7 @@ class _GrowingJson:
         if not isinstance(piece, str) or len(piece) * 2 < self.length or not piece.strip():
             return False
         try:
-            return bool(json.loads(piece) == json.loads(self.join()))
+            return bool(read_json_text(piece) == read_json_text(self.join()))
         except (ValueError, RecursionError):
             return False
 
@@ -120,6 +121,10 @@ class _StreamedCall:
     def is_complete(self) -> bool:
         """True where nothing more can follow."""
         return self.text.is_complete or self.value is not None
+
+    def is_beginning_of(self, other: _StreamedCall) -> bool:
+        """Tell whether this call only announced another one."""
+        return self.is_empty and (self.index, self.name) == (other.index, other.name)
 
     def goes_on_with(self, arguments: object) -> bool:
         """Tell whether these arguments belong to this complete call: the same again, or those it lacked."""
@@ -171,7 +176,7 @@ class StreamedCalls:
     def add_piece(self, piece: Mapping[str, object]) -> None:
         """Add a piece of a call, an element of ``delta.tool_calls``. Raises ``CallError`` for too many."""
         part = piece.get("function")
-        function: Mapping[str, object] = part if isinstance(part, Mapping) else {}
+        function: Mapping[str, object] = part if isinstance(part, dict) else {}
         name, arguments = function.get("name"), function.get("arguments")
         call_id, name = str(piece.get("id") or ""), name[:_LONGEST_NAME] if isinstance(name, str) else ""
         index = piece.get("index")
@@ -212,6 +217,9 @@ class StreamedCalls:
             if before and call.name == before.name and call.ids <= before.ids and call.is_empty:
                 self.notes.add(ProtocolNote.REPEATED_NAME)
                 continue
+            # Pieces that each have a new id and the name, also those before the arguments.
+            while len(call.ids) > 1 and calls and calls[-1].is_beginning_of(call):
+                calls.pop()
             latest[call.index] = call
             calls.append(call)
         every_id = [call_id for call in calls for call_id in call.ids]
@@ -250,7 +258,8 @@ class StreamedCalls:
                 return call
             if call_id and call.ids:
                 begins_other = begins_value and index is None
-                is_other = name != call.name or begins_other or not call.text.is_open
+                is_announced = call.is_empty and arguments
+                is_other = name != call.name or begins_other or not (call.text.is_open or is_announced)
             else:
                 is_other = name != call.name and begins_value
             return self._begin_call(index) if call.is_complete or is_other else call

@@ -181,7 +181,8 @@ def describe_direction(comparison: Comparison, before: str, after: str) -> str:
         where += run if found.metric == "overall" else f" without {', '.join(missing)}"
     few = ""
     if not (one.shown or chance.can_be_shown):
-        few = f"; so few entries or clusters cannot show a difference (p is {chance.smallest_p:.2g} or more)"
+        least = f"no p below {chance.smallest_p:.2g} is possible"
+        few = f"; so few entries or clusters cannot show a difference ({least})"
     return (
         f"{verdict[one.shown]}: {_format_points(found.change)} points {where} "
         f"(95% {_format_points(chance.low)} to {_format_points(chance.high)}){few}"
@@ -323,7 +324,7 @@ def _explain_methods(comparison: Comparison) -> Iterator[str]:
         method, of = (", t, by clusters", f" {chance.clusters:,}") if chance.clusters else ("", "")
         methods.setdefault(chance.method + method, []).append(metric + of)
         if not chance.can_be_shown:
-            few.append(f"{metric} (p is {chance.smallest_p:.2g} or more)")
+            few.append(f"{metric} (no p below {chance.smallest_p:.2g} is possible)")
     told = [f"{method}: {', '.join(names)}" for method, names in methods.items()]
     is_plain = len(methods) == 1 and not comparison.tested[0].difference.chance.clusters
     yield "; ".join(methods if is_plain else told)

@@ -51,6 +51,8 @@ def write_end(
         if explain:
             told += [Line(""), *run_verdict.write_next_commands(facts, evidence.records, width), Line("")]
         told += run_verdict.write_headline(facts, evidence, width)
+    else:
+        told += run_verdict.write_counts(facts, evidence, width)
     told += run_verdict.write_gate(outcomes)
     told += [Line(facts.ungated)] if facts.ungated else []
     yield from github.silence_commands(told) if annotate and told else told

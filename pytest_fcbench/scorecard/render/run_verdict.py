@@ -27,6 +27,15 @@ def write_headline(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[
     yield from _wrap_line(describe_share(evidence.records, facts.profile, scores), width)
 
 
+def write_counts(facts: RunFacts, evidence: Evidence, width: int) -> Iterator[Line]:
+    """Write how many of a few entries passed, too few for a share of its own."""
+    passed, n, _ = measure_share(evidence.records, facts.profile)
+    text = f"{passed} of {n} passed" if n else "no entry was scored"
+    missing = f", {len(evidence.records) - n} not scored" if 0 < n < len(evidence.records) else ""
+    yield Line("")
+    yield from _wrap_line(f"{text}{missing} ({facts.profile} profile)", width)
+
+
 def write_gate(outcomes: Iterable[Outcome]) -> Iterator[Line]:
     """Write each rule of a gate with its outcome in one line, however long, which a CI job can look for."""
     for outcome in outcomes:

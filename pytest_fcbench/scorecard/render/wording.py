@@ -46,8 +46,9 @@ def name_suites(card: Scorecard) -> str:
 
 def name_suite(name: str, facts: Mapping[str, str | None]) -> str:
     """Name a suite with its version and the beginning of its content hash."""
-    pack = facts.get("pack_hash")
-    return f"{name} {facts.get('version')}" + (f", content sha256 {str(pack)[:12]}" if pack else "")
+    version, pack = str(facts.get("version")), str(facts.get("pack_hash") or "")[:12]
+    # The version of a team's own suite is this hash.
+    return f"{name} {version}" + (f", content sha256 {pack}" if pack not in ("", version) else "")
 
 
 def describe_path_settings(means: PathSettings | None) -> str:

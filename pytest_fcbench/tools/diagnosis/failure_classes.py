@@ -38,6 +38,7 @@ from pytest_fcbench.codecs.decoders.registry import Offer, read_corrected
 from pytest_fcbench.conversations.turns import MOST_STEPS
 from pytest_fcbench.domain.entry import Entry, Trajectory
 from pytest_fcbench.domain.function_doc import FunctionDoc
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.server_program import ServerState
 from pytest_fcbench.domain.text import make_printable
 from pytest_fcbench.domain.transcript import Call, Fault, Transcript
@@ -178,7 +179,7 @@ class _CallMade:
     def has_failed(self) -> bool:
         """True where the result is an error."""
         try:
-            value = json.loads(self.result)
+            value = read_json_text(self.result)
         except (ValueError, RecursionError):
             # The SDK of MCP servers words errors of their functions in the last way.
             return self.result.startswith(("Error: ", "['Error: ", "Error executing tool "))

@@ -36,6 +36,7 @@ from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolCall
 
 from pytest_fcbench.domain.errors import UsageError
+from pytest_fcbench.domain.json_text import read_json_text
 from pytest_fcbench.domain.text import escape_surrogates
 from pytest_fcbench.domain.transcript import Completion
 from pytest_fcbench.domain.verdict import Failed, NotScored, Passed, Profile
@@ -170,7 +171,7 @@ def _describe_answer(number: int, answer: Completion) -> ChatMessageAssistant:
         if isinstance(arguments, str):
             # Deep nesting ends json's recursion; a model can write that.
             try:
-                arguments = json.loads(arguments)
+                arguments = read_json_text(arguments)
             except (ValueError, RecursionError) as error:
                 fault = str(error)
         if not isinstance(arguments, Mapping):

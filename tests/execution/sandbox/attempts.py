@@ -15,6 +15,7 @@ import mmap
 import multiprocessing
 import os
 import platform
+import re
 import resource
 import shutil
 import signal
@@ -23,11 +24,14 @@ import sqlite3
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_fcbench.execution.functions import formulas
+from pytest_fcbench.execution.sandbox.confinement import _CALLS
 
 # Numbers of system calls that Python has no function for, on both processors.
 _NUMBERS = {
@@ -43,6 +47,21 @@ _NUMBERS = {
     "clone3": (435, 435),
     "bpf": (321, 280),
     "fsopen": (430, 430),
+    "userfaultfd": (323, 282),
+    "keyctl": (250, 219),
+    "prctl": (157, 167),
+    "shmget": (29, 194),
+    "inotify_init1": (294, 26),
+    "personality": (135, 92),
+}
+# Arguments with which these succeed where nothing refuses them, and harm nothing.
+_STATES: Mapping[str, tuple[int, ...]] = {
+    "userfaultfd": (1,),
+    "keyctl": (0, -3, 1),
+    "prctl": (4, 1, 0, 0, 0),
+    "shmget": (0, 4096, 0o1600),
+    "inotify_init1": (0,),
+    "personality": (0xFFFFFFFF,),
 }
 
 
@@ -336,6 +355,60 @@ def queue_calls() -> str:
     return "reached"
 
 
+def call_by_numbers(also: int) -> str:
+    """Make each system call that the confinement does not list, the numbers changed by a bit of x32."""
+    processor = platform.machine() == "aarch64"
+    listed = set() if also else {numbers[processor] for numbers in _CALLS.values()}
+    if os.getppid() != -1:
+        raise RuntimeError("nobody may make them where nothing refuses them")
+    syscall = ctypes.CDLL(None, use_errno=True).syscall
+    zeros = [ctypes.c_long(0)] * 6
+    made = []
+    # Those of probes end whoever makes them, before any filter sees them.
+    for number in {*range(600)} - {335, 336} - listed:
+        if syscall(ctypes.c_long(number | also), *zeros) >= 0 or ctypes.get_errno() != errno.EPERM:
+            made.append(number)
+    return f"reached {made}" if made else "all were refused"
+
+
+def call_as_another_processor(number: int) -> str:
+    """Make a system call of 32 bits by machine code: getppid, which never fails."""
+    code = b"\x53\xb8" + struct.pack("<I", number) + b"\xcd\x80\x5b\xc3"
+    page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page.write(code)
+    call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+    return f"reached {answer}" if (answer := call()) > 0 else f"refused: {answer}"
+
+
+def work_in_threads() -> str:
+    """Start a thread, which would outlive the limit of processor time of the first."""
+    thread = threading.Thread(target=time.sleep, args=(0,))
+    thread.start()
+    return "reached"
+
+
+def set_own_state(call: str) -> str:
+    """Change what the kernel keeps of a process, or make something that outlives it."""
+    free_descriptors()
+    call_kernel(call, *[ctypes.c_long(number) for number in _STATES[call]])
+    return "reached"
+
+
+def find_variable(name: str) -> str:
+    """Return a variable of the run."""
+    return f"reached {os.environ[name]}"
+
+
+def write_everywhere(text: str) -> str:
+    """Write to all descriptors that belong to no call, then read from them."""
+    held = []
+    for descriptor in {*range(64)} - {3}:
+        with suppress(OSError):
+            os.write(descriptor, text.encode())
+            held += [os.read(descriptor, 10)]
+    return "reached" if any(held) else "nothing was there"
+
+
 # Network
 
 
@@ -454,8 +527,46 @@ def compute_on(way: str) -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPROF})
     if way == "disarm":
         signal.setitimer(signal.ITIMER_PROF, 0)
+    if way == "in C":
+        re.match("(a+)+$", "a" * 60 + "b")
     while True:
         pass
+
+
+def recurse_in_c(depth: int) -> int:
+    """Use up the stack where Python does not count."""
+    value: object = ()
+    for _ in range(depth):
+        value = (value,)
+    return hash(value)
+
+
+class _OddError(Exception):
+    """An error, and a value, that fails whoever looks at it."""
+
+    def __str__(self) -> str:
+        raise SystemExit(0)
+
+    __repr__ = __len__ = __iter__ = __hash__ = __str__  # type: ignore[assignment]
+
+
+def fail_oddly(way: str) -> object:
+    """Raise, or return, what makes its reader fail."""
+    if way == "hook":
+        sys.addaudithook(lambda *_: os.close(3))
+        sys.setprofile(lambda *_: sys.exit(0))
+    if way == "returned":
+        return _OddError()
+    raise {"error": _OddError(), "base": BaseExceptionGroup("x", [KeyboardInterrupt()])}.get(
+        way, ValueError()
+    )
+
+
+def map_memory(size: int) -> int:
+    """Map memory piece by piece, which no table of Python counts."""
+    pages = []
+    while True:
+        pages.append(mmap.mmap(-1, size))
 
 
 def take_memory(size: int, raise_limit: bool) -> int:
@@ -559,6 +670,13 @@ HOSTILE_CALLS: Mapping[str, str] = {
     "leave the namespace": "leave_namespace()",
     "make a map of the kernel": "load_into_kernel()",
     "queue calls by io_uring": "queue_calls()",
+    "make all other system calls": "call_by_numbers(also=0)",
+    "make all system calls of x32": "call_by_numbers(also=1073741824)",
+    "call as a processor of 32 bits": "call_as_another_processor(number=64)",
+    "start a thread": "work_in_threads()",
+    **{f"call {each}": f"set_own_state(call={each!r})" for each in (*_STATES,)},
+    "look for a variable": "find_variable(name='OPENAI_API_KEY')",
+    "use the other descriptors": "write_everywhere(text='x')",
     "connect by TCP": "connect(port={port})",
     "send by UDP": "send_datagram(port={port})",
     "connect to an abstract socket": "connect_locally(name={name!r})",
@@ -581,6 +699,10 @@ HOSTILE_CALLS: Mapping[str, str] = {
     "compute and ignore the signal": "compute_on(way='ignore')",
     "compute and block the signal": "compute_on(way='block')",
     "compute without the timer": "compute_on(way='disarm')",
+    "compute in C": "compute_on(way='in C')",
+    "use up the stack": "recurse_in_c(depth=10000000)",
+    "map memory": "map_memory(size=1000000)",
+    **{f"fail oddly: {each}": f"fail_oddly(way={each!r})" for each in ("error", "base", "returned", "hook")},
     "take memory": "take_memory(size=2000000000, raise_limit=False)",
     "take memory without the limit": "take_memory(size=2000000000, raise_limit=True)",
     "exit": "end_oddly(way='exit')",

@@ -17,10 +17,14 @@ NO_FRAME = r"this is no frame|the result"
 
 
 @pytest.fixture
-def ends() -> Iterator[tuple[Channel, Channel]]:
+def ends(request: pytest.FixtureRequest) -> Iterator[tuple[Channel, Channel]]:
+    """Connect two ends; ours waits for a minute, or for as long as a test says."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        yield Channel(ours, "k", time.monotonic() + 0.3), Channel(theirs, "k")
+        yield Channel(ours, "k", time.monotonic() + getattr(request, "param", 60)), Channel(theirs, "k")
+
+
+in_little_time = pytest.mark.parametrize("ends", [0.3], indirect=True)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +118,7 @@ def test_a_frame_of_another_call_is_refused(ends: tuple[Channel, Channel]) -> No
         ours.receive()
 
 
+@in_little_time
 @pytest.mark.parametrize("begun", [b"", b"\0", b"\0\0\0\x09", b'\0\0\0\x09["k",'])
 def test_a_frame_that_does_not_end_is_given_up_at_the_deadline(
     ends: tuple[Channel, Channel], begun: bytes
@@ -124,6 +129,7 @@ def test_a_frame_that_does_not_end_is_given_up_at_the_deadline(
         ours.receive()
 
 
+@in_little_time
 def test_a_frame_that_nobody_reads_is_given_up_at_the_deadline(ends: tuple[Channel, Channel]) -> None:
     with pytest.raises(TimeoutError):
         ends[0].send("x" * 5_000_000)

@@ -32,11 +32,11 @@ SIGNED = {**CALL, "extra_content": {"google": {"thought_signature": "s"}}, "inde
 
 
 def ask_directly(endpoint: Endpoint) -> EndpointModel:
-    return OpenAICompatibleModel("openai/m", {}, endpoint.api_base, timeout_s=5, name="m")
+    return OpenAICompatibleModel("openai/m", {}, endpoint.api_base, timeout_s=60, name="m")
 
 
 def ask_through_litellm(endpoint: Endpoint) -> EndpointModel:
-    return LitellmModel("openai/m", {}, endpoint.api_base, "sk-for-tests-only", timeout_s=5)
+    return LitellmModel("openai/m", {}, endpoint.api_base, "sk-for-tests-only", timeout_s=60)
 
 
 BOTH_WAYS = pytest.mark.parametrize("make", [ask_directly, ask_through_litellm], ids=["directly", "litellm"])

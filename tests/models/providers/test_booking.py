@@ -66,7 +66,7 @@ def test_a_reply_is_a_completion_with_its_latency() -> None:
     payload, completion, _ = call_api(make_reply([1, "å"]))
     assert payload == [1, "å"]
     assert completion.latency_s is not None
-    assert 0 < completion.latency_s < 5
+    assert 0 < completion.latency_s < 60
     assert completion.fault is None
 
 

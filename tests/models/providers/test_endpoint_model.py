@@ -29,15 +29,15 @@ BUSY = make_error_reply(429, "slow down")
 
 
 def make_direct(api_base: str) -> EndpointModel:
-    return OpenAICompatibleModel("m", {"max_tokens": 4096}, api_base, timeout_s=5, name="m")
+    return OpenAICompatibleModel("m", {"max_tokens": 4096}, api_base, timeout_s=60, name="m")
 
 
 def make_through_litellm(api_base: str) -> EndpointModel:
-    return LitellmModel("openai/m", {"max_tokens": 4096}, api_base, "sk-for-tests-only", timeout_s=5)
+    return LitellmModel("openai/m", {"max_tokens": 4096}, api_base, "sk-for-tests-only", timeout_s=60)
 
 
 def make_family(api_base: str) -> EndpointModel:
-    return FamilyModel("m", {"max_tokens": 4096}, api_base, timeout_s=5, name="m")
+    return FamilyModel("m", {"max_tokens": 4096}, api_base, timeout_s=60, name="m")
 
 
 WAYS = pytest.mark.parametrize("make", [make_direct, make_through_litellm, make_family])

@@ -44,7 +44,7 @@ def ask_family(
             if api in (Api.GENERATE_CONTENT, Api.CONVERSE)
             else endpoint.api_base,
             KEY,
-            timeout_s=5,
+            timeout_s=60,
             name="org/m:1",
             context_length=length if isinstance(length, int) else None,
         )

@@ -63,7 +63,7 @@ CONVERSATION = AskModel(
 
 
 def make_model(api_base: str, **parameters: object) -> OpenAICompatibleModel:
-    return OpenAICompatibleModel("openai/m", parameters, api_base, KEY, timeout_s=5, name="m")
+    return OpenAICompatibleModel("openai/m", parameters, api_base, KEY, timeout_s=60, name="m")
 
 
 def ask_model(
@@ -115,7 +115,7 @@ def test_bodies_are_those_of_litellm(
     with serve_answers(lambda _: make_message_reply("ok")) as endpoint:
         for model in (
             make_model(endpoint.api_base, **parameters),
-            LitellmModel(f"{prefix}/m", dict(parameters), endpoint.api_base, KEY, timeout_s=5),
+            LitellmModel(f"{prefix}/m", dict(parameters), endpoint.api_base, KEY, timeout_s=60),
         ):
             asyncio.run(model.complete(make_entry(), request_))
         ours, theirs = endpoint.requests
@@ -241,7 +241,7 @@ def test_text_calls_reasoning_and_usage_are_read() -> None:
         *("<think>2</think> 4", (ToolCall("f", '{"a": ', "call_0"),), "2 and 2", 11, 7), finish_reason="stop"
     )
     assert completion.latency_s is not None
-    assert 0 < completion.latency_s < 5
+    assert 0 < completion.latency_s < 60
 
 
 def make_reply(**said: object) -> bytes:

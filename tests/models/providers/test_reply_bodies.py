@@ -148,8 +148,8 @@ def test_json_of_too_many_parts_is_not_read(sign: bytes, signs: int) -> None:
 
 
 def test_a_stream_of_too_many_events_is_too_large() -> None:
-    with pytest.raises(CallError, match="more than 200,000 events") as caught:
-        join_events(b"data: {}\n\n" * 200_001)
+    with pytest.raises(CallError, match="more than 150,000 events") as caught:
+        join_events(b"data: {}\n\n" * 150_001)
     assert caught.value.cause == "too_large"
 
 
@@ -160,6 +160,9 @@ def test_an_event_of_too_many_bytes_is_too_large() -> None:
     assert caught.value.cause == "too_large"
     with pytest.raises(CallError, match="an event has 600,001 lists, objects and members") as caught:
         join_events(b"data: [" + b"[]," * 300_000 + b"0]\n\n")
+    assert caught.value.cause == "too_large"
+    with pytest.raises(CallError, match=r"the events have 4,[23]..,... lists, objects and members") as caught:
+        join_events((b"data: [" + b"[]," * 100_000 + b"0]\n\n") * 30)
     assert caught.value.cause == "too_large"
 
 

@@ -120,6 +120,19 @@ def test_an_id_may_change_from_piece_to_piece() -> None:
     assert read_pieces(*pieces) == (CALLS[:1], ["changed_id"])
 
 
+@pytest.mark.parametrize("empty", [1, 2])
+@pytest.mark.parametrize("index", [0, ...])
+@pytest.mark.parametrize("length", [4, len(SALT)])
+def test_a_new_id_and_the_name_may_come_with_each_piece(empty: int, index: object, length: int) -> None:
+    texts = [""] * empty + [SALT[start : start + length] for start in range(0, len(SALT), length)]
+    pieces = [piece(index, f"id{number}", "price", text) for number, text in enumerate(texts)]
+    if index == 0 or length < len(SALT):
+        assert read_pieces(*pieces)[0] == CALLS[:1]
+    else:
+        # Without an index nothing but the id tells calls apart.
+        assert read_pieces(*pieces)[0] == [*[("price", "")] * empty, CALLS[0]]
+
+
 def test_one_id_may_name_several_calls() -> None:
     pieces = [*cut_in_pieces(0, "a", SALT, "a"), *cut_in_pieces(1, "a", RICE, "a")]
     assert read_pieces(*pieces) == (CALLS, ["changed_id"])

@@ -153,7 +153,7 @@ def test_methods_are_told_with_the_clusters_of_each_score() -> None:
     table = tabulate_scores(_compare_cards(before, replace(after, records=tuple(records))))
     assert table.notes[-2:] == (
         "McNemar, exact: multiple; randomization of signs (20,000 draws), t, by clusters: parallel 4, all 12",
-        "too few to show a change: parallel (p is 0.12 or more)",
+        "too few to show a change: parallel (no p below 0.12 is possible)",
     )
 
 
@@ -185,7 +185,8 @@ def test_the_conclusion_claims_what_is_shown(better: int, worse: int, same: int,
 
 
 def test_the_conclusion_says_where_no_flips_could_show_a_difference() -> None:
-    told = "; so few entries or clusters cannot show a difference (p is 0.12 or more), 0 better, 4 worse of 4"
+    few = "; so few entries or clusters cannot show a difference (no p below 0.12 is possible)"
+    told = f"{few}, 0 better, 4 worse of 4"
     assert write_conclusion(_compare_flips(0, 4, 0)).endswith(told)
     assert "so few" not in write_conclusion(_compare_flips(2, 2, 60))
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcbench.domain.verdict import Failed
+import pytest
+
+from pytest_fcbench.domain.verdict import Failed, NotScored
 from pytest_fcbench.scorecard.gate.gate import Evidence
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.render.explanations import Line
@@ -52,6 +54,21 @@ def test_few_entries_are_explained_in_place_of_a_verdict_and_commands() -> None:
     lines = write_lines(MANY[:2])
     assert "why core:simple_python_1 failed" in lines
     assert not any(line.startswith(("50.0% passed", "next: ")) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("records", "count"),
+    [
+        (MANY[:2], "1 of 2 passed (official profile)"),
+        (
+            [MANY[0], make_record(NotScored("timeout", "why"))],
+            "1 of 1 passed, 1 not scored (official profile)",
+        ),
+        ([make_record(NotScored("timeout", "why"))], "no entry was scored (official profile)"),
+    ],
+)
+def test_few_entries_end_in_their_count_and_the_gate(records: Sequence[Record], count: str) -> None:
+    assert write_lines(records)[-2:] == [count, "gate sql>=0.5: broken: sql is 10%"]
 
 
 def test_the_reason_why_rules_were_not_applied_follows_the_gate() -> None:

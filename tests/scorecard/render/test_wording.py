@@ -14,6 +14,7 @@ from pytest_fcbench.scorecard.render.wording import (
     format_limits,
     format_number,
     name_scorecards,
+    name_suite,
     name_suites,
     select_outermost,
 )
@@ -80,6 +81,13 @@ def test_suites_are_told_with_version_and_content() -> None:
         "bfcl": {"version": "4", "pack_hash": None},
     }
     assert name_suites(make_card({}, suites=told)) == "core 2, content sha256 0123456789ab; bfcl 4"
+
+
+def test_the_hash_of_a_team_s_own_suite_is_said_once() -> None:
+    assert (
+        name_suite("mine", {"version": "0123456789ab", "pack_hash": "0123456789abcdef"})
+        == "mine 0123456789ab"
+    )
 
 
 def test_parts_of_a_missing_group_are_not_named() -> None:
